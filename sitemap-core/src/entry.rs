@@ -1,0 +1,291 @@
+//! What stands in a sitemap: [`UrlEntry`] for a page, [`IndexEntry`] for a sitemap file.
+//!
+//! Plain data made of checked values, so that every entry that exists can be written. Which pages become entries, and with
+//! which values, is decided elsewhere.
+
+use std::fmt;
+
+use crate::{LastMod, Loc, write};
+
+/// One page: the `<url>` of a urlset.
+///
+/// Only `loc` is required (R7, R8). Search engines ignore `changefreq` and `priority` or nearly so; leave them out unless the
+/// site's owner asks for them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct UrlEntry {
+    /// The address of the page, as it answers without a redirect (R10).
+    pub loc: Loc,
+    /// When the page was last changed, by evidence; never the time of the crawl (R14).
+    pub lastmod: Option<LastMod>,
+    /// How often the page is likely to change (R16).
+    pub changefreq: Option<ChangeFreq>,
+    /// How important the page is among those of its site (R18); missing means [`Priority::DEFAULT`] (R19).
+    pub priority: Option<Priority>,
+}
+
+/// One sitemap file: the `<sitemap>` of an index.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct IndexEntry {
+    /// The address of the file.
+    pub loc: Loc,
+    /// When the bytes of the file last changed, not its pages (R41).
+    pub lastmod: Option<LastMod>,
+}
+
+impl UrlEntry {
+    /// An entry with nothing but its address.
+    pub fn new(loc: Loc) -> Self {
+        Self {
+            loc,
+            lastmod: None,
+            changefreq: None,
+            priority: None,
+        }
+    }
+
+    /// The same entry with this date of change.
+    #[must_use]
+    pub fn with_lastmod(mut self, lastmod: LastMod) -> Self {
+        self.lastmod = Some(lastmod);
+        self
+    }
+
+    /// The bytes this entry takes in a file before compression: escaped, with its tags and its line end.
+    ///
+    /// It is exactly what [`UrlSetWriter`](crate::UrlSetWriter) adds to a file, counted without writing or allocating.
+    ///
+    /// ```
+    /// use sitemap_core::{Loc, UrlEntry};
+    ///
+    /// let entry = UrlEntry::new(Loc::parse("https://example.com/?a=1&b=2")?);
+    /// let line = "<url><loc>https://example.com/?a=1&amp;b=2</loc></url>\n";
+    /// assert_eq!(entry.written_len(), line.len() as u64);
+    /// # Ok::<(), sitemap_core::LocError>(())
+    /// ```
+    pub fn written_len(&self) -> u64 {
+        write::url_len(self)
+    }
+}
+
+impl IndexEntry {
+    /// An entry with nothing but its address.
+    pub fn new(loc: Loc) -> Self {
+        Self { loc, lastmod: None }
+    }
+
+    /// The same entry with this date of change.
+    #[must_use]
+    pub fn with_lastmod(mut self, lastmod: LastMod) -> Self {
+        self.lastmod = Some(lastmod);
+        self
+    }
+
+    /// The bytes this entry takes in an index before compression: escaped, with its tags and its line end.
+    pub fn written_len(&self) -> u64 {
+        write::sitemap_len(self)
+    }
+}
+
+/// How often a page is likely to change: a hint, not a command (R16, R17).
+///
+/// Source: <https://www.sitemaps.org/protocol.html#xmlTagDefinitions>.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ChangeFreq {
+    /// Changes each time it is accessed.
+    Always,
+    /// Every hour.
+    Hourly,
+    /// Every day.
+    Daily,
+    /// Every week.
+    Weekly,
+    /// Every month.
+    Monthly,
+    /// Every year.
+    Yearly,
+    /// Archived, never again.
+    Never,
+}
+
+/// A value that is none of the seven of [`ChangeFreq`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a change frequency, expected always, hourly, daily, weekly, monthly, yearly or never")]
+pub struct ChangeFreqError;
+
+impl ChangeFreq {
+    /// All seven, from the most to the least frequent.
+    pub const ALL: [Self; 7] = [
+        Self::Always,
+        Self::Hourly,
+        Self::Daily,
+        Self::Weekly,
+        Self::Monthly,
+        Self::Yearly,
+        Self::Never,
+    ];
+
+    /// Reads one of the seven lower case words.
+    ///
+    /// # Errors
+    /// [`ChangeFreqError`] for anything else.
+    pub fn parse(text: &str) -> Result<Self, ChangeFreqError> {
+        Self::ALL
+            .into_iter()
+            .find(|value| value.as_str() == text)
+            .ok_or(ChangeFreqError)
+    }
+
+    /// The word that stands in a file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Always => "always",
+            Self::Hourly => "hourly",
+            Self::Daily => "daily",
+            Self::Weekly => "weekly",
+            Self::Monthly => "monthly",
+            Self::Yearly => "yearly",
+            Self::Never => "never",
+        }
+    }
+}
+
+impl fmt::Display for ChangeFreq {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// How important a page is among those of its own site: 0.0 to 1.0 in steps of a tenth (R18).
+///
+/// Source: <https://www.sitemaps.org/protocol.html#xmlTagDefinitions>.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Priority {
+    tenths: u8,
+}
+
+/// A value that is no [`Priority`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a priority, expected a decimal from 0.0 to 1.0 with a point and no exponent")]
+pub struct PriorityError;
+
+impl Priority {
+    /// What a missing priority means: 0.5 (R19).
+    pub const DEFAULT: Self = Self { tenths: 5 };
+
+    /// A priority of so many tenths, 0 to 10.
+    ///
+    /// # Errors
+    /// [`PriorityError`] above 10.
+    pub fn from_tenths(tenths: u8) -> Result<Self, PriorityError> {
+        if tenths > 10 {
+            return Err(PriorityError);
+        }
+        Ok(Self { tenths })
+    }
+
+    /// Reads a decimal from 0 to 1 as the schema does: digits with at most one point, and possibly a sign. Further digits are
+    /// rounded, halves up.
+    ///
+    /// # Errors
+    /// [`PriorityError`] outside the range, and for a comma, an exponent, an empty text or anything else.
+    pub fn parse(text: &str) -> Result<Self, PriorityError> {
+        let (negative, unsigned) = match text.as_bytes() {
+            [b'-', ..] => (true, &text[1..]),
+            [b'+', ..] => (false, &text[1..]),
+            _ => (false, text),
+        };
+        let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+        let all_digits = whole
+            .bytes()
+            .chain(fraction.bytes())
+            .all(|byte| byte.is_ascii_digit());
+        if !all_digits || (whole.is_empty() && fraction.is_empty()) {
+            return Err(PriorityError);
+        }
+        let is_zero = |digits: &str| digits.bytes().all(|digit| digit == b'0');
+        match whole.trim_start_matches('0') {
+            "" if negative && !is_zero(fraction) => Err(PriorityError),
+            "" => {
+                let digit = |position: usize| {
+                    fraction
+                        .as_bytes()
+                        .get(position)
+                        .map_or(0, |digit| digit - b'0')
+                };
+                Ok(Self {
+                    tenths: digit(0) + u8::from(digit(1) >= 5),
+                })
+            }
+            "1" if !negative && is_zero(fraction) => Ok(Self { tenths: 10 }),
+            _ => Err(PriorityError),
+        }
+    }
+
+    /// The priority in tenths, 0 to 10.
+    pub fn tenths(self) -> u8 {
+        self.tenths
+    }
+}
+
+impl fmt::Display for Priority {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}", self.tenths / 10, self.tenths % 10)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn priority_is_a_decimal_from_zero_to_one() {
+        let check = |text: &str, expected: Option<&str>| {
+            let written = Priority::parse(text)
+                .ok()
+                .map(|priority| priority.to_string());
+            assert_eq!(written.as_deref(), expected, "{text:?}");
+        };
+        check("0.0", Some("0.0"));
+        check("0", Some("0.0"));
+        check("1", Some("1.0"));
+        check("1.000", Some("1.0"));
+        check("0.3", Some("0.3"));
+        check(".5", Some("0.5"));
+        check("0.84", Some("0.8"));
+        check("0.85", Some("0.9"));
+        check("0.99", Some("1.0"));
+        check("00.50", Some("0.5"));
+        check("+0.5", Some("0.5"));
+        check("-0.0", Some("0.0"));
+        for refused in [
+            "", ".", "-", "1.1", "2", "1.01", "-0.1", "-1", "0,5", "1e-1", "NaN", "inf", " 0.5",
+            "0.5.0", "٠.٥", "0x1",
+        ] {
+            check(refused, None);
+        }
+        assert_eq!(
+            Priority::from_tenths(10)
+                .map(|priority| priority.to_string())
+                .as_deref(),
+            Ok("1.0")
+        );
+        assert_eq!(Priority::from_tenths(11), Err(PriorityError));
+        assert_eq!(Priority::DEFAULT.to_string(), "0.5");
+    }
+
+    #[test]
+    fn changefreq_is_one_of_seven_lower_case_words() {
+        for value in ChangeFreq::ALL {
+            assert_eq!(ChangeFreq::parse(value.as_str()), Ok(value));
+        }
+        for refused in ["", "Daily", "DAILY", " daily", "newver", "biweekly"] {
+            assert_eq!(
+                ChangeFreq::parse(refused),
+                Err(ChangeFreqError),
+                "{refused:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The sitemap protocol of <https://www.sitemaps.org/protocol.html>, as a library without network, runtime, clock or files.
+//!
+//! Values are checked when they are made, so what exists can be written: a [`Loc`] is a URL in the form in which a sitemap has it, a
+//! [`LastMod`] a date that both the text of the protocol and its schemas accept, a [`UrlEntry`] one page. The writers count entries
+//! and bytes and never exceed the limits; the reader takes what others publish and says what was wrong with it. Everything goes
+//! through `impl Write` and `impl BufRead`, and the time is an argument.
+//!
+//! ```text
+//! Loc, LastMod -> UrlEntry -> UrlSetWriter -> (GzipWriter) -> bytes -> read::check -> ready to publish
+//!                 IndexEntry -> IndexWriter ------------------^
+//! ```
+//!
+//! The numbers R1 to R80 in this documentation and in findings are those of `RULES.md`, beside this crate's manifest.
+//!
+//! # Write a sitemap, and a next one when it is full
+//! ```
+//! use sitemap_core::{LastMod, Limits, Loc, Push, UrlEntry, UrlSetWriter};
+//!
+//! let entries = [
+//!     UrlEntry::new(Loc::parse("https://example.com/")?),
+//!     UrlEntry::new(Loc::parse("https://example.com/catalog?item=12&desc=vacation_hawaii")?)
+//!         .with_lastmod(LastMod::parse("2004-12-23T18:00:15+00:00")?),
+//! ];
+//! let limits = Limits { entries: 1, ..Limits::default() };
+//! let mut files = Vec::new();
+//! let mut writer = UrlSetWriter::new(Vec::new(), limits)?;
+//! for entry in &entries {
+//!     if writer.push(entry)? == Push::Full {
+//!         files.push(writer.finish()?.0);
+//!         writer = UrlSetWriter::new(Vec::new(), limits)?;
+//!         let _ = writer.push(entry)?;
+//!     }
+//! }
+//! files.push(writer.finish()?.0);
+//! assert_eq!(files.len(), 2);
+//! assert!(String::from_utf8_lossy(&files[1]).contains("<loc>https://example.com/catalog?item=12&amp;desc=vacation_hawaii</loc>"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Compress it
+//! ```
+//! use sitemap_core::{GzipWriter, Limits, Loc, UrlEntry, UrlSetWriter};
+//!
+//! let mut writer = UrlSetWriter::new(GzipWriter::new(Vec::new()), Limits::default())?;
+//! let _ = writer.push(&UrlEntry::new(Loc::parse("https://example.com/")?))?;
+//! let (gzip, summary) = writer.finish()?;
+//! let compressed = gzip.finish()?;
+//! // The limit and the summary are about the bytes before compression.
+//! assert_eq!(summary.entries, 1);
+//! assert!(compressed.starts_with(&[0x1f, 0x8b]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Write an index of sitemaps
+//! ```
+//! use sitemap_core::{IndexEntry, IndexWriter, LastMod, Limits, Loc};
+//!
+//! let mut writer = IndexWriter::new(Vec::new(), Limits::default())?;
+//! let changed = LastMod::from_timestamp("2026-03-02T04:00:11Z".parse()?);
+//! let part = Loc::parse("https://example.com/sitemap-root.xml.gz")?;
+//! let _ = writer.push(&IndexEntry::new(part).with_lastmod(changed))?;
+//! let (index, _) = writer.finish()?;
+//! assert!(String::from_utf8_lossy(&index).contains("<lastmod>2026-03-02T04:00:11Z</lastmod>"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Check a file before it is published
+//! ```
+//! use sitemap_core::{Loc, read::{Expectation, Kind, Order, check}};
+//!
+//! let file = br#"<?xml version="1.0" encoding="UTF-8"?>
+//! <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+//! <url><loc>https://example.com/image/a</loc></url>
+//! </urlset>"#;
+//! let place = Loc::parse("https://example.com/catalog/sitemap.xml")?;
+//! let mut expectation = Expectation::new(Kind::UrlSet, &place);
+//! expectation.entries = Some(1);
+//! expectation.order = Order::Ascending;
+//! let error = check(&file[..], &expectation).unwrap_err();
+//! assert_eq!(
+//!     error.to_string(),
+//!     "line 3, byte 100: https://example.com/image/a is outside of https://example.com/catalog/, the directory of the sitemap (R58)"
+//! );
+//! # Ok::<(), sitemap_core::LocError>(())
+//! ```
+//!
+//! # Read what others publish
+//! ```
+//! use sitemap_core::{Limits, read::{Item, Reader}};
+//!
+//! let file = b"<urlset><url><loc>https://example.com/?a=1&b=2</loc></url><url><loc>/relative</loc></url></urlset>";
+//! let mut reader = Reader::new(&file[..], Limits::default());
+//! let mut urls = Vec::new();
+//! let mut left_out = Vec::new();
+//! for item in &mut reader {
+//!     match item {
+//!         Ok(Item::Url(entry)) => urls.push(entry.loc.to_string()),
+//!         Ok(Item::Sitemap(entry)) => urls.push(entry.loc.to_string()),
+//!         Err(error) => left_out.push(error.to_string()),
+//!     }
+//! }
+//! assert_eq!(urls, ["https://example.com/?a=1&b=2"]);
+//! assert_eq!(left_out, ["line 1, byte 63: URL is not absolute, expected http:// or https:// and a host (R9)"]);
+//! let forgiven: Vec<String> = reader.findings().iter().map(ToString::to_string).collect();
+//! assert_eq!(forgiven[1], "line 1, byte 42: ampersand is not escaped, expected &amp; (R3)");
+//! # Ok::<(), sitemap_core::LocError>(())
+//! ```
+//!
+//! # Ask what a sitemap at a place may list
+//! ```
+//! use sitemap_core::Loc;
+//!
+//! let sitemap = Loc::parse("https://example.com/catalog/sitemap.xml")?;
+//! assert_eq!(sitemap.directory(), "https://example.com/catalog/");
+//! assert!(sitemap.may_list(&Loc::parse("https://example.com/catalog/show?item=23")?));
+//! assert!(!sitemap.may_list(&Loc::parse("https://www.example.com/catalog/show?item=23")?));
+//! # Ok::<(), sitemap_core::LocError>(())
+//! ```
+
+pub mod entry;
+pub mod lastmod;
+pub mod limits;
+pub mod loc;
+pub mod partition;
+pub mod read;
+pub mod write;
+
+pub use entry::{ChangeFreq, ChangeFreqError, IndexEntry, Priority, PriorityError, UrlEntry};
+pub use lastmod::{LastMod, LastModError};
+pub use limits::Limits;
+pub use loc::{Loc, LocError};
+pub use write::{FileSummary, GzipWriter, IndexWriter, Push, UrlSetWriter, WriteError};

@@ -1,0 +1,318 @@
+//! What the next run has to know of this one: the parts that were published.
+//!
+//! Owns the identity of a part and its text form. It never decides anything; it answers what existed.
+
+use std::{collections::BTreeSet, fmt, str::FromStr};
+
+/// First word of the text form, followed by its version.
+const HEADER: &str = "layout 1";
+
+/// Ends the first line when the threshold of first-level directories was raised.
+const RAISED: &str = " raised";
+
+/// Which keys a part stands for: those that begin with `directory` followed by `prefix`, without those of the parts below it.
+///
+/// Ordered by directory, then prefix; a directory's own part comes before its shards.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartId {
+    /// A directory, `/` at both ends.
+    pub directory: String,
+    /// How the keys go on after the directory, at least one character, when the directory is divided by characters. It is a share
+    /// of the directory, not a scope: it may end inside a word, a `%XX` or the query.
+    pub prefix: Option<String>,
+}
+
+impl PartId {
+    /// The text every key of the part begins with.
+    pub fn scope(&self) -> String {
+        let mut scope = self.directory.clone();
+        scope.push_str(self.prefix.as_deref().unwrap_or_default());
+        scope
+    }
+}
+
+/// The parts of the last publish. The default is the empty layout: no history.
+///
+/// Its text form ([`fmt::Display`], [`FromStr`]) is a line `layout 1` or `layout 1 raised`, then a line for each part: the
+/// directory and, after a tab, the prefix of a shard. Equal layouts have equal texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// Ascending, none twice.
+    parts: Vec<PartId>,
+    raised: bool,
+}
+
+/// Why a text is no [`Layout`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LayoutError {
+    /// The first line is not one that this version writes.
+    #[error("line 1 of the layout is {found:?}: expected `{HEADER}` or `{HEADER}{RAISED}`")]
+    Header {
+        /// The line.
+        found: String,
+    },
+    /// A line is not a part.
+    #[error(
+        "line {line} of the layout is {found:?}: expected a directory with `/` at both ends and perhaps a tab and a prefix, in printable ASCII"
+    )]
+    Part {
+        /// Its number, from 1.
+        line: usize,
+        /// The line.
+        found: String,
+    },
+}
+
+impl Layout {
+    /// A layout of these parts, in any order. `raised`: the threshold of first-level directories was raised because there were
+    /// more than 1,000 of them.
+    pub fn new(parts: impl IntoIterator<Item = PartId>, raised: bool) -> Self {
+        let parts: BTreeSet<PartId> = parts.into_iter().collect();
+        Self {
+            parts: parts.into_iter().collect(),
+            raised,
+        }
+    }
+
+    /// The parts, ascending.
+    pub fn parts(&self) -> &[PartId] {
+        &self.parts
+    }
+
+    /// Was the threshold of first-level directories raised?
+    pub fn is_raised(&self) -> bool {
+        self.raised
+    }
+
+    /// Was there no part at all?
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Did the directory have a part, whole or a shard?
+    pub(super) fn has_directory(&self, directory: &str) -> bool {
+        let from = self
+            .parts
+            .partition_point(|part| part.directory.as_str() < directory);
+        self.parts
+            .get(from)
+            .is_some_and(|part| part.directory == directory)
+    }
+
+    /// Was the directory divided, by directories below it or by characters?
+    pub(super) fn was_divided(&self, directory: &str) -> bool {
+        let after = self
+            .parts
+            .partition_point(|part| part.directory.as_str() <= directory);
+        let below = self
+            .parts
+            .get(after)
+            .is_some_and(|part| part.directory.starts_with(directory));
+        // A shard sorts after its directory's own part.
+        let last = after.checked_sub(1).map(|last| &self.parts[last]);
+        below || last.is_some_and(|part| part.directory == directory && part.prefix.is_some())
+    }
+
+    /// Had the directory a shard whose prefix begins with `prefix`?
+    pub(super) fn has_shard_from(&self, directory: &str, prefix: &str) -> bool {
+        self.shard_at(directory, |shard| shard < prefix)
+            .is_some_and(|shard| shard.starts_with(prefix))
+    }
+
+    /// Had the directory a shard whose prefix begins with `prefix` and is longer?
+    pub(super) fn has_shard_below(&self, directory: &str, prefix: &str) -> bool {
+        self.shard_at(directory, |shard| shard <= prefix)
+            .is_some_and(|shard| shard.starts_with(prefix))
+    }
+
+    /// The first shard of the directory that is not `before`.
+    fn shard_at(&self, directory: &str, before: impl Fn(&str) -> bool) -> Option<&str> {
+        let at = self.parts.partition_point(|part| {
+            let own = part.prefix.as_deref().is_none_or(&before);
+            part.directory.as_str() < directory || (part.directory == directory && own)
+        });
+        let part = self
+            .parts
+            .get(at)
+            .filter(|part| part.directory == directory)?;
+        part.prefix.as_deref()
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            formatter,
+            "{HEADER}{}",
+            if self.raised { RAISED } else { "" }
+        )?;
+        for PartId { directory, prefix } in &self.parts {
+            match prefix {
+                Some(prefix) => writeln!(formatter, "{directory}\t{prefix}")?,
+                None => writeln!(formatter, "{directory}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Layout {
+    type Err = LayoutError;
+
+    fn from_str(text: &str) -> Result<Self, LayoutError> {
+        let mut lines = text.lines();
+        let header = lines.next().unwrap_or_default();
+        let raised = match header.strip_prefix(HEADER) {
+            Some("") => false,
+            Some(RAISED) => true,
+            Some(_) | None => {
+                return Err(LayoutError::Header {
+                    found: header.to_owned(),
+                });
+            }
+        };
+        let mut parts = Vec::new();
+        for (index, line) in lines.enumerate() {
+            parts.push(parse_part(line).ok_or_else(|| LayoutError::Part {
+                line: index + 2,
+                found: line.to_owned(),
+            })?);
+        }
+        Ok(Self::new(parts, raised))
+    }
+}
+
+fn parse_part(line: &str) -> Option<PartId> {
+    let (directory, prefix) = match line.split_once('\t') {
+        Some((directory, prefix)) => (directory, Some(prefix)),
+        None => (line, None),
+    };
+    let good_prefix = prefix.is_none_or(|prefix| !prefix.is_empty() && is_printable(prefix));
+    (is_directory(directory) && good_prefix).then(|| PartId {
+        directory: directory.to_owned(),
+        prefix: prefix.map(str::to_owned),
+    })
+}
+
+/// Is the text a directory: printable ASCII without a query, `/` at both ends?
+pub(super) fn is_directory(text: &str) -> bool {
+    text.starts_with('/') && text.ends_with('/') && is_printable(text) && !text.contains(['?', '#'])
+}
+
+/// Has the text only characters a normalised URL is written in?
+pub(super) fn is_printable(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(parts: &[(&str, Option<&str>)]) -> Layout {
+        let ids = parts.iter().map(|(directory, prefix)| PartId {
+            directory: (*directory).to_owned(),
+            prefix: prefix.map(str::to_owned),
+        });
+        Layout::new(ids, false)
+    }
+
+    #[test]
+    fn text_round_trips() {
+        let check = |layout: Layout, expected: &str| {
+            assert_eq!(layout.to_string(), expected);
+            assert_eq!(expected.parse(), Ok(layout));
+        };
+        check(Layout::default(), "layout 1\n");
+        check(Layout::new([], true), "layout 1 raised\n");
+        check(
+            layout(&[
+                ("/p/", Some("10")),
+                ("/", Some("?a=/b#c")),
+                ("/p/", None),
+                ("/", None),
+                ("//", None),
+            ]),
+            "layout 1\n/\n/\t?a=/b#c\n//\n/p/\n/p/\t10\n",
+        );
+    }
+
+    #[test]
+    fn parts_in_any_order_and_twice_are_the_same_layout() {
+        let text = "layout 1\r\n/b/\n/a/\n/b/";
+        assert_eq!(text.parse(), Ok(layout(&[("/a/", None), ("/b/", None)])));
+    }
+
+    #[test]
+    fn what_is_no_layout_is_refused() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(text.parse::<Layout>().unwrap_err().to_string(), expected);
+        };
+        let header = "expected `layout 1` or `layout 1 raised`";
+        check("", &format!("line 1 of the layout is \"\": {header}"));
+        check(
+            "layout 2\n/\n",
+            &format!("line 1 of the layout is \"layout 2\": {header}"),
+        );
+        let part = "expected a directory with `/` at both ends and perhaps a tab and a prefix, in printable ASCII";
+        for line in [
+            "",
+            "/a",
+            "a/",
+            "/a/\t",
+            "/a/\tb\tc",
+            "/a b/",
+            "/a?/",
+            "/\té",
+        ] {
+            check(
+                &format!("layout 1\n/\n{line}\n"),
+                &format!("line 3 of the layout is {line:?}: {part}"),
+            );
+        }
+    }
+
+    #[test]
+    fn a_directory_was_divided_by_what_lies_below_it() {
+        let check = |parts: &[(&str, Option<&str>)], directory: &str, expected: bool| {
+            assert_eq!(
+                layout(parts).was_divided(directory),
+                expected,
+                "{parts:?} {directory}"
+            );
+        };
+        check(&[], "/a/", false);
+        check(&[("/a/", None)], "/a/", false);
+        check(&[("/a/", None), ("/a/", Some("x"))], "/a/", true);
+        check(&[("/a/", Some("x"))], "/a/", true);
+        check(&[("/a/b/", None)], "/a/", true);
+        check(&[("/a/", None), ("/a/b/", None)], "/a/", true);
+        check(&[("/a/", None), ("/ab/", None)], "/a/", false);
+        check(&[("/a/b/", None)], "/a/c/", false);
+        check(&[("/", Some("x"))], "/a/", false);
+    }
+
+    #[test]
+    fn shards_are_found_by_how_they_begin() {
+        let had = layout(&[
+            ("/a/", None),
+            ("/a/", Some("xy")),
+            ("/a/", Some("xyz")),
+            ("/b/", Some("c")),
+        ]);
+        let check = |prefix: &str, from: bool, below: bool| {
+            assert_eq!(had.has_shard_from("/a/", prefix), from, "{prefix}");
+            assert_eq!(had.has_shard_below("/a/", prefix), below, "{prefix}");
+        };
+        check("", true, true);
+        check("x", true, true);
+        check("xy", true, true);
+        check("xyz", true, false);
+        check("xyza", false, false);
+        check("c", false, false);
+        check("xz", false, false);
+        assert!(!had.has_shard_from("/", ""));
+        assert!(had.has_directory("/b/"));
+        assert!(!had.has_directory("/"));
+    }
+}

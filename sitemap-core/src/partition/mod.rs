@@ -1,0 +1,54 @@
+//! The partition by path scope: which file lists which URL, and what that file is called.
+//!
+//! The keys of one origin (normalised path and query, as bytes) form a tree of directories. A directory with enough keys gets a
+//! file of its own; what is left in a directory and still too much for one file is divided by the next characters of the key. So
+//! a file is always one prefix of the key space without the prefixes of the files below it, one changed page rewrites one file,
+//! and every file may stand inside the directory it lists.
+//!
+//! This room names files and says which keys they hold. It never looks at content, never reads or writes, and never depends on
+//! the time or on the order of discovery: the plan is a function of the keys, the [`Thresholds`], the [`Placement`] and the
+//! [`Layout`] of the last publish, which only adds hysteresis, so that a directory at a border does not come and go.
+//!
+//! In the flow it stands between the export in key order and the writers. A first scan feeds a [`Counter`], whose memory grows
+//! with the number of files and of large prefixes, not with the number of URLs; its [`Plan`] tells a second scan the key ranges
+//! of each file, so that one file is open at a time.
+//!
+//! ```
+//! use sitemap_core::partition::{Counter, Layout, Placement, Suffix, Thresholds};
+//!
+//! let mut counter = Counter::new("/", Thresholds::default(), Placement::Root, &Layout::default())?;
+//! counter.push("/about", 120)?;
+//! for number in 1000..1100 {
+//!     counter.push(&format!("/blog/{number}"), 120)?;
+//! }
+//! let plan = counter.finish();
+//! let names: Vec<String> = plan.parts().iter().map(|part| part.path(Suffix::Xml)).collect();
+//! assert_eq!(names, ["sitemap-root.xml", "sitemap.blog.xml"]);
+//!
+//! // The second scan: one file after the other, each from ranges of keys.
+//! let blog = plan.part_of("/blog/1042").unwrap();
+//! assert_eq!(blog.entries(), 100);
+//! assert_eq!((blog.ranges()[0].start.as_str(), blog.ranges()[0].end.as_str()), ("/blog/", "/blog0"));
+//!
+//! // What the next run is to know: `plan.layout().to_string()`, and `parse` there.
+//! assert_eq!(plan.layout().to_string(), "layout 1\n/\n/blog/\n");
+//! # Ok::<(), sitemap_core::partition::PartitionError>(())
+//! ```
+
+mod counter;
+mod directories;
+mod divide;
+mod layout;
+mod name;
+mod plan;
+mod prefixes;
+mod thresholds;
+
+pub use counter::{Counter, MAX_KEY_BYTES, PartitionError};
+pub use layout::{Layout, LayoutError, PartId};
+pub use name::{Placement, Suffix};
+pub use plan::{IndexPart, KeyRange, Part, Plan};
+pub use thresholds::Thresholds;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! What a part's file is called and where it stands.
+//!
+//! Owns the file names: a name is a function of the part and the base alone, so it never comes to mean another scope. No two parts
+//! of a plan get the same name, not even where upper and lower case are the same, and none gets the name of an index.
+
+use std::{fmt::Write as _, str};
+
+use sha2::{Digest, Sha256};
+
+use super::PartId;
+
+/// Longer names are cut: most file systems allow 255 bytes for a name, and temporary names are longer than the final one.
+const MAX_STEM_BYTES: usize = 150;
+
+/// Of a name that is too long so much is kept, followed by a hash of the whole.
+const CUT_STEM_BYTES: usize = 120;
+
+/// Longest folder name of the common file systems.
+const MAX_FOLDER_BYTES: usize = 255;
+
+/// Where the files stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Placement {
+    /// All files in the base directory: `/sitemap.blog.2026.xml` lists `/blog/2026/`. A file there may list everything below.
+    #[default]
+    Root,
+    /// Each file inside the directory it lists: `/blog/2026/sitemap.xml`.
+    InPlace,
+}
+
+/// How a part's file name ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Suffix {
+    /// `.xml`, plain.
+    Xml,
+    /// `.xml.gz`, compressed.
+    XmlGz,
+}
+
+impl Suffix {
+    /// The text, with its first dot.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Xml => ".xml",
+            Self::XmlGz => ".xml.gz",
+        }
+    }
+}
+
+/// The name of a part without its suffix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    /// Below the base: empty, or folders that each end in `/`, percent-decoded.
+    pub(super) folder: String,
+    /// The same as it stands in a URL.
+    pub(super) url_folder: String,
+    /// File name up to its suffix, one of `sitemap`, `sitemap-root`, `sitemap.` and more.
+    pub(super) stem: String,
+}
+
+impl Name {
+    pub(super) fn new(base: &str, id: &PartId, placement: Placement) -> Self {
+        let below = id.directory.strip_prefix(base).unwrap_or(&id.directory);
+        let shard = id.prefix.as_deref().map(encode_prefix);
+        match placement {
+            _ if below.is_empty() && shard.is_none() => Self {
+                folder: String::new(),
+                url_folder: String::new(),
+                stem: "sitemap-root".to_owned(),
+            },
+            Placement::Root => {
+                let directories = below.split_terminator('/').map(encode_segment);
+                Self {
+                    folder: String::new(),
+                    url_folder: String::new(),
+                    stem: stem(&directories.chain(shard).collect::<Vec<_>>().join(".")),
+                }
+            }
+            Placement::InPlace => Self {
+                folder: below.split_inclusive('/').map(decode).collect(),
+                url_folder: below.to_owned(),
+                stem: shard.map_or_else(|| "sitemap".to_owned(), |shard| stem(&shard)),
+            },
+        }
+    }
+}
+
+/// The name of the index with this number, from 0: `sitemap.xml`, `sitemap-2.xml`, ...
+pub(super) fn index_name(number: usize) -> String {
+    match number {
+        0 => "sitemap.xml".to_owned(),
+        _ => format!("sitemap-{}.xml", number + 1),
+    }
+}
+
+/// The folder a path segment names on disk, folded so that names which some disk takes for the same are equal; `None` when no file
+/// may stand in it.
+///
+/// Refused: empty, `.`, `..`, not UTF-8, over 255 bytes, with a separator, NUL or control character, and what could be one of the
+/// files beside it (`sitemap.xml`).
+pub(super) fn folder_key(segment: &str) -> Option<String> {
+    let bytes = decode_bytes(segment);
+    let name = str::from_utf8(&bytes).ok()?;
+    let bad = |character: char| matches!(character, '/' | '\\') || character.is_control();
+    if matches!(name, "" | "." | "..") || name.len() > MAX_FOLDER_BYTES || name.contains(bad) {
+        return None;
+    }
+    // Through upper case, because some letters have several lower-case forms.
+    let key = name.to_uppercase().to_lowercase();
+    let is_file_name = key.starts_with("sitemap") && key.contains('.');
+    (!is_file_name).then_some(key)
+}
+
+fn stem(encoded: &str) -> String {
+    if encoded.len() <= MAX_STEM_BYTES {
+        return format!("sitemap.{encoded}");
+    }
+    let mut stem = format!("sitemap.{}_x", &encoded[..CUT_STEM_BYTES]);
+    for byte in &Sha256::digest(encoded.as_bytes())[..8] {
+        push_hex(&mut stem, *byte);
+    }
+    stem
+}
+
+/// A shard's prefix: its `/` become dots, and an underscore that ends nothing else marks the end.
+fn encode_prefix(prefix: &str) -> String {
+    let mut encoded = prefix
+        .split('/')
+        .map(encode_segment)
+        .collect::<Vec<_>>()
+        .join(".");
+    encoded.push('_');
+    encoded
+}
+
+/// Keeps `a-z 0-9 -`; another byte becomes `_` and two hex digits, upper case too, so that names do not meet on a disk that
+/// ignores case. `_e` is the empty segment.
+fn encode_segment(segment: &str) -> String {
+    if segment.is_empty() {
+        return "_e".to_owned();
+    }
+    let mut encoded = String::with_capacity(segment.len());
+    for byte in segment.bytes() {
+        match byte {
+            b'a'..=b'z' | b'0'..=b'9' | b'-' => encoded.push(char::from(byte)),
+            _ => {
+                encoded.push('_');
+                push_hex(&mut encoded, byte);
+            }
+        }
+    }
+    encoded
+}
+
+fn push_hex(text: &mut String, byte: u8) {
+    write!(text, "{byte:02x}").expect("writing to a String does not fail");
+}
+
+/// A folder that passed [`folder_key`], with its slash.
+fn decode(segment: &str) -> String {
+    String::from_utf8_lossy(&decode_bytes(segment)).into_owned()
+}
+
+/// Percent-decoding of RFC 3986 section 2.1; a `%` without two hex digits stays as it is.
+fn decode_bytes(text: &str) -> Vec<u8> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let hex = |at: usize| {
+            after
+                .get(at)
+                .and_then(|byte| char::from(*byte).to_digit(16))
+        };
+        if let (b'%', Some(high), Some(low)) = (first, hex(0), hex(1)) {
+            decoded.push(u8::try_from(high * 16 + low).expect("two hex digits are at most 255"));
+            rest = &after[2..];
+        } else {
+            decoded.push(first);
+            rest = after;
+        }
+    }
+    decoded
+}

@@ -1,0 +1,239 @@
+//! The result of the first scan: the parts, their names, the keys they hold, and the indexes that name them.
+//!
+//! Owns the way back from a key to its part: the part with the longest prefix the key begins with. So the keys of a part are the
+//! interval of its own prefix without the intervals of the parts right below it, and a second scan can write file after file.
+
+use std::{num::NonZeroUsize, ops::Range};
+
+use super::{
+    Layout, PartId, Placement, Suffix,
+    name::{self, Name},
+    thresholds::Count,
+};
+
+/// Which files there are and which keys they hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    base: String,
+    /// Ascending by scope, which is tree order.
+    parts: Vec<Part>,
+    layout: Layout,
+}
+
+/// One file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    id: PartId,
+    scope: String,
+    name: Name,
+    count: Count,
+    ranges: Vec<KeyRange>,
+    /// The part right above: the longest other scope that this one begins with.
+    above: Option<usize>,
+}
+
+/// The keys from `start` up to, but without, `end`, compared as bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRange {
+    /// The first key that may be in it.
+    pub start: String,
+    /// The first key after it.
+    pub end: String,
+}
+
+/// One index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexPart {
+    /// File name in the base directory: `sitemap.xml`, then `sitemap-2.xml` and so on.
+    pub name: String,
+    /// Which of [`Plan::parts`] it names; at least one.
+    pub parts: Range<usize>,
+}
+
+impl Plan {
+    pub(super) fn new(
+        base: &str,
+        placement: Placement,
+        parts: Vec<(PartId, Count)>,
+        raised: bool,
+    ) -> Self {
+        let layout = Layout::new(parts.iter().map(|(id, _)| id.clone()), raised);
+        let mut parts: Vec<Part> = parts
+            .into_iter()
+            .map(|(id, count)| Part {
+                scope: id.scope(),
+                name: Name::new(base, &id, placement),
+                id,
+                count,
+                ranges: Vec::new(),
+                above: None,
+            })
+            .collect();
+        parts.sort_unstable_by(|one, other| one.scope.cmp(&other.scope));
+        set_ranges(&mut parts);
+        Self {
+            base: base.to_owned(),
+            parts,
+            layout,
+        }
+    }
+
+    /// The parts in tree order: ascending by the text their keys begin with. None is empty; no key, no part.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The base directory, where the indexes stand; `/` at both ends.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// The part that holds a key: every key that was counted has one.
+    pub fn part_of(&self, key: &str) -> Option<&Part> {
+        let after = self
+            .parts
+            .partition_point(|part| part.scope.as_str() <= key);
+        let mut at = after.checked_sub(1);
+        // Between a key and the scope it belongs to there are only scopes inside of that one.
+        while let Some(part) = at.map(|at| &self.parts[at]) {
+            if key.starts_with(&part.scope) {
+                return Some(part);
+            }
+            at = part.above;
+        }
+        None
+    }
+
+    /// What the next run is to be given as its previous layout, once the plan is published.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The indexes in tree order, each naming at most `max_entries` parts; none when there is no part.
+    ///
+    /// A first-level directory whose parts fit into one index is not divided between two.
+    pub fn indexes(&self, max_entries: NonZeroUsize) -> Vec<IndexPart> {
+        let max_entries = max_entries.get();
+        let mut cuts: Vec<Range<usize>> = Vec::new();
+        let mut from = 0;
+        while from < self.parts.len() {
+            let section = self.section_of(&self.parts[from]);
+            let same = self.parts[from..]
+                .iter()
+                .take_while(|part| section.is_some() && self.section_of(part) == section);
+            let to = from + same.count().max(1);
+            match cuts.last_mut() {
+                Some(last) if to - last.start <= max_entries => last.end = to,
+                Some(_) | None => {
+                    let starts = (from..to).step_by(max_entries);
+                    cuts.extend(starts.map(|start| start..to.min(start + max_entries)));
+                }
+            }
+            from = to;
+        }
+        let name = |(number, parts)| IndexPart {
+            name: name::index_name(number),
+            parts,
+        };
+        cuts.into_iter().enumerate().map(name).collect()
+    }
+
+    /// The first-level directory a part lies in; `None` for those of the base itself.
+    fn section_of<'a>(&self, part: &'a Part) -> Option<&'a str> {
+        part.id.directory[self.base.len()..]
+            .split('/')
+            .next()
+            .filter(|_| part.id.directory != self.base)
+    }
+}
+
+impl Part {
+    /// Its identity.
+    pub fn id(&self) -> &PartId {
+        &self.id
+    }
+
+    /// How many keys it holds.
+    pub fn entries(&self) -> u64 {
+        self.count.entries
+    }
+
+    /// How many bytes its entries take, uncompressed, without what surrounds them.
+    pub fn bytes(&self) -> u64 {
+        self.count.bytes
+    }
+
+    /// The text all its keys begin with.
+    pub fn scope(&self) -> &str {
+        &self.scope
+    }
+
+    /// The file, relative to the folder of the base directory, with `/` between folders: `sitemap.blog.xml.gz`, or
+    /// `blog/sitemap.xml.gz` in place. Folders are percent-decoded.
+    pub fn path(&self, suffix: Suffix) -> String {
+        format!("{}{}{}", self.name.folder, self.name.stem, suffix.as_str())
+    }
+
+    /// The same as text to be appended to the URL of the base directory. It is not a relative reference to be resolved: its first
+    /// segment may hold a colon.
+    pub fn url_path(&self, suffix: Suffix) -> String {
+        format!(
+            "{}{}{}",
+            self.name.url_folder,
+            self.name.stem,
+            suffix.as_str()
+        )
+    }
+
+    /// The keys it holds: ascending intervals that do not touch, and no other part's keys lie in them.
+    pub fn ranges(&self) -> &[KeyRange] {
+        &self.ranges
+    }
+}
+
+impl KeyRange {
+    /// Does the range hold this key?
+    pub fn contains(&self, key: &str) -> bool {
+        *self.start <= *key && *key < *self.end
+    }
+}
+
+/// Finds for parts in ascending order what lies above each, and gives each its interval without those below it.
+fn set_ranges(parts: &mut [Part]) {
+    // The parts around the current one, each with the key up to which its interval is given away.
+    let mut around: Vec<(usize, String)> = Vec::new();
+    for at in 0..parts.len() {
+        let scope = parts[at].scope.clone();
+        while let Some((above, from)) =
+            around.pop_if(|(above, _)| !scope.starts_with(&parts[*above].scope))
+        {
+            let end = end_of(&parts[above].scope);
+            push_range(&mut parts[above].ranges, from, end);
+        }
+        if let Some((above, from)) = around.last_mut() {
+            let start = std::mem::replace(from, end_of(&scope));
+            push_range(&mut parts[*above].ranges, start, scope.clone());
+            parts[at].above = Some(*above);
+        }
+        around.push((at, scope));
+    }
+    for (above, from) in around {
+        let end = end_of(&parts[above].scope);
+        push_range(&mut parts[above].ranges, from, end);
+    }
+}
+
+fn push_range(ranges: &mut Vec<KeyRange>, start: String, end: String) {
+    if start < end {
+        ranges.push(KeyRange { start, end });
+    }
+}
+
+/// The first text after all that begin with `scope`. Its last byte is printable ASCII, so the next one is ASCII too.
+fn end_of(scope: &str) -> String {
+    let mut end = scope.to_owned();
+    if let Some(last) = end.pop() {
+        end.push(char::from_u32(u32::from(last) + 1).unwrap_or(char::MAX));
+    }
+    end
+}

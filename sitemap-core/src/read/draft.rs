@@ -1,0 +1,240 @@
+//! [`Draft`]: one entry while its elements come in, and what there is to say about each of its values.
+
+use super::{MAX_VALUE_BYTES, Position, Problem, finding::MIN_SCHEMA_CHARACTERS};
+use crate::{
+    ChangeFreq, LastMod, LastModError, Loc, Priority, UrlEntry,
+    loc::{Rawness, rawness},
+};
+
+/// The elements of an entry, in the order of the schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Tag {
+    Loc,
+    LastMod,
+    ChangeFreq,
+    Priority,
+}
+
+impl Tag {
+    pub(super) fn of(name: &str) -> Option<Self> {
+        [Self::Loc, Self::LastMod, Self::ChangeFreq, Self::Priority]
+            .into_iter()
+            .find(|tag| tag.name() == name)
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Loc => "loc",
+            Self::LastMod => "lastmod",
+            Self::ChangeFreq => "changefreq",
+            Self::Priority => "priority",
+        }
+    }
+}
+
+/// The text of one element, references resolved.
+#[derive(Debug)]
+pub(super) struct Text {
+    content: String,
+    /// More came than is kept.
+    is_too_long: bool,
+    /// The first reference to an entity that is not defined.
+    undefined_entity: Option<String>,
+    /// Where the element begins.
+    position: Position,
+}
+
+impl Text {
+    pub(super) fn new() -> Self {
+        Self {
+            content: String::new(),
+            is_too_long: false,
+            undefined_entity: None,
+            position: Position::START,
+        }
+    }
+
+    /// Forgets the text of the last element.
+    pub(super) fn begin(&mut self, position: Position) {
+        self.content.clear();
+        self.is_too_long = false;
+        self.undefined_entity = None;
+        self.position = position;
+    }
+
+    pub(super) fn push(&mut self, text: &str) {
+        if self.content.len() + text.len() > MAX_VALUE_BYTES {
+            self.is_too_long = true;
+        } else {
+            self.content.push_str(text);
+        }
+    }
+
+    pub(super) fn set_undefined_entity(&mut self, name: String) {
+        self.undefined_entity.get_or_insert(name);
+    }
+
+    pub(super) fn position(&self) -> Position {
+        self.position
+    }
+}
+
+/// An entry in the making.
+#[derive(Debug)]
+pub(super) struct Draft {
+    position: Position,
+    loc: Option<Loc>,
+    lastmod: Option<LastMod>,
+    changefreq: Option<ChangeFreq>,
+    priority: Option<Priority>,
+    /// Which elements came, by their place in the schema.
+    seen: [bool; 4],
+    /// The latest element in the order of the schema.
+    latest: Option<Tag>,
+    /// An element of another namespace came, behind which none of ours may stand.
+    pub(super) has_extension: bool,
+    /// Why the entry cannot be used: the first reason counts.
+    lost: Option<(Problem, Position)>,
+}
+
+impl Draft {
+    pub(super) fn new(position: Position) -> Self {
+        Self {
+            position,
+            loc: None,
+            lastmod: None,
+            changefreq: None,
+            priority: None,
+            seen: [false; 4],
+            latest: None,
+            has_extension: false,
+            lost: None,
+        }
+    }
+
+    /// Where the entry begins.
+    pub(super) fn position(&self) -> Position {
+        self.position
+    }
+
+    /// Whether `tag` stands behind something that must follow it.
+    pub(super) fn is_out_of_order(&mut self, tag: Tag) -> bool {
+        let is_late = self.has_extension || self.latest > Some(tag);
+        self.latest = self.latest.max(Some(tag));
+        is_late
+    }
+
+    /// Whether `tag` has come before; it has from now on.
+    pub(super) fn repeats(&mut self, tag: Tag) -> bool {
+        std::mem::replace(&mut self.seen[tag as usize], true)
+    }
+
+    /// Gives the entry up.
+    pub(super) fn lose(&mut self, problem: Problem, position: Position) {
+        self.lost.get_or_insert((problem, position));
+    }
+
+    /// Takes the text of an element in, and says what was wrong with it if the entry can be used nevertheless.
+    pub(super) fn set(&mut self, tag: Tag, text: &Text) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let unusable = if text.is_too_long {
+            Some(Problem::ValueTooLong { name: tag.name() })
+        } else {
+            let undefined = text.undefined_entity.clone();
+            undefined.map(|name| Problem::UndefinedEntity { name })
+        };
+        if let Some(problem) = unusable {
+            match tag {
+                Tag::Loc => self.lose(problem, text.position),
+                Tag::LastMod | Tag::ChangeFreq | Tag::Priority => problems.push(problem),
+            }
+            return problems;
+        }
+        // XML knows four kinds of white space, people who paste URLs more of them.
+        let value = text.content.trim();
+        if value.len() < text.content.len() && !value.is_empty() {
+            problems.push(Problem::Padded { name: tag.name() });
+        }
+        match tag {
+            Tag::Loc => self.set_loc(value, text.position, &mut problems),
+            Tag::LastMod => self.lastmod = read_lastmod(value, &mut problems),
+            Tag::ChangeFreq => self.changefreq = read_changefreq(value, &mut problems),
+            Tag::Priority => match Priority::parse(value) {
+                Ok(priority) => self.priority = Some(priority),
+                Err(error) => problems.push(Problem::Priority(error)),
+            },
+        }
+        problems
+    }
+
+    fn set_loc(&mut self, value: &str, position: Position, problems: &mut Vec<Problem>) {
+        let loc = match Loc::parse(value) {
+            Ok(loc) => loc,
+            Err(error) => return self.lose(Problem::Loc(error), position),
+        };
+        if loc.as_str() != value {
+            problems.push(match rawness(value) {
+                Rawness::Forbidden => Problem::LocNotEncoded,
+                Rawness::NotAscii => Problem::LocNotAscii,
+                Rawness::None => Problem::LocNotNormal {
+                    normal: loc.as_str().to_owned(),
+                },
+            });
+        }
+        if loc.as_str().len() < MIN_SCHEMA_CHARACTERS {
+            problems.push(Problem::LocShort);
+        }
+        if value.contains("&amp;") {
+            problems.push(Problem::EscapedTwice);
+        }
+        self.loc = Some(loc);
+    }
+
+    /// Whether the entry could be used as it is now.
+    pub(super) fn is_usable(&self) -> bool {
+        self.loc.is_some() && self.lost.is_none()
+    }
+
+    /// The entry, or why it cannot be used.
+    pub(super) fn finish(&mut self) -> Result<UrlEntry, (Problem, Position)> {
+        if let Some(lost) = self.lost.take() {
+            return Err(lost);
+        }
+        let Some(loc) = self.loc.take() else {
+            return Err((Problem::NoLoc, self.position));
+        };
+        let mut entry = UrlEntry::new(loc);
+        entry.lastmod = self.lastmod.take();
+        entry.changefreq = self.changefreq;
+        entry.priority = self.priority;
+        Ok(entry)
+    }
+}
+
+fn read_lastmod(value: &str, problems: &mut Vec<Problem>) -> Option<LastMod> {
+    let (lastmod, problem) = match LastMod::parse(value) {
+        Ok(lastmod) => return Some(lastmod),
+        Err(LastModError::ZoneMissing) => match LastMod::parse(&format!("{value}Z")) {
+            Ok(lastmod) => (Some(lastmod), Problem::ZoneAssumed),
+            Err(error) => (None, Problem::LastMod(error)),
+        },
+        Err(error) => (None, Problem::LastMod(error)),
+    };
+    problems.push(problem);
+    lastmod
+}
+
+fn read_changefreq(value: &str, problems: &mut Vec<Problem>) -> Option<ChangeFreq> {
+    match ChangeFreq::parse(value) {
+        Ok(changefreq) => Some(changefreq),
+        Err(error) => {
+            let lower_case = ChangeFreq::parse(&value.to_ascii_lowercase()).ok();
+            problems.push(if lower_case.is_some() {
+                Problem::ChangeFreqCase
+            } else {
+                Problem::ChangeFreq(error)
+            });
+            lower_case
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! [`IndexWriter`]: the `<sitemapindex>` that lists sitemap files.
+
+use std::io::{self, Write};
+
+use super::{Document, FileSummary, Push, WriteError, xml};
+use crate::{IndexEntry, Limits};
+
+// The namespace stands here and in `limits::NAMESPACE`; a test keeps the two equal.
+const OPENING: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n";
+const CLOSING: &str = "</sitemapindex>\n";
+const ENTRY_OPENING: &str = "<sitemap>";
+const ENTRY_CLOSING: &str = "</sitemap>\n";
+
+/// Writes an index of sitemap files, one entry per line, in the order in which they are pushed.
+///
+/// List urlsets only: an index in an index is not part of the protocol (R40).
+///
+/// ```
+/// use sitemap_core::{IndexEntry, IndexWriter, LastMod, Limits, Loc, Push};
+///
+/// let mut writer = IndexWriter::new(Vec::new(), Limits::default())?;
+/// let entry = IndexEntry::new(Loc::parse("https://example.com/sitemap-root.xml.gz")?)
+///     .with_lastmod(LastMod::parse("2026-03-02T04:00:11Z")?);
+/// assert_eq!(writer.push(&entry)?, Push::Written);
+/// let (bytes, _) = writer.finish()?;
+/// assert!(bytes.ends_with(b"</sitemapindex>\n"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct IndexWriter<W> {
+    document: Document<W>,
+}
+
+impl<W: Write> IndexWriter<W> {
+    /// Begins an index. Limits above those of the protocol count as those of the protocol.
+    ///
+    /// # Errors
+    /// [`WriteError::LimitsTooSmall`] when no entry could ever fit; [`WriteError::Io`] from the output.
+    pub fn new(out: W, limits: Limits) -> Result<Self, WriteError> {
+        let document = Document::open(out, limits, OPENING, CLOSING)?;
+        Ok(Self { document })
+    }
+
+    /// Adds an entry, unless the index with it would have more entries or bytes than allowed.
+    ///
+    /// # Errors
+    /// [`WriteError::EntryTooLarge`] when the entry does not even fit into an empty index; [`WriteError::Io`] from the output.
+    pub fn push(&mut self, entry: &IndexEntry) -> Result<Push, WriteError> {
+        self.document
+            .push(&entry.loc, entry.lastmod.as_ref(), |line| {
+                write_sitemap(line, entry)
+            })
+    }
+
+    /// Ends the index and gives the output back, not flushed.
+    ///
+    /// # Errors
+    /// [`WriteError::Empty`] when nothing was written; [`WriteError::Io`] from the output.
+    pub fn finish(self) -> Result<(W, FileSummary), WriteError> {
+        self.document.close()
+    }
+}
+
+/// The order of the elements is that of the schema (R36).
+fn write_sitemap(line: &mut Vec<u8>, entry: &IndexEntry) -> io::Result<()> {
+    line.extend_from_slice(ENTRY_OPENING.as_bytes());
+    xml::element(line, "loc", entry.loc.as_str())?;
+    if let Some(lastmod) = &entry.lastmod {
+        xml::element(line, "lastmod", lastmod.as_str())?;
+    }
+    line.extend_from_slice(ENTRY_CLOSING.as_bytes());
+    Ok(())
+}
+
+/// The bytes that [`write_sitemap`] writes.
+pub(crate) fn sitemap_len(entry: &IndexEntry) -> u64 {
+    let lastmod = entry.lastmod.as_ref();
+    (ENTRY_OPENING.len() + ENTRY_CLOSING.len()) as u64
+        + xml::element_len("loc", entry.loc.as_str())
+        + lastmod.map_or(0, |lastmod| xml::element_len("lastmod", lastmod.as_str()))
+}
