@@ -1,0 +1,371 @@
+//! Plain, validated settings: one struct per room, `Default` gives the documented defaults. Where
+//! values come from (flags, environment, files) is the business of the program around this library.
+//!
+//! A default that is stated in a doc comment here, in `Default` and in `config/default.toml` is the
+//! same in all three; a test compares the last two.
+
+use std::{net::IpAddr, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration};
+
+use crate::url_key::{Identity, Origin};
+
+/// Everything one crawl of one site needs to know.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// Where the crawl may go, and what it costs at most.
+    pub limits: LimitsConfig,
+    /// Which URLs belong to it.
+    pub scope: ScopeConfig,
+    /// When two URLs are the same.
+    pub identity: Identity,
+    /// How the host is spared.
+    pub politeness: PolitenessConfig,
+    /// How requests are sent.
+    pub fetch: FetchConfig,
+    /// How pages are read.
+    pub parse: ParseConfig,
+    /// Where and how the result is written.
+    pub publish: PublishConfig,
+}
+
+/// How far one run goes. Reaching a page or time limit makes the run partial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LimitsConfig {
+    /// Finished page requests without retries in one start of the program. Default 1,000,000.
+    pub max_pages: u64,
+    /// Wall time of one start. Default 24 h.
+    pub max_time: Duration,
+    /// Fewest hops from the start URL; deeper URLs are known but not fetched. Default: no limit.
+    pub max_depth: Option<u32>,
+    /// Tries per URL, the first included. Default 3.
+    pub max_tries: u32,
+    /// Waits before the second, third ... try; the last one repeats. Default 1 s, 5 s; jitter of up to a quarter is added.
+    pub retry_delays: Vec<Duration>,
+}
+
+impl Default for LimitsConfig {
+    fn default() -> Self {
+        Self {
+            max_pages: 1_000_000,
+            max_time: Duration::from_secs(24 * 60 * 60),
+            max_depth: None,
+            max_tries: 3,
+            retry_delays: vec![Duration::from_secs(1), Duration::from_secs(5)],
+        }
+    }
+}
+
+/// What the crawl is allowed to follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ScopeWidth {
+    /// The directory of the start URL and everything below it.
+    #[default]
+    Directory,
+    /// The whole origin.
+    Origin,
+}
+
+/// Which URLs belong to the crawl.
+///
+/// Patterns are globs: `*` stands for any run of characters (slashes too), `?` for one character,
+/// `[...]` and `{a,b}` as usual. A pattern that begins with `http://` or `https://` is compared with
+/// the whole URL, any other with path and query. The whole text must match.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ScopeConfig {
+    /// Default: the directory of the start URL.
+    pub width: ScopeWidth,
+    /// When not empty, only URLs that match one of these are fetched and listed (the start URL is always fetched).
+    pub include: Vec<String>,
+    /// Neither fetched nor listed.
+    pub exclude: Vec<String>,
+    /// Fetched for their links, not listed.
+    pub follow_only: Vec<String>,
+    /// Listed, not fetched.
+    pub list_only: Vec<String>,
+    /// Links marked `nofollow`, `ugc` or `sponsored` are taken as well. Default: no.
+    pub take_nofollow_links: bool,
+}
+
+/// Starts per second and host.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rate {
+    /// At most this many, spaced evenly.
+    PerSecond(f64),
+    /// No spacing: for one's own machines.
+    Unlimited,
+}
+
+/// How a host is spared. All of it holds per host; the host's own wishes make it slower, never faster.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PolitenessConfig {
+    /// Default 10 per second.
+    pub rate: Rate,
+    /// Requests in flight to one host. Default 4, at least 1.
+    pub concurrency: NonZeroU32,
+    /// When set: one request at a time, this long after the end of the last answer. Default none.
+    /// The larger of this and robots.txt's `Crawl-delay` holds.
+    pub delay: Option<Duration>,
+    /// A `Retry-After` beyond this ends the work on the host for this run. Default 120 s.
+    pub max_retry_after: Duration,
+    /// Requests in flight in the whole process. Default 64.
+    pub max_in_flight: NonZeroU32,
+    /// Failures of the host in a row that make it pause. Default 10.
+    pub failures_before_pause: u32,
+    /// First pause; doubles each time. Default 60 s.
+    pub pause: Duration,
+    /// Longest pause. Default 600 s.
+    pub max_pause: Duration,
+    /// Pauses after which the host counts as down. Default 3.
+    pub max_pauses: u32,
+}
+
+impl Default for PolitenessConfig {
+    fn default() -> Self {
+        Self {
+            rate: Rate::PerSecond(10.0),
+            concurrency: NonZeroU32::new(4).expect("4 is not 0"),
+            delay: None,
+            max_retry_after: Duration::from_secs(120),
+            max_in_flight: NonZeroU32::new(64).expect("64 is not 0"),
+            failures_before_pause: 10,
+            pause: Duration::from_secs(60),
+            max_pause: Duration::from_secs(600),
+            max_pauses: 3,
+        }
+    }
+}
+
+/// Text that is never shown: its `Debug` is `***`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(Arc<str>);
+
+impl Secret {
+    /// Wraps `text`.
+    pub fn new(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself, for the one place that sends it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// Credentials for the start origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Credentials {
+    /// `Authorization: Basic`.
+    Basic {
+        /// User name.
+        user: String,
+        /// Password.
+        password: Secret,
+    },
+    /// `Authorization: Bearer`.
+    Bearer(Secret),
+}
+
+/// `--resolve HOST:PORT:ADDRESS`: connect to `address` instead of asking the resolver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolve {
+    /// Host name, lower case.
+    pub host: String,
+    /// Port in the URL that this is for.
+    pub port: u16,
+    /// Where to connect.
+    pub address: IpAddr,
+}
+
+/// How requests are sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FetchConfig {
+    /// `User-Agent`. Default `arpent/<version>`. Its leading product token selects the robots.txt group.
+    pub user_agent: String,
+    /// Extra request headers, sent to [`FetchConfig::credential_origins`] only.
+    pub headers: Vec<(String, Secret)>,
+    /// Credentials, sent to [`FetchConfig::credential_origins`] only.
+    pub credentials: Option<Credentials>,
+    /// The start origin, and its https twin. Filled in when the start URL is known.
+    pub credential_origins: Vec<Origin>,
+    /// Proxy URL (`http://`, `https://`). Proxies of the environment are never used.
+    pub proxy: Option<String>,
+    /// PEM file with further trusted certificate authorities.
+    pub ca_file: Option<PathBuf>,
+    /// Fixed addresses for names.
+    pub resolve: Vec<Resolve>,
+    /// The host of the start URL: the class of its addresses decides which addresses may be contacted.
+    pub start_host: String,
+    /// DNS lookup. Default 10 s.
+    pub dns_timeout: Duration,
+    /// TCP connect and TLS handshake together. Default 10 s.
+    pub connect_timeout: Duration,
+    /// From sending the request to the complete head. Default 30 s.
+    pub head_timeout: Duration,
+    /// Silence inside a body. Default 15 s.
+    pub idle_timeout: Duration,
+    /// One whole request. Default 60 s.
+    pub total_timeout: Duration,
+    /// Decoded bytes, and wire bytes, of one body. Default 15 MiB.
+    pub max_body_bytes: u64,
+}
+
+impl Default for FetchConfig {
+    fn default() -> Self {
+        Self {
+            user_agent: concat!("arpent/", env!("CARGO_PKG_VERSION")).to_owned(),
+            headers: Vec::new(),
+            credentials: None,
+            credential_origins: Vec::new(),
+            proxy: None,
+            ca_file: None,
+            resolve: Vec::new(),
+            start_host: String::new(),
+            dns_timeout: Duration::from_secs(10),
+            connect_timeout: Duration::from_secs(10),
+            head_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(15),
+            total_timeout: Duration::from_secs(60),
+            max_body_bytes: 15 * 1024 * 1024,
+        }
+    }
+}
+
+/// A rule for pages whose HTML matches a CSS selector.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageRule {
+    /// Glob on path and query (see [`ScopeConfig`]); `*` for every page.
+    pub pages: String,
+    /// CSS selector.
+    pub selector: String,
+    /// What a match means.
+    pub action: PageAction,
+}
+
+/// What a matching [`PageRule`] does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PageAction {
+    /// The page is not listed.
+    Exclude,
+    /// The page's `lastmod` is read from the first match: from this attribute, or from its text.
+    Lastmod {
+        /// Attribute name; `None` reads the text.
+        attribute: Option<String>,
+    },
+}
+
+/// How pages are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseConfig {
+    /// Meta names, and `X-Robots-Tag` tokens, whose directives are obeyed. Default `robots`, `googlebot`.
+    pub robots_names: Vec<String>,
+    /// Content types that are listed although they are not HTML. Default: PDF, PostScript, RTF, EPUB,
+    /// Microsoft Office and `OpenDocument` files.
+    pub document_types: Vec<String>,
+    /// Links taken from one page. Default 50,000.
+    pub max_links: usize,
+    /// CPU time for one page, measured between chunks. Default 5 s.
+    pub max_parse_time: Duration,
+    /// Rules by CSS selector. Default none.
+    pub page_rules: Vec<PageRule>,
+}
+
+impl Default for ParseConfig {
+    fn default() -> Self {
+        Self {
+            robots_names: ["robots", "googlebot"].map(str::to_owned).to_vec(),
+            document_types: [
+                "application/pdf",
+                "application/postscript",
+                "application/rtf",
+                "application/epub+zip",
+                "application/msword",
+                "application/vnd.ms-excel",
+                "application/vnd.ms-powerpoint",
+                "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+                "application/vnd.oasis.opendocument.text",
+                "application/vnd.oasis.opendocument.spreadsheet",
+                "application/vnd.oasis.opendocument.presentation",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
+            max_links: 50_000,
+            max_parse_time: Duration::from_secs(5),
+            page_rules: Vec::new(),
+        }
+    }
+}
+
+/// Where the files of the set stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Layout {
+    /// Every file in the root of the output.
+    #[default]
+    Root,
+    /// Each file inside the directory it lists.
+    InPlace,
+}
+
+/// When there is an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IndexMode {
+    /// Always.
+    #[default]
+    Always,
+    /// Not when the whole site is within one file's aim: then `sitemap.xml` is the only urlset.
+    Auto,
+}
+
+/// Where and how the result is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublishConfig {
+    /// The folder the set is written to.
+    pub output: PathBuf,
+    /// URL of the directory where the output will be served, ending in `/`. `None`: the scope's directory.
+    pub public_url: Option<String>,
+    /// Default root.
+    pub layout: Layout,
+    /// Default always.
+    pub index: IndexMode,
+    /// Parts are gzipped. Default yes.
+    pub gzip: bool,
+    /// Entries from which a first-level directory gets its own file. Default 100.
+    pub min_section: u64,
+    /// The same for deeper directories. Default 1,000.
+    pub min_subsection: u64,
+    /// Entries that a file aims at. Default 10,000, at most 50,000.
+    pub file_entries: u64,
+    /// Uncompressed bytes that a file aims at. Default 10 MB, at most 52,428,800.
+    pub file_bytes: u64,
+    /// Files one index names at most. Default 50,000, the protocol's limit.
+    pub index_entries: u64,
+    /// How long a dropped part stays on disk after it left the index. Default 24 h.
+    pub grace: Duration,
+    /// Publish in spite of the guard, and replace foreign files after a backup. Default no.
+    pub force: bool,
+}
+
+impl Default for PublishConfig {
+    fn default() -> Self {
+        Self {
+            output: PathBuf::new(),
+            public_url: None,
+            layout: Layout::default(),
+            index: IndexMode::default(),
+            gzip: true,
+            min_section: 100,
+            min_subsection: 1_000,
+            file_entries: 10_000,
+            file_bytes: 10_000_000,
+            index_entries: 50_000,
+            grace: Duration::from_secs(24 * 60 * 60),
+            force: false,
+        }
+    }
+}

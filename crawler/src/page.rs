@@ -1,0 +1,437 @@
+//! The product of a crawl: what is known of one URL, and the one state it is in.
+//!
+//! Facts and judgement are kept apart: [`PageFacts`] is what an answer said, [`crate::verdict`]
+//! decides from it, and the decision is stored beside the facts only so that people can read it.
+//! Changed settings judge the stored facts again.
+
+use jiff::Timestamp;
+
+use crate::url_key::UrlKey;
+
+/// The number of a run of one site; the first run is 1. Every stored fact carries its run.
+pub type RunId = u64;
+
+/// The four states a known URL can be in. A summary adds them up to the number of known URLs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum State {
+    /// Known and not yet decided: waiting, or being fetched (a crash needs no repair).
+    Queued,
+    /// In the sitemap.
+    Listed,
+    /// Decided: not in the sitemap, and why.
+    Excluded,
+    /// Could not be fetched after all tries (network, 5xx, 429).
+    Failed,
+}
+
+impl State {
+    /// The word for this state in the store and in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Listed => "listed",
+            Self::Excluded => "excluded",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The state that [`State::as_str`] calls `word`.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Queued, Self::Listed, Self::Excluded, Self::Failed]
+            .into_iter()
+            .find(|state| state.as_str() == word)
+    }
+}
+
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $state:ident, $text:literal;)*) => {
+        /// Why a URL is in its state. The codes are stable: reports, the state and scripts use them.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Reason { $($(#[$doc])* $name,)* }
+
+        impl Reason {
+            /// Every reason, in the order of the decision table.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The stable code, as in `excluded: {"noindex": 3}`.
+            pub fn code(self) -> &'static str {
+                match self { $(Self::$name => $code,)* }
+            }
+
+            /// The state that this reason leads to.
+            pub fn state(self) -> State {
+                match self { $(Self::$name => State::$state,)* }
+            }
+
+            /// One line for people.
+            pub fn text(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// Not decided yet.
+    Queued = "queued", Queued, "waiting to be fetched";
+    /// Answered 200, indexable, its own canonical, in scope.
+    Listed = "listed", Listed, "in the sitemap";
+    /// Listed without being fetched, by a `list-only` rule of the user.
+    ListOnly = "list-only", Listed, "in the sitemap by a list-only rule, not fetched";
+    /// Decision table row 1.
+    RobotsDisallowed = "robots-disallowed", Excluded, "disallowed by robots.txt";
+    /// Row 2.
+    RobotsUnreachable = "robots-unreachable", Failed, "robots.txt could not be read";
+    /// Row 3.
+    NetworkError = "network-error", Failed, "could not be fetched: network error or time-out";
+    /// Row 4.
+    ServerError = "server-error", Failed, "the server answered 5xx or 429";
+    /// Row 5: 404 or 410.
+    Gone = "gone", Excluded, "answered 404 or 410";
+    /// Row 6: 401, 403, 451 and other 4xx.
+    ClientError = "client-error", Excluded, "answered 401, 403, 451 or another 4xx";
+    /// Row 7.
+    Redirected = "redirected", Excluded, "redirects to another URL";
+    /// Row 8.
+    RedirectedOutOfScope = "redirected-out-of-scope", Excluded, "redirects out of the crawl's scope";
+    /// Row 9: the chain comes back to itself.
+    RedirectLoop = "redirect-loop", Excluded, "redirects in a loop";
+    /// Row 9: more than ten hops.
+    TooManyRedirects = "too-many-redirects", Excluded, "redirects more than 10 times";
+    /// A 3xx without a usable `Location`.
+    BadRedirect = "bad-redirect", Excluded, "redirects without a usable target";
+    /// Row 10: 204, 205, 206 unasked, another odd 2xx, or 200 with an empty body.
+    Empty = "empty", Excluded, "answered without content";
+    /// Row 12.
+    RefreshRedirect = "refresh-redirect", Excluded, "a meta refresh sends readers to another URL at once";
+    /// Row 15.
+    Noindex = "noindex", Excluded, "says noindex";
+    /// Row 16.
+    NoindexAndCanonical = "noindex-and-canonical", Excluded, "says noindex and names another canonical URL";
+    /// Row 17.
+    UnavailableAfter = "unavailable-after", Excluded, "its unavailable_after date is past";
+    /// Rows 22 and 25.
+    CanonicalElsewhere = "canonical-elsewhere", Excluded, "names another URL as canonical";
+    /// Row 23, and a canonical outside the scope.
+    CanonicalForeign = "canonical-foreign", Excluded, "names a canonical URL outside this site's scope";
+    /// Row 24.
+    CanonicalBroken = "canonical-broken", Excluded, "names a canonical URL that cannot be listed";
+    /// Row 25, the cycle.
+    CanonicalLoop = "canonical-loop", Excluded, "its canonical URLs form a loop";
+    /// Row 36: images, style sheets, scripts, fonts, archives, feeds, sitemaps, data.
+    NotAPage = "not-a-page", Excluded, "not a page or a listed kind of document";
+    /// The decoded body is over the cap.
+    TooLarge = "too-large", Excluded, "larger than the size limit";
+    /// The body ended before its announced end.
+    CutShort = "cut-short", Excluded, "the answer was cut short";
+    /// The body's content coding is unknown, stacked or broken.
+    Undecodable = "undecodable", Excluded, "its content coding cannot be decoded";
+    /// Row 42, when not even the head could be read.
+    Unparsable = "unparsable", Excluded, "the HTML could not be read within its limits";
+    /// An `exclude` rule, or no `include` rule matches.
+    ExcludedByRule = "excluded-by-rule", Excluded, "left out by an include or exclude rule";
+    /// A `follow-only` rule.
+    FollowOnly = "follow-only", Excluded, "fetched for its links only, by a follow-only rule";
+    /// Two URLs that differ only in characters which a sitemap must write percent-encoded: the other one is listed.
+    DuplicateSpelling = "duplicate-spelling", Excluded, "listed under another spelling of the same URL";
+    /// Its URL is too long once it is percent-encoded as a sitemap must have it.
+    Unwritable = "unwritable-url", Excluded, "its URL cannot be written in a sitemap";
+    /// A page rule's selector matched.
+    PageRule = "page-rule", Excluded, "left out by a page rule";
+    /// Deeper than `max_depth`.
+    TooDeep = "too-deep", Excluded, "more hops away than max_depth";
+    /// The task that handled the page panicked; the run goes on.
+    InternalError = "internal-error", Failed, "an internal error in arpent: please report it";
+}
+
+impl Reason {
+    /// The reason that [`Reason::code`] calls `code`.
+    pub fn from_code(code: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|reason| reason.code() == code)
+    }
+}
+
+/// How a URL was found first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Via {
+    /// The start URL itself.
+    Start,
+    /// A link on a page (a, area, iframe, frame, link next/prev, `Link` header).
+    Link,
+    /// The target of a redirect.
+    Redirect,
+    /// The target of a meta refresh.
+    Refresh,
+    /// The target of a canonical link.
+    Canonical,
+    /// An alternate version (hreflang, amphtml).
+    Alternate,
+}
+
+impl Via {
+    /// The word for this in the store and in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Link => "link",
+            Self::Redirect => "redirect",
+            Self::Refresh => "refresh",
+            Self::Canonical => "canonical",
+            Self::Alternate => "alternate",
+        }
+    }
+
+    /// The value that [`Via::as_str`] calls `word`.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [
+            Self::Start,
+            Self::Link,
+            Self::Redirect,
+            Self::Refresh,
+            Self::Canonical,
+            Self::Alternate,
+        ]
+        .into_iter()
+        .find(|via| via.as_str() == word)
+    }
+}
+
+/// A 128-bit hash (XXH3) of a decoded body, with the version of the algorithm that made it: a new
+/// version must not count as a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ContentHash(pub u128);
+
+impl ContentHash {
+    /// Version of what is hashed: 1 = the decoded body, byte for byte.
+    pub const VERSION: u32 = 1;
+}
+
+/// Robots directives that matter for listing and following, summed over metas and headers for
+/// `robots` and the bots of the settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Directives {
+    /// `noindex` or `none` was said.
+    pub noindex: bool,
+    /// `nofollow` or `none` was said.
+    pub nofollow: bool,
+    /// The earliest `unavailable_after`.
+    pub unavailable_after: Option<Timestamp>,
+}
+
+/// What the page says of its canonical URL, after normalisation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Canonical {
+    /// No canonical link (row 21), or one that is empty, unparsable or not http(s) (row 27).
+    #[default]
+    Absent,
+    /// The page itself (rows 20 and 28).
+    Itself,
+    /// Another URL, in scope or not.
+    Other(UrlKey),
+    /// Two different ones: treated as absent, and reported (row 26).
+    Conflicting,
+}
+
+/// A meta refresh (or `Refresh` in markup) with its resolved target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refresh {
+    /// Delay in whole seconds; 0 counts as a permanent redirect.
+    pub delay_seconds: u32,
+    /// Where it leads; the page itself means a reload.
+    pub target: UrlKey,
+}
+
+/// What kind of thing the body is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BodyKind {
+    /// HTML or XHTML: parsed.
+    Page,
+    /// A document of a listed type (PDF and the like): listed, not parsed.
+    Document,
+    /// Anything else.
+    #[default]
+    Other,
+}
+
+/// How the body ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum BodyEnd {
+    /// All of it was read.
+    Complete,
+    /// Nobody wanted it (by its status or type); it was not read.
+    #[default]
+    Skipped,
+    /// The decoded body passed the cap.
+    TooLarge,
+    /// The connection ended, or the coded stream broke off, before the announced end.
+    CutShort,
+    /// The content coding is unknown, stacked or broken; the text names it.
+    Undecodable(String),
+}
+
+/// One link taken from a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// Where it leads, normalised.
+    pub target: UrlKey,
+    /// What kind of link.
+    pub via: Via,
+    /// `rel` holds nofollow, ugc or sponsored (row 19).
+    pub nofollow: bool,
+}
+
+/// Everything an answer said, and nothing that was decided from it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PageFacts {
+    /// HTTP status.
+    pub status: u16,
+    /// Essence of `Content-Type` in lower case, if any.
+    pub content_type: Option<String>,
+    /// What the body is, by type and sniffing.
+    pub kind: BodyKind,
+    /// How the body ended.
+    pub end: BodyEnd,
+    /// Decoded bytes read.
+    pub body_bytes: u64,
+    /// Hash of the decoded body, when it was read to its end.
+    pub content_hash: Option<ContentHash>,
+    /// `Last-Modified`, when readable.
+    pub last_modified: Option<Timestamp>,
+    /// The server's clock (`Date`) with this answer.
+    pub date: Option<Timestamp>,
+    /// `ETag`, as sent.
+    pub etag: Option<String>,
+    /// Robots directives.
+    pub directives: Directives,
+    /// The canonical link.
+    pub canonical: Canonical,
+    /// Meta refresh.
+    pub refresh: Option<Refresh>,
+    /// `Location` of a 3xx, resolved and normalised; `None` when missing or unusable.
+    pub location: Option<UrlKey>,
+    /// Date found by a page rule's selector, W3C format, checked.
+    pub selected_lastmod: Option<String>,
+    /// A page rule's exclude selector matched.
+    pub excluded_by_page_rule: bool,
+    /// Links in document order, deduplicated.
+    pub links: Vec<Link>,
+    /// Things worth a warning.
+    pub warnings: Warnings,
+    /// Text of the first `title`, trimmed, at most 200 characters.
+    pub title: Option<String>,
+}
+
+/// Warnings about one page. They never change the verdict by themselves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent flags, each counted in the report"
+)]
+pub struct Warnings {
+    /// More links than the limit; the rest was not taken.
+    pub links_cut: bool,
+    /// No links, little text, scripts: probably rendered by JavaScript.
+    pub script_shell: bool,
+    /// Looks like an error page although it answered 200 (row 37).
+    pub soft_404: bool,
+    /// The canonical link is empty, unparsable or not http(s) (row 27).
+    pub bad_canonical: bool,
+    /// Several canonical links that differ: none counts (row 26).
+    pub conflicting_canonicals: bool,
+    /// HTML under a missing or wrong content type, recognised by sniffing.
+    pub sniffed: bool,
+    /// The parser gave up after the head; facts behind that point are missing (row 42).
+    pub parse_cut: bool,
+    /// A page rule could not be evaluated because the page is not tame enough for a tree.
+    pub page_rule_skipped: bool,
+    /// An `unavailable_after` value could not be read.
+    pub bad_unavailable_after: bool,
+}
+
+impl Warnings {
+    /// Each flag with its stable code.
+    pub fn codes(self) -> impl Iterator<Item = &'static str> {
+        [
+            (self.links_cut, "links-cut"),
+            (self.script_shell, "script-shell"),
+            (self.soft_404, "soft-404"),
+            (self.bad_canonical, "bad-canonical"),
+            (self.conflicting_canonicals, "conflicting-canonicals"),
+            (self.sniffed, "sniffed-html"),
+            (self.parse_cut, "parse-cut"),
+            (self.page_rule_skipped, "page-rule-skipped"),
+            (self.bad_unavailable_after, "bad-unavailable-after"),
+        ]
+        .into_iter()
+        .filter_map(|(set, code)| set.then_some(code))
+    }
+
+    /// The flags behind a list of codes; unknown codes are ignored.
+    pub fn from_codes<'a>(codes: impl Iterator<Item = &'a str>) -> Self {
+        let mut warnings = Self::default();
+        for code in codes {
+            match code {
+                "links-cut" => warnings.links_cut = true,
+                "script-shell" => warnings.script_shell = true,
+                "soft-404" => warnings.soft_404 = true,
+                "bad-canonical" => warnings.bad_canonical = true,
+                "conflicting-canonicals" => warnings.conflicting_canonicals = true,
+                "sniffed-html" => warnings.sniffed = true,
+                "parse-cut" => warnings.parse_cut = true,
+                "page-rule-skipped" => warnings.page_rule_skipped = true,
+                "bad-unavailable-after" => warnings.bad_unavailable_after = true,
+                _ => {}
+            }
+        }
+        warnings
+    }
+}
+
+/// How the last attempt at a URL ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// There was none: the verdict came without a request (rules, depth, robots.txt).
+    NotFetched(Reason),
+    /// No answer after all tries; the text says what happened.
+    NoAnswer {
+        /// For people, e.g. `connection refused`.
+        error: String,
+    },
+    /// An answer.
+    Answered(Box<PageFacts>),
+}
+
+/// The stored record of one known URL in one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PageRecord {
+    /// The run that this record belongs to.
+    pub run: RunId,
+    /// Why the URL is in its state; [`Reason::state`] is the state.
+    pub reason: Reason,
+    /// Fewest known hops from the start URL (0).
+    pub depth: u32,
+    /// How it was found first.
+    pub via: Via,
+    /// On which page it was found first.
+    pub found_on: Option<UrlKey>,
+    /// Tries made, first included.
+    pub attempts: u32,
+    /// When the last attempt ended.
+    pub fetched_at: Option<Timestamp>,
+    /// How it ended; `None` while queued. The links of the facts are kept apart
+    /// ([`crate::store::Store::links`]) and are empty here.
+    pub outcome: Option<Outcome>,
+}
+
+impl PageRecord {
+    /// The facts of the answer, if there was one.
+    pub fn facts(&self) -> Option<&PageFacts> {
+        match &self.outcome {
+            Some(Outcome::Answered(facts)) => Some(facts),
+            Some(Outcome::NotFetched(_) | Outcome::NoAnswer { .. }) | None => None,
+        }
+    }
+}

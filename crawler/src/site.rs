@@ -1,0 +1,233 @@
+//! Which site a run is about: one origin and one directory of it. Everything a run knows, writes and
+//! locks is named after it.
+//!
+//! The start URL decides it, together with the redirects it answers with ([`settle`]). Nothing here
+//! touches the network: whoever follows the redirects asks here what they mean.
+
+#[cfg(test)]
+mod tests;
+
+use sha2::{Digest, Sha256};
+
+use crate::{
+    config::ScopeWidth,
+    url_key::{Origin, UrlKey},
+};
+
+/// Longest [`Site::name`], in bytes: with `.db` and temporary endings it stays below the 255 bytes
+/// that file systems allow.
+const MAX_NAME_BYTES: usize = 150;
+
+/// What is kept of a longer name, in front of its hash.
+const CUT_NAME_BYTES: usize = 120;
+
+/// One origin and the directory that is crawled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// Scheme, host and port: the only origin whose URLs can be listed.
+    pub origin: Origin,
+    /// Path of the scope's directory, normalised, with a slash at both ends; `/` is the whole origin.
+    pub directory: String,
+    /// Where the crawl begins: the start URL after the redirects that decided the site.
+    pub start: UrlKey,
+}
+
+/// Why a start URL decides no site. Each message says what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartProblem {
+    /// A redirect leads to a host that is neither the same nor its `www.` twin.
+    #[error(
+        "{typed} redirects to another host: {landed}; start the crawl there if that is the site you mean"
+    )]
+    OtherHost {
+        /// The start URL as typed.
+        typed: UrlKey,
+        /// The first hop on the other host.
+        landed: UrlKey,
+    },
+    /// The redirects end on http although the start was https.
+    #[error(
+        "{typed} redirects from https to {landed}; start the crawl there if the site has no https"
+    )]
+    Downgrade {
+        /// The start URL as typed.
+        typed: UrlKey,
+        /// Where the redirects end.
+        landed: UrlKey,
+    },
+    /// The redirects end on another port of the same scheme.
+    #[error(
+        "{typed} redirects to another port: {landed}; start the crawl there if that is the site you mean"
+    )]
+    OtherPort {
+        /// The start URL as typed.
+        typed: UrlKey,
+        /// Where the redirects end.
+        landed: UrlKey,
+    },
+    /// The redirects end outside the directory of the start URL.
+    #[error(
+        "{typed} redirects out of its own directory to {landed}; start the crawl there, or widen the scope to the whole origin"
+    )]
+    LeavesScope {
+        /// The start URL as typed.
+        typed: UrlKey,
+        /// Where the redirects end.
+        landed: UrlKey,
+    },
+}
+
+impl Site {
+    /// The name of the site in file and folder names: scheme, host, port when it is not the scheme's
+    /// default, and directory when it is not `/`, joined by `_`, e.g. `https_www.example.com_docs`.
+    ///
+    /// `a-z`, `0-9` and `-` are kept, so are the dots of the host; a dot joins the segments of the
+    /// directory; every other byte becomes `_` and two hexadecimal digits, because some disks do not tell
+    /// upper from lower case. At most 150 bytes: a longer name is cut and ends in a hash of the whole.
+    /// Different sites have different names.
+    pub fn name(&self) -> String {
+        let Origin { scheme, host, port } = &self.origin;
+        let mut name = format!("{scheme}_");
+        for byte in host.bytes() {
+            push_encoded(&mut name, byte, byte == b'.');
+        }
+        let scope = self
+            .directory
+            .strip_prefix('/')
+            .and_then(|path| path.strip_suffix('/'));
+        // Behind a host, digits that begin the scope would read as a port (or as an escape of the host).
+        let needs_port =
+            scope.is_some_and(|scope| scope.starts_with(|first: char| first.is_ascii_digit()));
+        if needs_port || !matches!((&**scheme, port), ("http", 80) | ("https", 443)) {
+            name.push('_');
+            name.push_str(&port.to_string());
+        }
+        for (index, segment) in scope
+            .into_iter()
+            .flat_map(|scope| scope.split('/'))
+            .enumerate()
+        {
+            name.push(if index == 0 { '_' } else { '.' });
+            if segment.is_empty() {
+                name.push_str("_e");
+            }
+            for byte in segment.bytes() {
+                push_encoded(&mut name, byte, false);
+            }
+        }
+        if name.len() > MAX_NAME_BYTES {
+            let hash = Sha256::digest(&name);
+            name.truncate(CUT_NAME_BYTES);
+            name.push_str("_x");
+            hash.iter()
+                .take(8)
+                .for_each(|byte| push_hexadecimal(&mut name, *byte));
+        }
+        name
+    }
+
+    /// Whether `key` is on the site's origin and in its directory.
+    pub fn contains(&self, key: &UrlKey) -> bool {
+        key.is_on(&self.origin) && key.path().starts_with(&self.directory)
+    }
+
+    /// What to tell the user when the redirects of `typed` decided for another origin than its own.
+    pub fn moved_from(&self, typed: &UrlKey) -> Option<String> {
+        (!typed.is_on(&self.origin)).then(|| {
+            format!(
+                "{} redirects to {}: that is the site",
+                typed.origin(),
+                self.origin
+            )
+        })
+    }
+}
+
+/// The site that a start URL means: `hops` are the targets of its redirects in order, the last one
+/// being the URL that answered; none when the start URL itself answered.
+///
+/// Redirects may change http to https (the port may change with it) and add or drop `www.`: where they end is
+/// the site. The directory is that of the start URL as typed; a start URL that redirects to itself plus
+/// a slash means that directory.
+///
+/// # Errors
+/// The redirects lead to another host or port, from https to http, or out of the directory.
+pub fn settle(typed: &UrlKey, hops: &[UrlKey], width: ScopeWidth) -> Result<Site, StartProblem> {
+    let landed = hops.last().unwrap_or(typed);
+    let both = || (typed.clone(), landed.clone());
+    hops.iter().try_for_each(|hop| check_hop(typed, hop))?;
+    if typed.scheme() == landed.scheme() {
+        if typed.port() != landed.port() {
+            let (typed, landed) = both();
+            return Err(StartProblem::OtherPort { typed, landed });
+        }
+    } else if landed.scheme() == "http" {
+        let (typed, landed) = both();
+        return Err(StartProblem::Downgrade { typed, landed });
+    }
+    let directory = match width {
+        ScopeWidth::Origin => "/",
+        ScopeWidth::Directory => hops
+            .iter()
+            .map(UrlKey::path)
+            .find(|path| {
+                path.strip_suffix('/') == Some(typed.path()) && !typed.path().ends_with('/')
+            })
+            .unwrap_or_else(|| directory_of(typed.path())),
+    };
+    let site = Site {
+        origin: landed.origin(),
+        directory: directory.to_owned(),
+        start: landed.clone(),
+    };
+    if site.contains(landed) {
+        Ok(site)
+    } else {
+        let (typed, landed) = both();
+        Err(StartProblem::LeavesScope { typed, landed })
+    }
+}
+
+/// Whether a redirect of the start URL may be requested at all: [`settle`] accepts no other host anywhere
+/// in the chain, so a hop can be checked before the request is sent.
+///
+/// # Errors
+/// The hop is on a host that is neither the start URL's nor its `www.` twin.
+pub fn check_hop(typed: &UrlKey, hop: &UrlKey) -> Result<(), StartProblem> {
+    let (one, other) = (typed.host_str(), hop.host_str());
+    if one == other
+        || one.strip_prefix("www.") == Some(other)
+        || other.strip_prefix("www.") == Some(one)
+    {
+        Ok(())
+    } else {
+        Err(StartProblem::OtherHost {
+            typed: typed.clone(),
+            landed: hop.clone(),
+        })
+    }
+}
+
+/// The path up to and including its last slash.
+fn directory_of(path: &str) -> &str {
+    path.rfind('/')
+        .map_or(path, |slash| path.split_at(slash + 1).0)
+}
+
+fn push_encoded(name: &mut String, byte: u8, keeps: bool) {
+    if keeps || matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-') {
+        name.push(byte.into());
+    } else {
+        name.push('_');
+        push_hexadecimal(name, byte);
+    }
+}
+
+fn push_hexadecimal(name: &mut String, byte: u8) {
+    name.extend(
+        [byte >> 4, byte & 15]
+            .into_iter()
+            .filter_map(|digit| char::from_digit(digit.into(), 16)),
+    );
+}

@@ -1,0 +1,190 @@
+use super::*;
+use crate::url_key::Identity;
+
+fn key(text: &str) -> UrlKey {
+    Identity::default().parse(text).unwrap()
+}
+
+fn keys(texts: &[&str]) -> Vec<UrlKey> {
+    texts.iter().map(|text| key(text)).collect()
+}
+
+#[track_caller]
+fn check(typed: &str, hops: &[&str], expected: &str) -> Site {
+    let site = settle(&key(typed), &keys(hops), ScopeWidth::Directory).unwrap();
+    assert_eq!(format!("{}{}", site.origin, site.directory), expected);
+    assert_eq!(site.start, key(hops.last().unwrap_or(&typed)));
+    site
+}
+
+#[track_caller]
+fn check_problem(typed: &str, hops: &[&str], expected: &str) {
+    let problem = settle(&key(typed), &keys(hops), ScopeWidth::Directory).unwrap_err();
+    assert!(problem.to_string().contains(expected), "{problem}");
+}
+
+#[test]
+fn the_directory_is_that_of_the_start_url_as_typed() {
+    check("https://h/", &[], "https://h/");
+    check("https://h/docs", &[], "https://h/");
+    check("https://h/docs/", &[], "https://h/docs/");
+    check("https://h/docs/index.html?a/b", &[], "https://h/docs/");
+    check("https://h/docs/v2/", &[], "https://h/docs/v2/");
+    check("https://h/", &["https://h/en/"], "https://h/");
+    check(
+        "https://h/docs/",
+        &["https://h/docs/en/"],
+        "https://h/docs/",
+    );
+    check("https://h/docs", &["https://h/en/docs"], "https://h/");
+}
+
+#[test]
+fn a_redirect_to_itself_plus_a_slash_means_that_directory() {
+    check("https://h/docs", &["https://h/docs/"], "https://h/docs/");
+    check(
+        "https://h/docs?a=1",
+        &["https://h/docs/?a=1"],
+        "https://h/docs/",
+    );
+    check(
+        "https://h/docs",
+        &["https://h/docs/", "https://h/docs/en/"],
+        "https://h/docs/",
+    );
+    check(
+        "http://h/docs",
+        &["https://h/docs", "https://www.h/docs/"],
+        "https://www.h/docs/",
+    );
+    check("https://h/", &["https://h//"], "https://h/");
+}
+
+#[test]
+fn https_and_www_may_change() {
+    check("http://h/", &["https://h/"], "https://h/");
+    check("http://h:8080/", &["https://h:8443/"], "https://h:8443/");
+    check("http://h/", &["http://www.h/"], "http://www.h/");
+    check("https://www.h/", &["https://h/"], "https://h/");
+    check(
+        "http://h/",
+        &["https://h/", "https://www.h/"],
+        "https://www.h/",
+    );
+    check(
+        "https://h/",
+        &["http://www.h/", "https://www.h/"],
+        "https://www.h/",
+    );
+    check("http://h/a/", &["https://www.h/a/b/"], "https://www.h/a/");
+}
+
+#[test]
+fn other_moves_stop_with_advice() {
+    check_problem(
+        "https://h/",
+        &["https://other/"],
+        "https://h/ redirects to another host: https://other/; start the crawl there",
+    );
+    check_problem(
+        "https://h/",
+        &["https://login.h/", "https://h/"],
+        "another host: https://login.h/",
+    );
+    check_problem("https://h/", &["https://wwwh/"], "another host");
+    check_problem("https://www.www.h/", &["https://h/"], "another host");
+    check_problem("https://h/", &["http://h/"], "from https to http://h/");
+    check_problem(
+        "http://h/",
+        &["http://h:8080/"],
+        "another port: http://h:8080/",
+    );
+    check_problem(
+        "https://h/docs/",
+        &["https://h/"],
+        "out of its own directory to https://h/",
+    );
+    check_problem("https://h/docs/", &["https://h/docs"], "widen the scope");
+    check_problem(
+        "https://h/docs/",
+        &["https://www.h/login"],
+        "out of its own directory",
+    );
+}
+
+#[test]
+fn the_whole_origin_has_no_directory_to_leave() {
+    let site = settle(
+        &key("https://h/docs/"),
+        &keys(&["https://h/login"]),
+        ScopeWidth::Origin,
+    )
+    .unwrap();
+    assert_eq!(site.directory, "/");
+    assert!(site.contains(&key("https://h/")));
+}
+
+#[test]
+fn a_move_is_told() {
+    let site = check("http://h/", &["https://www.h/"], "https://www.h/");
+    assert_eq!(
+        site.moved_from(&key("http://h/")).unwrap(),
+        "http://h redirects to https://www.h: that is the site"
+    );
+    assert_eq!(site.moved_from(&key("https://www.h/x")), None);
+}
+
+#[test]
+fn names_are_safe_on_every_disk() {
+    let check = |start: &str, expected: &str| {
+        assert_eq!(
+            settle(&key(start), &[], ScopeWidth::Directory)
+                .unwrap()
+                .name(),
+            expected
+        );
+    };
+    check("https://www.example.com/", "https_www.example.com");
+    check(
+        "https://www.example.com/docs/",
+        "https_www.example.com_docs",
+    );
+    check("http://example.com:8080/", "http_example.com_8080");
+    check(
+        "http://example.com:8080/docs/v2/",
+        "http_example.com_8080_docs.v2",
+    );
+    check("https://h/Docs/a.b/~x/", "https_h__44ocs.a_2eb._7ex");
+    check("https://h/caf\u{e9}/", "https_h_caf_25_433_25_419");
+    check("https://h//docs/", "https_h__e.docs");
+    check("https://bücher.de/", "https_xn--bcher-kva.de");
+    check("http://my_host/", "http_my_5fhost");
+    check("http://[::1]:81/", "http__5b_3a_3a1_5d_81");
+    check("http://127.0.0.1:8000/", "http_127.0.0.1_8000");
+}
+
+#[test]
+fn a_scope_that_looks_like_a_port_is_no_port() {
+    let name = |start: &str| {
+        settle(&key(start), &[], ScopeWidth::Directory)
+            .unwrap()
+            .name()
+    };
+    assert_eq!(name("http://h/8080/"), "http_h_80_8080");
+    assert_ne!(name("http://h/8080/"), name("http://h:8080/"));
+    assert_ne!(name("https://h/2024/"), name("https://h:2024/"));
+    assert_ne!(name("http://h/5f/"), name("http://h_/"));
+}
+
+#[test]
+fn long_names_are_cut_and_stay_different() {
+    let name = |segment: &str| {
+        let start = format!("https://h/{}/{segment}/", "long/".repeat(40));
+        settle(&key(&start), &[], ScopeWidth::Directory)
+            .unwrap()
+            .name()
+    };
+    assert_eq!(name("a").len(), CUT_NAME_BYTES + "_x".len() + 16);
+    assert_eq!(name("a"), name("a"));
+    assert_ne!(name("a"), name("b"));
+}

@@ -1,0 +1,311 @@
+//! URL identity: turns text into keys. Equal keys are the same page for us; the key is what is
+//! requested, judged and listed. Normalising twice changes nothing. It never touches the network.
+//!
+//! [`Identity`] holds the rules and makes keys; the `url` crate parses (WHATWG URL), and what it
+//! leaves apart although RFC 3986 section 6.2.2 calls it equal is unified here.
+
+mod identity;
+mod normal_form;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    cmp::Ordering,
+    fmt,
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
+
+pub use self::identity::{Identity, MAX_REFERENCE_BYTES, SESSION_PARAMETERS, TRACKING_PARAMETERS};
+pub(crate) use self::normal_form::{escape_of, key_spelling};
+
+/// Longest URL that is followed or listed, in bytes: the sitemap protocol asks for fewer than 2,048
+/// characters.
+pub const MAX_URL_BYTES: usize = 2_047;
+
+/// Why text is no key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UrlKeyError {
+    /// It does not parse as a URL, or relative text has no base.
+    #[error("not a URL")]
+    Syntax,
+    /// The scheme is not http or https.
+    #[error("not an http or https URL")]
+    Scheme,
+    /// Over [`MAX_URL_BYTES`] after normalisation, or over [`MAX_REFERENCE_BYTES`] before.
+    #[error("URL longer than 2,047 bytes")]
+    TooLong,
+}
+
+/// Scheme, host and port: what a robots.txt, a credential and a sitemap set are bound to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Origin {
+    /// `http` or `https`.
+    pub scheme: Arc<str>,
+    /// Lower-case host name (A-labels), IPv4 address, or IPv6 address in brackets.
+    pub host: Arc<str>,
+    /// Port, the scheme's default filled in.
+    pub port: u16,
+}
+
+/// The unit of politeness: one set of clocks for each. By host name, whatever the port.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct HostKey(Arc<str>);
+
+/// A normalised absolute http(s) URL without fragment and user-info.
+///
+/// Ordered by scheme, host, port, then path and query as bytes: the order sitemaps are written in.
+/// Within one origin that is the order of the text itself.
+#[derive(Clone)]
+pub struct UrlKey {
+    text: Arc<str>,
+    /// Where the host ends in `text`; a `:` with the port may follow.
+    host_end: u16,
+    /// Where the path begins in `text`.
+    path_at: u16,
+}
+
+impl UrlKey {
+    /// Takes text that [`Identity`] made earlier, e.g. from a store: checks that it is a URL in the
+    /// shape of a key, not that it is what the identity rules of today would make.
+    ///
+    /// # Errors
+    /// It is not an absolute http(s) URL with a path, holds a fragment, user-info or a character
+    /// that no serialised URL holds, or is too long.
+    pub fn from_normalised(text: &str) -> Result<Self, UrlKeyError> {
+        if text.len() > MAX_URL_BYTES {
+            return Err(UrlKeyError::TooLong);
+        }
+        let authority_at = match text {
+            _ if text.starts_with("http://") => "http://".len(),
+            _ if text.starts_with("https://") => "https://".len(),
+            _ => return Err(UrlKeyError::Scheme),
+        };
+        if !text
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && byte != b'#')
+        {
+            return Err(UrlKeyError::Syntax);
+        }
+        let after_scheme = text.split_at(authority_at).1;
+        let authority = after_scheme.split_once('/').ok_or(UrlKeyError::Syntax)?.0;
+        let path_at = authority_at + authority.len();
+        if !is_plain_name(authority) {
+            let root = text.split_at(path_at + 1).0;
+            if authority.contains('@')
+                || !url::Url::parse(root).is_ok_and(|url| url.as_str() == root)
+            {
+                return Err(UrlKeyError::Syntax);
+            }
+        }
+        Self::from_parts(text, authority_at + host_bytes(authority), path_at)
+    }
+
+    /// The whole URL.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// `http` or `https`.
+    pub fn scheme(&self) -> &str {
+        self.text.split_at(self.scheme_end()).0
+    }
+
+    /// The host as text, as in [`Origin::host`].
+    pub fn host_str(&self) -> &str {
+        self.text
+            .split_at(self.host_end.into())
+            .0
+            .split_at(self.host_at())
+            .1
+    }
+
+    /// The port, the scheme's default filled in.
+    pub fn port(&self) -> u16 {
+        let written = self
+            .text
+            .split_at(self.path_at.into())
+            .0
+            .split_at(self.host_end.into())
+            .1;
+        match written
+            .strip_prefix(':')
+            .and_then(|digits| digits.parse().ok())
+        {
+            Some(port) => port,
+            None if self.scheme() == "https" => 443,
+            None => 80,
+        }
+    }
+
+    /// Path and query, beginning with `/`: what robots.txt patterns, scopes and globs see.
+    pub fn path_and_query(&self) -> &str {
+        self.text.split_at(self.path_at.into()).1
+    }
+
+    /// The path alone.
+    pub fn path(&self) -> &str {
+        let whole = self.path_and_query();
+        whole.split_once('?').map_or(whole, |(path, _)| path)
+    }
+
+    /// Scheme, host and port.
+    pub fn origin(&self) -> Origin {
+        Origin {
+            scheme: self.scheme().into(),
+            host: self.host_str().into(),
+            port: self.port(),
+        }
+    }
+
+    /// Whether this URL is on `origin`; the same as comparing [`UrlKey::origin`], without building one.
+    pub fn is_on(&self, origin: &Origin) -> bool {
+        self.host_str() == &*origin.host
+            && self.port() == origin.port
+            && self.scheme() == &*origin.scheme
+    }
+
+    /// The host whose clocks govern requests to this URL.
+    pub fn host(&self) -> HostKey {
+        HostKey(self.host_str().into())
+    }
+
+    /// As a parsed URL, e.g. as the base of references.
+    ///
+    /// # Panics
+    /// Never: a key is a valid URL by construction.
+    pub fn to_url(&self) -> url::Url {
+        url::Url::parse(&self.text).expect("a key was made from a parsed URL")
+    }
+
+    /// 64-bit fingerprint (XXH3) of the whole URL, for the seen filter.
+    pub fn fingerprint(&self) -> u64 {
+        xxhash_rust::xxh3::xxh3_64(self.text.as_bytes())
+    }
+
+    fn from_parts(text: &str, host_end: usize, path_at: usize) -> Result<Self, UrlKeyError> {
+        if text.len() > MAX_URL_BYTES {
+            return Err(UrlKeyError::TooLong);
+        }
+        let position = |at| u16::try_from(at).map_err(|_| UrlKeyError::TooLong);
+        Ok(Self {
+            text: text.into(),
+            host_end: position(host_end)?,
+            path_at: position(path_at)?,
+        })
+    }
+
+    fn scheme_end(&self) -> usize {
+        if self.text.starts_with("https") {
+            "https".len()
+        } else {
+            "http".len()
+        }
+    }
+
+    fn host_at(&self) -> usize {
+        self.scheme_end() + "://".len()
+    }
+
+    fn order(&self) -> (&str, &str, u16, &str) {
+        (
+            self.scheme(),
+            self.host_str(),
+            self.port(),
+            self.path_and_query(),
+        )
+    }
+}
+
+/// Whether `authority` is a host name that every URL parser takes as it is: lower-case labels that
+/// are not punycode, the last one no number (which would make it an IPv4 address), and no port.
+fn is_plain_name(authority: &str) -> bool {
+    let plain_label = |label: &str| {
+        label
+            .bytes()
+            .next()
+            .is_some_and(|first| first.is_ascii_lowercase())
+            && !label.starts_with("xn--")
+            && label
+                .bytes()
+                .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+    };
+    !authority.is_empty() && authority.split('.').all(plain_label)
+}
+
+/// The bytes of `authority` before its port.
+fn host_bytes(authority: &str) -> usize {
+    let after_brackets = authority.rfind(']').unwrap_or(0);
+    authority
+        .split_at(after_brackets)
+        .1
+        .find(':')
+        .map_or(authority.len(), |colon| after_brackets + colon)
+}
+
+impl HostKey {
+    /// The key of a host name.
+    pub fn new(host: &str) -> Self {
+        Self(host.to_ascii_lowercase().into())
+    }
+
+    /// The host name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for HostKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}", self.scheme, self.host)?;
+        match (&*self.scheme, self.port) {
+            ("http", 80) | ("https", 443) => Ok(()),
+            (_, port) => write!(f, ":{port}"),
+        }
+    }
+}
+
+impl fmt::Display for UrlKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for UrlKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&*self.text, f)
+    }
+}
+
+impl PartialEq for UrlKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for UrlKey {}
+
+impl Hash for UrlKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+
+impl Ord for UrlKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.order().cmp(&other.order())
+    }
+}
+
+impl PartialOrd for UrlKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}

@@ -1,0 +1,333 @@
+//! Which URLs are the same page: the settings, and the one way from text to a [`UrlKey`].
+
+use std::{borrow::Cow, fmt};
+
+use encoding_rs::{EncoderResult, Encoding, UTF_8};
+use url::{EncodingOverride, Position, Url};
+
+use super::{UrlKey, UrlKeyError, normal_form};
+
+/// Longest text that is looked at, in bytes: room for a key with its session ids, tracking
+/// parameters, dot segments and fragment, and a bound on the work that one link can cost.
+pub const MAX_REFERENCE_BYTES: usize = 64 * 1024;
+
+/// Default of [`Identity::drop_parameters`]: what analytics, advertising and mail tools add to
+/// links and no page depends on.
+pub const TRACKING_PARAMETERS: &[&str] = &[
+    "utm_*",
+    "gclid",
+    "gclsrc",
+    "dclid",
+    "gbraid",
+    "wbraid",
+    "fbclid",
+    "msclkid",
+    "ttclid",
+    "twclid",
+    "yclid",
+    "igshid",
+    "mc_cid",
+    "mc_eid",
+    "_ga",
+    "_gl",
+    "_hsenc",
+    "_hsmi",
+    "mkt_tok",
+    "srsltid",
+    "vero_id",
+    "s_cid",
+    "oly_enc_id",
+    "oly_anon_id",
+];
+
+/// Default of [`Identity::drop_sessions`]: session ids of Java, PHP, ASP and `ColdFusion` servers.
+pub const SESSION_PARAMETERS: &[&str] =
+    &["jsessionid", "phpsessid", "aspsessionid*", "cfid+cftoken"];
+
+/// Version of the rules that have no switch: a change of them changes keys as a setting does.
+const RULES_VERSION: u32 = 1;
+
+/// Which optional rules make two URLs the same page. The rules that are always on have no switch:
+/// - what WHATWG URL does: case of scheme and host, default port, dot segments, encoding, punycode;
+/// - escapes in upper case, escapes of unreserved characters decoded (RFC 3986 section 6.2.2);
+/// - no fragment, no user-info, no lone `?`, no trailing dot behind the host;
+/// - characters that RFC 3986 allows nowhere in a path or query (`|`, `^`, `[`, `]`, `` ` ``, `{`, `}`) escaped:
+///   a sitemap may not hold them.
+///
+/// A `%` that starts no escape stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, each a setting of its own"
+)]
+pub struct Identity {
+    /// Query parameters that are dropped, compared without case; a trailing `*` matches a prefix.
+    /// Default: [`TRACKING_PARAMETERS`].
+    pub drop_parameters: Vec<String>,
+    /// Session ids that are dropped from the query and from `;` suffixes (`;jsessionid=`), compared
+    /// without case; a trailing `*` matches a prefix, and names joined by `+` are only dropped together.
+    /// Default: [`SESSION_PARAMETERS`].
+    pub drop_sessions: Vec<String>,
+    /// `//` in a path becomes `/`. Default: off, it changes the meaning on some servers.
+    pub collapse_slashes: bool,
+    /// Parameters are sorted by name, stable. Default: off.
+    pub sort_parameters: bool,
+    /// Empty parameters (`&&`, a leading or trailing `&`) are dropped. Default: off.
+    pub collapse_ampersands: bool,
+    /// `index.html` and the like at the end of a path are dropped. Default: off.
+    pub drop_index_pages: bool,
+}
+
+impl Default for Identity {
+    fn default() -> Self {
+        let owned = |names: &[&str]| names.iter().copied().map(str::to_owned).collect();
+        Self {
+            drop_parameters: owned(TRACKING_PARAMETERS),
+            drop_sessions: owned(SESSION_PARAMETERS),
+            collapse_slashes: false,
+            sort_parameters: false,
+            collapse_ampersands: false,
+            drop_index_pages: false,
+        }
+    }
+}
+
+impl Identity {
+    /// The key of an absolute URL.
+    ///
+    /// ```
+    /// use crawler::url_key::Identity;
+    ///
+    /// let key = Identity::default().parse("HTTP://Example.com:80/%7ejo/?utm_source=mail#top")?;
+    /// assert_eq!(key.as_str(), "http://example.com/~jo/");
+    /// # Ok::<(), crawler::url_key::UrlKeyError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`UrlKeyError`].
+    pub fn parse(&self, text: &str) -> Result<UrlKey, UrlKeyError> {
+        guard(text)?;
+        let url = Url::parse(text).map_err(|_| UrlKeyError::Syntax)?;
+        self.key_of(&url)
+    }
+
+    /// The key of a reference found on a page: `base` is the document's base URL (its own URL, or
+    /// what `<base>` made of it), `encoding` the document's, which encodes its query (WHATWG URL).
+    ///
+    /// # Errors
+    /// See [`UrlKeyError`].
+    pub fn resolve(
+        &self,
+        base: &Url,
+        reference: &str,
+        encoding: &'static Encoding,
+    ) -> Result<UrlKey, UrlKeyError> {
+        guard(reference)?;
+        let reference = with_two_slashes(reference);
+        let encoding = encoding.output_encoding();
+        let encode: EncodingOverride<'_> = Some(&|query| encode_query(encoding, query));
+        let url = Url::options()
+            .base_url(Some(base))
+            .encoding_override(encode.filter(|_| encoding != UTF_8))
+            .parse(&reference)
+            .map_err(|_| UrlKeyError::Syntax)?;
+        self.key_of(&url)
+    }
+
+    /// 64-bit fingerprint (XXH3) of these settings and of the version of the rules without a switch:
+    /// keys that were made under another fingerprint may have to be made again.
+    pub fn fingerprint(&self) -> u64 {
+        xxhash_rust::xxh3::xxh3_64(self.to_string().as_bytes())
+    }
+
+    fn key_of(&self, url: &Url) -> Result<UrlKey, UrlKeyError> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(UrlKeyError::Scheme);
+        }
+        let path = self.path(url.path());
+        let query = url.query().and_then(|query| self.query(query));
+        let host = url.host_str().ok_or(UrlKeyError::Syntax)?;
+        let short_host = without_trailing_dot(host);
+        let is_plain = short_host == host && url.username().is_empty() && url.password().is_none();
+
+        // Most URLs are normal already: then the parser's text is the key.
+        if is_plain && path.is_none() && query.is_none() {
+            let end = if url.query() == Some("") {
+                Position::AfterPath
+            } else {
+                Position::AfterQuery
+            };
+            let host_end = url[..Position::AfterHost].len();
+            return UrlKey::from_parts(&url[..end], host_end, url[..Position::BeforePath].len());
+        }
+
+        let mut text = String::with_capacity(url.as_str().len());
+        text.push_str(url.scheme());
+        text.push_str("://");
+        text.push_str(short_host);
+        let host_end = text.len();
+        text.push_str(&url[Position::AfterHost..Position::BeforePath]);
+        let path_at = text.len();
+        text.push_str(path.as_deref().unwrap_or(url.path()));
+        let query = query.as_deref().or(url.query()).unwrap_or_default();
+        if !query.is_empty() {
+            text.push('?');
+            text.push_str(query);
+        }
+        UrlKey::from_parts(&text, host_end, path_at)
+    }
+
+    /// The normal form of a path; `None` when it is normal already.
+    fn path(&self, path: &str) -> Option<String> {
+        let mut text = Cow::Borrowed(path);
+        replace(&mut text, normal_form::escapes);
+        replace(&mut text, normal_form::without_forbidden);
+        replace(&mut text, |path| {
+            normal_form::without_session_suffixes(path, '/', &self.drop_sessions)
+        });
+        if self.collapse_slashes {
+            replace(&mut text, normal_form::without_doubled_slashes);
+        }
+        if self.drop_index_pages {
+            replace(&mut text, normal_form::without_index_page);
+        }
+        changed(text)
+    }
+
+    /// The normal form of a query; `None` when it is normal already, empty text when nothing is left.
+    fn query(&self, query: &str) -> Option<String> {
+        let mut text = Cow::Borrowed(query);
+        replace(&mut text, normal_form::escapes);
+        replace(&mut text, normal_form::without_forbidden);
+        replace(&mut text, |query| {
+            normal_form::without_session_suffixes(query, '&', &self.drop_sessions)
+        });
+        let rules = normal_form::QueryRules {
+            drop: &self.drop_parameters,
+            sessions: &self.drop_sessions,
+            sort: self.sort_parameters,
+            drop_empty: self.collapse_ampersands,
+        };
+        replace(&mut text, |query| normal_form::query(query, rules));
+        changed(text)
+    }
+}
+
+/// All settings on one line, lists sorted: equal lines make equal keys.
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |names: &[String]| {
+            let mut names: Vec<String> =
+                names.iter().map(|name| name.to_ascii_lowercase()).collect();
+            names.sort_unstable();
+            names.dedup();
+            names.join(",")
+        };
+        write!(
+            f,
+            "rules={RULES_VERSION} drop_parameters={} drop_sessions={} collapse_slashes={} sort_parameters={} \
+             collapse_ampersands={} drop_index_pages={}",
+            list(&self.drop_parameters),
+            list(&self.drop_sessions),
+            self.collapse_slashes,
+            self.sort_parameters,
+            self.collapse_ampersands,
+            self.drop_index_pages,
+        )
+    }
+}
+
+fn replace(text: &mut Cow<'_, str>, rule: impl Fn(&str) -> Option<String>) {
+    if let Some(changed) = rule(text) {
+        *text = Cow::Owned(changed);
+    }
+}
+
+fn changed(text: Cow<'_, str>) -> Option<String> {
+    match text {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(text) => Some(text),
+    }
+}
+
+/// Refuses what need not be parsed: text without end, and the many `data:`, `mailto:` and
+/// `javascript:` references of a page.
+fn guard(text: &str) -> Result<(), UrlKeyError> {
+    let mut scheme = [0_u8; 5];
+    for (length, character) in significant(text).enumerate() {
+        match character {
+            ':' if length > 0 => {
+                let is_web = scheme
+                    .get(..length)
+                    .is_some_and(|scheme| matches!(scheme, b"http" | b"https"));
+                if !is_web {
+                    return Err(UrlKeyError::Scheme);
+                }
+                break;
+            }
+            'a'..='z' | 'A'..='Z' => {}
+            '0'..='9' | '+' | '-' | '.' if length > 0 => {}
+            _ => break,
+        }
+        if let (Some(slot), Ok(byte)) = (scheme.get_mut(length), u8::try_from(character)) {
+            *slot = byte.to_ascii_lowercase();
+        }
+    }
+    if text.len() > MAX_REFERENCE_BYTES {
+        Err(UrlKeyError::TooLong)
+    } else {
+        Ok(())
+    }
+}
+
+/// The characters that a URL parser sees: outer spaces and controls, tabs and line ends gone.
+fn significant(text: &str) -> impl Iterator<Item = char> {
+    text.trim_start_matches(|character| character <= ' ')
+        .chars()
+        .filter(|character| !matches!(character, '\t' | '\n' | '\r'))
+}
+
+/// `///host/x` as `//host/x`: WHATWG URL skips the further slashes, the `url` crate finds no host.
+fn with_two_slashes(reference: &str) -> Cow<'_, str> {
+    let is_skipped = |character| matches!(character, '/' | '\\' | '\t' | '\n' | '\r');
+    let trimmed = reference.trim_start_matches(|character| character <= ' ');
+    let rest = trimmed.trim_start_matches(is_skipped);
+    let slashes = significant(trimmed.split_at(trimmed.len() - rest.len()).0).count();
+    if slashes > 2 {
+        Cow::Owned(format!("//{rest}"))
+    } else {
+        Cow::Borrowed(reference)
+    }
+}
+
+/// Without the dot that marks a fully qualified name. A host of dots only, or with an empty last
+/// label, names nothing either way and stays.
+fn without_trailing_dot(host: &str) -> &str {
+    match host.strip_suffix('.') {
+        Some(name) if !name.is_empty() && !name.ends_with('.') => name,
+        Some(_) | None => host,
+    }
+}
+
+/// Percent-encode after encoding (WHATWG URL): what `encoding` cannot say becomes an escaped
+/// numeric character reference.
+fn encode_query<'a>(encoding: &'static Encoding, query: &'a str) -> Cow<'a, [u8]> {
+    if query.is_ascii() {
+        return Cow::Borrowed(query.as_bytes());
+    }
+    let mut encoder = encoding.new_encoder();
+    let mut output = Vec::with_capacity(query.len() * 2);
+    let mut rest = query;
+    loop {
+        let (result, read) =
+            encoder.encode_from_utf8_to_vec_without_replacement(rest, &mut output, true);
+        rest = rest.split_at(read).1;
+        match result {
+            EncoderResult::InputEmpty => return Cow::Owned(output),
+            EncoderResult::OutputFull => output.reserve(rest.len() * 2 + 16),
+            EncoderResult::Unmappable(character) => {
+                output.extend_from_slice(format!("%26%23{}%3B", u32::from(character)).as_bytes());
+            }
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! Is this page listed, and which links are followed? The decision table as pure functions of stored
+//! facts: the same facts under the same settings give the same verdict, during the crawl and whenever
+//! they are judged again.
+//!
+//! [`judge`] decides from one page alone, right after it was read. [`settle`] decides what needs the
+//! records of other pages (redirect loops, canonical targets that cannot be listed), once they are known;
+//! it does not depend on the order in which they became known. Nothing here fetches, stores or queues.
+//!
+//! The table follows Google Search Central ("Robots meta tag", "Redirects", "How to specify a canonical
+//! URL", "HTTP status codes") and RFC 9110; a sitemap holds canonical, indexable URLs that answer 200.
+
+#[cfg(test)]
+mod tests;
+
+use jiff::Timestamp;
+
+use crate::{
+    page::{
+        BodyEnd, BodyKind, Canonical, Outcome, PageFacts, PageRecord, Reason, State, Via, Warnings,
+    },
+    scope::{Judgement, Scope},
+    url_key::UrlKey,
+};
+
+/// Hops of a redirect chain, or of a chain of canonical links, that are followed: Google gives up
+/// behind the tenth redirect.
+pub const MAX_HOPS: usize = 10;
+
+/// Which of a page's own statements count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// `noindex` and `unavailable_after` do not keep a page out. Default: they do.
+    pub ignore_noindex: bool,
+    /// Default: every canonical link counts.
+    pub canonicals: CanonicalPolicy,
+}
+
+/// Which canonical links count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CanonicalPolicy {
+    /// All of them.
+    #[default]
+    Obey,
+    /// Those that stay in the site's scope: for a staging copy, whose pages name the public host.
+    IgnoreForeign,
+    /// None.
+    Ignore,
+}
+
+/// What is taken from a page into the crawl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Follow {
+    /// Nothing.
+    Nothing,
+    /// Where the page sends its readers: redirect, meta refresh, canonical link.
+    TargetOnly,
+    /// That, and its links.
+    All,
+}
+
+/// The decision on one page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verdict {
+    /// Why the page is in its state; [`Reason::state`] is the state.
+    pub reason: Reason,
+    /// What is taken from it.
+    pub follow: Follow,
+    /// Worth a warning, and no part of the decision.
+    pub warnings: Warnings,
+}
+
+/// What [`settle`] has to know of another page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Brief {
+    /// The reason in its record, settled or not.
+    pub reason: Reason,
+    /// Where a redirected page, or a page with its canonical elsewhere, points.
+    pub next: Option<UrlKey>,
+}
+
+/// Judges the last attempt at `key`. `stored` are the facts of an earlier answer that a 304 confirms.
+///
+/// The first row that fits decides: the user's scope rules, status, body, kind of content, immediate
+/// meta refresh, follow-only and page rules, noindex, `unavailable_after`, canonical link.
+pub fn judge(
+    key: &UrlKey,
+    outcome: &Outcome,
+    stored: Option<&PageFacts>,
+    scope: &Scope,
+    policy: &Policy,
+    now: Timestamp,
+) -> Verdict {
+    let without_links = |reason| Verdict {
+        reason,
+        follow: Follow::Nothing,
+        warnings: Warnings::default(),
+    };
+    let standing = scope.judge(key);
+    match standing {
+        // Settings may have changed since the URL became known.
+        Judgement::Outside => return without_links(Reason::ExcludedByRule),
+        Judgement::Excluded(reason) => return without_links(reason),
+        Judgement::ListOnly => return without_links(Reason::ListOnly),
+        Judgement::FollowOnly | Judgement::Inside => {}
+    }
+    match outcome {
+        // A rule that is gone no longer decides anything.
+        Outcome::NotFetched(Reason::ExcludedByRule | Reason::ListOnly) => {
+            without_links(Reason::Queued)
+        }
+        Outcome::NotFetched(reason) => without_links(*reason),
+        Outcome::NoAnswer { .. } => without_links(Reason::NetworkError),
+        Outcome::Answered(facts) => {
+            let facts = stored.filter(|_| facts.status == 304).unwrap_or(facts);
+            let page = Page {
+                key,
+                facts,
+                standing,
+                scope,
+                policy,
+                now,
+            };
+            let (reason, follow) = page.decide();
+            let mut warnings = facts.warnings;
+            warnings.conflicting_canonicals |= facts.canonical == Canonical::Conflicting;
+            Verdict {
+                reason,
+                follow,
+                warnings,
+            }
+        }
+    }
+}
+
+/// What `follow` takes from a page: URLs with the way they were found. Scope is judged by the caller.
+pub fn targets(
+    facts: &PageFacts,
+    follow: Follow,
+    take_nofollow_links: bool,
+) -> impl Iterator<Item = (&UrlKey, Via)> {
+    let canonical = match &facts.canonical {
+        Canonical::Other(target) => Some(target),
+        Canonical::Absent | Canonical::Itself | Canonical::Conflicting => None,
+    };
+    let sent_to = [
+        facts
+            .location
+            .as_ref()
+            .map(|target| (target, Via::Redirect)),
+        facts
+            .refresh
+            .as_ref()
+            .map(|refresh| (&refresh.target, Via::Refresh)),
+        canonical.map(|target| (target, Via::Canonical)),
+    ];
+    let links = facts
+        .links
+        .iter()
+        .filter(move |link| take_nofollow_links || !link.nofollow)
+        .map(|link| (&link.target, link.via));
+    let (takes_targets, takes_links) = match follow {
+        Follow::Nothing => (false, false),
+        Follow::TargetOnly => (true, false),
+        Follow::All => (true, true),
+    };
+    let sent_to = sent_to.into_iter().flatten().filter(move |_| takes_targets);
+    sent_to.chain(links.filter(move |_| takes_links))
+}
+
+/// The reason of a record in the light of other records, when that is another than the record's:
+/// loops and chains of redirects, loops and dead ends of canonical links. `lookup` tells what is
+/// known of a URL; at most [`MAX_HOPS`] are looked up.
+///
+/// A page that leads into a loop counts as part of it. A canonical chain is fine when a listed page
+/// ends it; that page alone is listed.
+pub fn settle(
+    key: &UrlKey,
+    record: &PageRecord,
+    lookup: &mut dyn FnMut(&UrlKey) -> Option<Brief>,
+) -> Option<Reason> {
+    let brief = Brief::of(record);
+    let chain = Chain::of(brief.reason)?;
+    let end = chain.end(key, brief, lookup);
+    let reason = match chain {
+        Chain::Redirects => match end {
+            ChainEnd::Loop => Reason::RedirectLoop,
+            ChainEnd::TooLong => Reason::TooManyRedirects,
+            ChainEnd::Unknown | ChainEnd::At(_) => Reason::Redirected,
+        },
+        Chain::Canonicals => match end {
+            ChainEnd::Loop => Reason::CanonicalLoop,
+            ChainEnd::TooLong => Reason::CanonicalBroken,
+            ChainEnd::Unknown => Reason::CanonicalElsewhere,
+            ChainEnd::At(target) => match target.state() {
+                State::Listed | State::Queued => Reason::CanonicalElsewhere,
+                State::Excluded | State::Failed => Reason::CanonicalBroken,
+            },
+        },
+    };
+    (reason != record.reason).then_some(reason)
+}
+
+impl Brief {
+    /// The brief of a stored record.
+    pub fn of(record: &PageRecord) -> Self {
+        let next =
+            record.facts().and_then(
+                |facts| match (Chain::of(record.reason)?, &facts.canonical) {
+                    (Chain::Redirects, _) => facts.location.clone(),
+                    (Chain::Canonicals, Canonical::Other(target)) => Some(target.clone()),
+                    (
+                        Chain::Canonicals,
+                        Canonical::Absent | Canonical::Itself | Canonical::Conflicting,
+                    ) => None,
+                },
+            );
+        Self {
+            reason: record.reason,
+            next,
+        }
+    }
+}
+
+/// An answer and everything it is judged by.
+struct Page<'a> {
+    key: &'a UrlKey,
+    facts: &'a PageFacts,
+    standing: Judgement,
+    scope: &'a Scope,
+    policy: &'a Policy,
+    now: Timestamp,
+}
+
+impl Page<'_> {
+    fn decide(&self) -> (Reason, Follow) {
+        self.by_status()
+            .or_else(|| self.by_body())
+            .or_else(|| self.by_refresh())
+            .unwrap_or_else(|| {
+                (
+                    self.by_rules()
+                        .or_else(|| self.by_directives())
+                        .or_else(|| self.by_canonical())
+                        .unwrap_or(Reason::Listed),
+                    self.follow(),
+                )
+            })
+    }
+
+    /// `None` for 200.
+    fn by_status(&self) -> Option<(Reason, Follow)> {
+        let reason = match self.facts.status {
+            200 => return None,
+            300..=303 | 307 | 308 => return Some(self.by_location()),
+            // Not modified, but nothing is stored: the request was not conditional.
+            100..=299 | 304 => Reason::Empty,
+            // 305 and 306 must not be followed (RFC 9110 sections 15.4.6 and 15.4.7), others have no meaning.
+            305..=399 => Reason::BadRedirect,
+            404 | 410 => Reason::Gone,
+            400..=428 | 430..=499 => Reason::ClientError,
+            // An invalid status counts as 5xx (RFC 9110 section 15).
+            0..=99 | 429 | 500.. => Reason::ServerError,
+        };
+        Some((reason, Follow::Nothing))
+    }
+
+    fn by_location(&self) -> (Reason, Follow) {
+        match &self.facts.location {
+            None => (Reason::BadRedirect, Follow::Nothing),
+            Some(target) if target == self.key => (Reason::RedirectLoop, Follow::Nothing),
+            Some(target) if !self.scope.contains(target) => {
+                (Reason::RedirectedOutOfScope, Follow::Nothing)
+            }
+            Some(_) => (Reason::Redirected, Follow::TargetOnly),
+        }
+    }
+
+    /// `None` for a page or document that can be judged by what it says.
+    fn by_body(&self) -> Option<(Reason, Follow)> {
+        match (&self.facts.end, self.facts.kind) {
+            // The links that were read are real, and where the page breaks off is no fault of theirs.
+            (BodyEnd::TooLarge, _) => Some((Reason::TooLarge, self.follow())),
+            (BodyEnd::CutShort, _) => Some((Reason::CutShort, self.follow())),
+            (BodyEnd::Undecodable(_), _) => Some((Reason::Undecodable, Follow::Nothing)),
+            (BodyEnd::Complete, _) if self.facts.body_bytes == 0 => {
+                Some((Reason::Empty, Follow::Nothing))
+            }
+            (BodyEnd::Complete | BodyEnd::Skipped, BodyKind::Other) => {
+                Some((Reason::NotAPage, Follow::Nothing))
+            }
+            (BodyEnd::Skipped, BodyKind::Page) => Some((Reason::Unparsable, Follow::Nothing)),
+            (BodyEnd::Complete, BodyKind::Page)
+            | (BodyEnd::Complete | BodyEnd::Skipped, BodyKind::Document) => None,
+        }
+    }
+
+    /// A meta refresh at once to another URL is a permanent redirect, a later one a temporary one that
+    /// leaves the page in place (Google Search Central, "Redirects").
+    fn by_refresh(&self) -> Option<(Reason, Follow)> {
+        let refresh = self
+            .facts
+            .refresh
+            .as_ref()
+            .filter(|refresh| refresh.target != *self.key)?;
+        (refresh.delay_seconds == 0).then_some((Reason::RefreshRedirect, Follow::TargetOnly))
+    }
+
+    /// The user's rules for pages that were read.
+    fn by_rules(&self) -> Option<Reason> {
+        match self.standing {
+            Judgement::FollowOnly => Some(Reason::FollowOnly),
+            Judgement::Outside
+            | Judgement::Excluded(_)
+            | Judgement::ListOnly
+            | Judgement::Inside => self.facts.excluded_by_page_rule.then_some(Reason::PageRule),
+        }
+    }
+
+    fn by_directives(&self) -> Option<Reason> {
+        let directives = self.facts.directives;
+        if self.policy.ignore_noindex {
+            None
+        } else if directives.noindex {
+            Some(if self.other_canonical().is_some() {
+                Reason::NoindexAndCanonical
+            } else {
+                Reason::Noindex
+            })
+        } else {
+            directives
+                .unavailable_after
+                .filter(|end| *end <= self.now)
+                .map(|_| Reason::UnavailableAfter)
+        }
+    }
+
+    fn by_canonical(&self) -> Option<Reason> {
+        let target = self.other_canonical()?;
+        Some(if self.scope.contains(target) {
+            Reason::CanonicalElsewhere
+        } else {
+            Reason::CanonicalForeign
+        })
+    }
+
+    /// The canonical URL when it is another one and counts.
+    fn other_canonical(&self) -> Option<&UrlKey> {
+        let target = match &self.facts.canonical {
+            Canonical::Other(target) if target != self.key => target,
+            Canonical::Other(_)
+            | Canonical::Absent
+            | Canonical::Itself
+            | Canonical::Conflicting => return None,
+        };
+        let counts = match self.policy.canonicals {
+            CanonicalPolicy::Obey => true,
+            CanonicalPolicy::IgnoreForeign => self.scope.contains(target),
+            CanonicalPolicy::Ignore => false,
+        };
+        counts.then_some(target)
+    }
+
+    /// `nofollow` is about links; where a page sends its readers is no link. Documents are not read
+    /// for links, but a `Link` header may name their canonical URL.
+    fn follow(&self) -> Follow {
+        match self.facts.kind {
+            BodyKind::Page if !self.facts.directives.nofollow => Follow::All,
+            BodyKind::Page | BodyKind::Document | BodyKind::Other => Follow::TargetOnly,
+        }
+    }
+}
+
+/// Pages that point to another page instead of being listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Chain {
+    Redirects,
+    Canonicals,
+}
+
+/// How a chain ends.
+enum ChainEnd {
+    /// It comes back to a page it went through.
+    Loop,
+    /// It goes on behind [`MAX_HOPS`].
+    TooLong,
+    /// At a page that nothing is known of.
+    Unknown,
+    /// At a page that is decided for this reason.
+    At(Reason),
+}
+
+impl Chain {
+    /// The chain that a page with this reason belongs to. Reasons that [`settle`] gives count as
+    /// those it got, so that it does not matter which pages were settled before.
+    fn of(reason: Reason) -> Option<Self> {
+        match reason {
+            Reason::Redirected | Reason::RedirectLoop | Reason::TooManyRedirects => {
+                Some(Self::Redirects)
+            }
+            Reason::CanonicalElsewhere | Reason::CanonicalBroken | Reason::CanonicalLoop => {
+                Some(Self::Canonicals)
+            }
+            Reason::Queued
+            | Reason::Listed
+            | Reason::ListOnly
+            | Reason::RobotsDisallowed
+            | Reason::RobotsUnreachable
+            | Reason::NetworkError
+            | Reason::ServerError
+            | Reason::Gone
+            | Reason::ClientError
+            | Reason::RedirectedOutOfScope
+            | Reason::BadRedirect
+            | Reason::Empty
+            | Reason::RefreshRedirect
+            | Reason::Noindex
+            | Reason::NoindexAndCanonical
+            | Reason::UnavailableAfter
+            | Reason::CanonicalForeign
+            | Reason::NotAPage
+            | Reason::TooLarge
+            | Reason::CutShort
+            | Reason::Undecodable
+            | Reason::Unparsable
+            | Reason::ExcludedByRule
+            | Reason::FollowOnly
+            | Reason::DuplicateSpelling
+            | Reason::Unwritable
+            | Reason::PageRule
+            | Reason::TooDeep
+            | Reason::InternalError => None,
+        }
+    }
+
+    fn end(
+        self,
+        key: &UrlKey,
+        brief: Brief,
+        lookup: &mut dyn FnMut(&UrlKey) -> Option<Brief>,
+    ) -> ChainEnd {
+        let mut seen = vec![key.clone()];
+        let mut current = brief;
+        for _ in 0..MAX_HOPS {
+            let Some(next) = current.next else {
+                return ChainEnd::Unknown;
+            };
+            if seen.contains(&next) {
+                return ChainEnd::Loop;
+            }
+            let Some(brief) = lookup(&next) else {
+                return ChainEnd::Unknown;
+            };
+            if Self::of(brief.reason) != Some(self) {
+                return ChainEnd::At(brief.reason);
+            }
+            seen.push(next);
+            current = brief;
+        }
+        ChainEnd::TooLong
+    }
+}

@@ -1,0 +1,302 @@
+mod settle;
+mod table;
+
+use std::collections::BTreeSet;
+
+use super::{
+    Follow::{All, Nothing, TargetOnly},
+    Reason as R, *,
+};
+use crate::{
+    config::{ScopeConfig, ScopeWidth},
+    page::{ContentHash, Directives, Link, Refresh},
+    site,
+    url_key::Identity,
+};
+
+const NOW: &str = "2026-05-01T12:00:00Z";
+
+fn key(path: &str) -> UrlKey {
+    let text = if path.starts_with('/') {
+        format!("https://h{path}")
+    } else {
+        path.to_owned()
+    };
+    Identity::default().parse(&text).unwrap()
+}
+
+fn time(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+/// The crawl of `https://h/d/` with a rule of each kind.
+fn scope() -> Scope {
+    let site = site::settle(&key("/d/"), &[], ScopeWidth::Directory).unwrap();
+    let one = |pattern: &str| vec![pattern.to_owned()];
+    let config = ScopeConfig {
+        exclude: one("/d/excluded*"),
+        follow_only: one("/d/follow*"),
+        list_only: one("/d/list*"),
+        ..ScopeConfig::default()
+    };
+    Scope::new(&site, &config).unwrap()
+}
+
+fn status(status: u16) -> PageFacts {
+    PageFacts {
+        status,
+        ..PageFacts::default()
+    }
+}
+
+fn redirect(code: u16, target: &str) -> PageFacts {
+    PageFacts {
+        location: Some(key(target)),
+        ..status(code)
+    }
+}
+
+fn page() -> PageFacts {
+    PageFacts {
+        kind: BodyKind::Page,
+        end: BodyEnd::Complete,
+        body_bytes: 1_000,
+        content_hash: Some(ContentHash(1)),
+        links: vec![Link {
+            target: key("/d/link"),
+            via: Via::Link,
+            nofollow: false,
+        }],
+        ..status(200)
+    }
+}
+
+fn with(change: impl FnOnce(&mut PageFacts)) -> PageFacts {
+    let mut facts = page();
+    change(&mut facts);
+    facts
+}
+
+/// The same answer with a canonical link.
+fn canonical(facts: PageFacts, target: &str) -> PageFacts {
+    PageFacts {
+        canonical: Canonical::Other(key(target)),
+        ..facts
+    }
+}
+
+fn refresh(delay_seconds: u32, target: &str) -> PageFacts {
+    let target = key(target);
+    PageFacts {
+        refresh: Some(Refresh {
+            delay_seconds,
+            target,
+        }),
+        ..page()
+    }
+}
+
+fn noindex(facts: PageFacts) -> PageFacts {
+    let directives = Directives {
+        noindex: true,
+        ..facts.directives
+    };
+    PageFacts {
+        directives,
+        ..facts
+    }
+}
+
+fn nofollow(facts: PageFacts) -> PageFacts {
+    let directives = Directives {
+        nofollow: true,
+        ..facts.directives
+    };
+    PageFacts {
+        directives,
+        ..facts
+    }
+}
+
+fn unavailable_after(end: &str) -> PageFacts {
+    with(|facts| facts.directives.unavailable_after = Some(time(end)))
+}
+
+fn page_rule(facts: PageFacts) -> PageFacts {
+    PageFacts {
+        excluded_by_page_rule: true,
+        ..facts
+    }
+}
+
+fn ending(end: BodyEnd, facts: PageFacts) -> PageFacts {
+    PageFacts { end, ..facts }
+}
+
+fn document() -> PageFacts {
+    PageFacts {
+        kind: BodyKind::Document,
+        ..status(200)
+    }
+}
+
+fn answered(facts: PageFacts) -> Outcome {
+    Outcome::Answered(Box::new(facts))
+}
+
+fn judge_at(path: &str, outcome: &Outcome, policy: Policy) -> Verdict {
+    judge(&key(path), outcome, None, &scope(), &policy, time(NOW))
+}
+
+#[test]
+fn every_reason_is_reached() {
+    let judged = table::rows().into_iter().map(|(_, _, reason, _)| reason);
+    let settled = settle::rows().into_iter().map(|(_, reason)| reason);
+    // Whether a URL can be written is decided where entries are made.
+    let exported = [Reason::DuplicateSpelling, Reason::Unwritable];
+    let reached: BTreeSet<Reason> = judged.chain(settled).chain(exported).collect();
+    assert_eq!(reached, Reason::ALL.iter().copied().collect());
+}
+
+#[test]
+fn a_confirmed_answer_is_judged_by_stored_facts() {
+    let check = |stored: &PageFacts, reason: Reason| {
+        let verdict = judge(
+            &key("/d/p"),
+            &answered(status(304)),
+            Some(stored),
+            &scope(),
+            &Policy::default(),
+            time(NOW),
+        );
+        assert_eq!(verdict.reason, reason);
+    };
+    check(&page(), R::Listed);
+    check(&noindex(page()), R::Noindex);
+    check(&unavailable_after(NOW), R::UnavailableAfter);
+    check(&status(304), R::Empty);
+    let changed = judge(
+        &key("/d/p"),
+        &answered(noindex(page())),
+        Some(&page()),
+        &scope(),
+        &Policy::default(),
+        time(NOW),
+    );
+    assert_eq!(
+        changed.reason,
+        R::Noindex,
+        "stored facts only count when they are confirmed"
+    );
+}
+
+#[test]
+fn policy_decides_which_statements_count() {
+    let check = |policy: Policy, facts: PageFacts, reason: Reason, follow: Follow| {
+        let verdict = judge_at("/d/p", &answered(facts), policy);
+        assert_eq!((verdict.reason, verdict.follow), (reason, follow));
+    };
+    let no_noindex = Policy {
+        ignore_noindex: true,
+        ..Policy::default()
+    };
+    check(no_noindex, noindex(page()), R::Listed, All);
+    check(no_noindex, noindex(nofollow(page())), R::Listed, TargetOnly);
+    check(no_noindex, unavailable_after(NOW), R::Listed, All);
+    let noindex_elsewhere = || noindex(canonical(page(), "/d/q"));
+    check(no_noindex, noindex_elsewhere(), R::CanonicalElsewhere, All);
+
+    let no_canonical = Policy {
+        canonicals: CanonicalPolicy::Ignore,
+        ..Policy::default()
+    };
+    check(no_canonical, canonical(page(), "/d/q"), R::Listed, All);
+    check(
+        no_canonical,
+        canonical(page(), "https://other/"),
+        R::Listed,
+        All,
+    );
+    check(no_canonical, noindex_elsewhere(), R::Noindex, All);
+
+    let no_foreign = Policy {
+        canonicals: CanonicalPolicy::IgnoreForeign,
+        ..Policy::default()
+    };
+    check(
+        no_foreign,
+        canonical(page(), "/d/q"),
+        R::CanonicalElsewhere,
+        All,
+    );
+    check(
+        no_foreign,
+        canonical(page(), "https://other/"),
+        R::Listed,
+        All,
+    );
+}
+
+#[test]
+fn warnings_are_passed_on_and_conflicting_canonicals_added() {
+    let verdict = judge_at(
+        "/d/p",
+        &answered(with(|facts| facts.warnings.sniffed = true)),
+        Policy::default(),
+    );
+    assert_eq!(
+        verdict.warnings,
+        Warnings {
+            sniffed: true,
+            ..Warnings::default()
+        }
+    );
+    let conflict = answered(with(|facts| facts.canonical = Canonical::Conflicting));
+    let verdict = judge_at("/d/p", &conflict, Policy::default());
+    assert_eq!(
+        verdict.warnings,
+        Warnings {
+            conflicting_canonicals: true,
+            ..Warnings::default()
+        }
+    );
+}
+
+#[test]
+fn targets_are_where_readers_are_sent_and_links() {
+    let mut facts = refresh(5, "/d/refresh");
+    facts.canonical = Canonical::Other(key("/d/canonical"));
+    facts.links.push(Link {
+        target: key("/d/unendorsed"),
+        via: Via::Link,
+        nofollow: true,
+    });
+    let check =
+        |facts: &PageFacts, follow: Follow, take_nofollow: bool, expected: &[(&str, Via)]| {
+            let found: Vec<_> = targets(facts, follow, take_nofollow)
+                .map(|(target, via)| (target.path(), via))
+                .collect();
+            assert_eq!(found, expected);
+        };
+    let sent_to = [
+        ("/d/refresh", Via::Refresh),
+        ("/d/canonical", Via::Canonical),
+    ];
+    let with_links = [sent_to[0], sent_to[1], ("/d/link", Via::Link)];
+    let with_all_links = [
+        sent_to[0],
+        sent_to[1],
+        ("/d/link", Via::Link),
+        ("/d/unendorsed", Via::Link),
+    ];
+    check(&facts, Nothing, true, &[]);
+    check(&facts, TargetOnly, true, &sent_to);
+    check(&facts, All, false, &with_links);
+    check(&facts, All, true, &with_all_links);
+    check(
+        &redirect(301, "/d/q"),
+        TargetOnly,
+        false,
+        &[("/d/q", Via::Redirect)],
+    );
+}

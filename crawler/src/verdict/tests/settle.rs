@@ -1,0 +1,183 @@
+//! What needs the records of other pages, row by row and in any order.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn record(reason: Reason, next: &str) -> PageRecord {
+    let facts = match Chain::of(reason) {
+        Some(Chain::Redirects) => redirect(301, next),
+        Some(Chain::Canonicals) => canonical(page(), next),
+        None => page(),
+    };
+    PageRecord {
+        run: 1,
+        reason,
+        depth: 1,
+        via: Via::Link,
+        found_on: None,
+        attempts: 1,
+        fetched_at: None,
+        outcome: Some(answered(facts)),
+    }
+}
+
+/// What is known of pages, as `a:redirected>b b:listed`: path, reason, where it points.
+fn known(pages: &str) -> Vec<(UrlKey, PageRecord)> {
+    let page = |text: &str| {
+        let (path, state) = text.split_once(':').unwrap();
+        let (code, next) = state.split_once('>').unwrap_or((state, "none"));
+        let reason = Reason::from_code(code).unwrap();
+        (
+            key(&format!("/d/{path}")),
+            record(reason, &format!("/d/{next}")),
+        )
+    };
+    pages.split(' ').map(page).collect()
+}
+
+/// A chain of `hops` pages that ends at a listed page.
+fn chain(code: &str, hops: usize) -> String {
+    let links = (0..hops).map(|at| format!("{at}:{code}>{}", at + 1));
+    let pages: Vec<String> = links.chain([format!("{hops}:listed")]).collect();
+    pages.join(" ")
+}
+
+/// Each row settles its first page.
+pub(super) fn rows() -> Vec<(String, Reason)> {
+    let rows = [
+        ("a:redirected>b b:listed", R::Redirected),
+        ("a:redirected>b b:server-error", R::Redirected),
+        ("a:redirected>b b:redirected-out-of-scope", R::Redirected),
+        ("a:redirected>b", R::Redirected),
+        ("a:redirected>a", R::RedirectLoop),
+        ("a:redirected>b b:redirected>a", R::RedirectLoop),
+        (
+            "a:redirected>b b:redirected>c c:redirected>b",
+            R::RedirectLoop,
+        ),
+        ("a:redirected>b b:redirect-loop>b", R::RedirectLoop),
+        ("a:redirect-loop>b b:listed", R::Redirected),
+        ("a:too-many-redirects>b b:listed", R::Redirected),
+        ("a:canonical-elsewhere>b b:listed", R::CanonicalElsewhere),
+        ("a:canonical-elsewhere>b b:list-only", R::CanonicalElsewhere),
+        ("a:canonical-elsewhere>b b:queued", R::CanonicalElsewhere),
+        ("a:canonical-elsewhere>b", R::CanonicalElsewhere),
+        ("a:canonical-elsewhere>b b:gone", R::CanonicalBroken),
+        ("a:canonical-elsewhere>b b:server-error", R::CanonicalBroken),
+        ("a:canonical-elsewhere>b b:noindex", R::CanonicalBroken),
+        (
+            "a:canonical-elsewhere>b b:robots-disallowed",
+            R::CanonicalBroken,
+        ),
+        (
+            "a:canonical-elsewhere>b b:excluded-by-rule",
+            R::CanonicalBroken,
+        ),
+        (
+            "a:canonical-elsewhere>b b:canonical-foreign",
+            R::CanonicalBroken,
+        ),
+        (
+            "a:canonical-elsewhere>b b:redirected>c c:listed",
+            R::CanonicalBroken,
+        ),
+        ("a:canonical-elsewhere>b b:redirected>a", R::CanonicalBroken),
+        ("a:canonical-broken>b b:listed", R::CanonicalElsewhere),
+        (
+            "a:canonical-elsewhere>b b:canonical-elsewhere>c c:listed",
+            R::CanonicalElsewhere,
+        ),
+        (
+            "a:canonical-elsewhere>b b:canonical-broken>c c:gone",
+            R::CanonicalBroken,
+        ),
+        (
+            "a:canonical-elsewhere>b b:canonical-elsewhere>a",
+            R::CanonicalLoop,
+        ),
+        (
+            "a:canonical-elsewhere>b b:canonical-loop>c c:canonical-loop>b",
+            R::CanonicalLoop,
+        ),
+        ("a:canonical-loop>b b:listed", R::CanonicalElsewhere),
+    ];
+    let chains = [
+        (chain("redirected", MAX_HOPS), R::Redirected),
+        (chain("redirected", MAX_HOPS + 1), R::TooManyRedirects),
+        (
+            chain("canonical-elsewhere", MAX_HOPS),
+            R::CanonicalElsewhere,
+        ),
+        (
+            chain("canonical-elsewhere", MAX_HOPS + 1),
+            R::CanonicalBroken,
+        ),
+    ];
+    rows.into_iter()
+        .map(|(pages, reason)| (pages.to_owned(), reason))
+        .chain(chains)
+        .collect()
+}
+
+fn settled(key: &UrlKey, records: &BTreeMap<UrlKey, PageRecord>) -> Reason {
+    let mut looked_up = 0;
+    let mut lookup = |key: &UrlKey| {
+        looked_up += 1;
+        records.get(key).map(Brief::of)
+    };
+    let reason = settle(key, &records[key], &mut lookup).unwrap_or(records[key].reason);
+    assert!(looked_up <= MAX_HOPS, "{looked_up} look-ups");
+    reason
+}
+
+#[test]
+fn the_table_of_chains() {
+    for (pages, reason) in rows() {
+        let known = known(&pages);
+        let first = known[0].0.clone();
+        assert_eq!(
+            settled(&first, &known.into_iter().collect()),
+            reason,
+            "{pages}"
+        );
+    }
+}
+
+#[test]
+fn a_settled_reason_is_told_only_when_it_is_another() {
+    let known = record(R::Redirected, "/d/q");
+    assert_eq!(settle(&key("/d/p"), &known, &mut |_| None), None);
+    assert_eq!(
+        settle(&key("/d/p"), &record(R::Listed, ""), &mut |_| None),
+        None
+    );
+}
+
+proptest! {
+    /// Pages point anywhere; some are settled before the others are looked at, in any order.
+    #[test]
+    fn settling_does_not_depend_on_order(
+        pages in prop::collection::vec((0_usize..4, 0_usize..14), 1..14),
+        order in prop::collection::vec(0_usize..14, 0..30),
+    ) {
+        let path = |index: usize| format!("/d/{index}");
+        let mut records: BTreeMap<UrlKey, PageRecord> = BTreeMap::new();
+        for (index, (kind, next)) in pages.iter().enumerate() {
+            let reason = [R::Redirected, R::CanonicalElsewhere, R::Listed, R::Gone][*kind];
+            records.insert(key(&path(index)), record(reason, &path(*next)));
+        }
+        let expected: Vec<Reason> = records.keys().map(|key| settled(key, &records)).collect();
+        for index in order {
+            let page = key(&path(index));
+            if records.contains_key(&page) {
+                let reason = settled(&page, &records);
+                records.get_mut(&page).unwrap().reason = reason;
+            }
+        }
+        let found: Vec<Reason> = records.keys().map(|key| settled(key, &records)).collect();
+        prop_assert_eq!(found, expected);
+    }
+}
