@@ -34,8 +34,12 @@
 //! | [`holds`] | which hosts asked to wait, across starts? |
 //! | [`page`], [`site`], [`url_key`], [`config`], [`clock`] | the words everything else is written in |
 
+pub mod politeness;
+pub mod robots;
 pub mod scope;
 pub mod verdict;
+
+pub mod fetch;
 
 pub mod clock;
 pub mod config;

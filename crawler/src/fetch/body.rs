@@ -1,0 +1,98 @@
+//! The limits of one body: counts what comes over the wire and what it unfolds into, and stops at
+//! the first byte too many. Holds one piece at a time.
+
+use std::ops::ControlFlow;
+
+use super::{
+    BodySink, BodyWish, ResponseHead,
+    decode::{Coding, Decoder},
+};
+use crate::page::BodyEnd;
+
+/// Decodes one body and hands it to a [`BodySink`] within the limits.
+pub(super) struct BodyReader {
+    decoder: Decoder,
+    max_bytes: u64,
+    wire_bytes: u64,
+    decoded_bytes: u64,
+}
+
+impl BodyReader {
+    /// A reader for the body behind `head`; `length` is its announced size on the wire.
+    ///
+    /// # Errors
+    /// The body cannot be decoded, or is too large already by its announcement.
+    pub(super) fn new(
+        head: &ResponseHead,
+        length: Option<u64>,
+        max_bytes: u64,
+    ) -> Result<Self, BodyEnd> {
+        let coding = Coding::of(&head.headers).map_err(BodyEnd::Undecodable)?;
+        if length.is_some_and(|length| length > max_bytes) {
+            return Err(BodyEnd::TooLarge);
+        }
+        let decoder = Decoder::new(coding).map_err(BodyEnd::Undecodable)?;
+        Ok(Self {
+            decoder,
+            max_bytes,
+            wire_bytes: 0,
+            decoded_bytes: 0,
+        })
+    }
+
+    /// Takes the next bytes from the wire. Breaks when the body has ended early.
+    pub(super) async fn take(
+        &mut self,
+        wire: &[u8],
+        sink: &mut (dyn BodySink + Send),
+    ) -> ControlFlow<BodyEnd> {
+        let (mut input, surplus) =
+            split_at_most(wire, self.max_bytes.saturating_sub(self.wire_bytes));
+        self.wire_bytes += length_of(wire);
+        loop {
+            let piece = match self.decoder.next(&mut input) {
+                Ok([]) => break,
+                Ok(piece) => piece,
+                Err(coding) => return ControlFlow::Break(BodyEnd::Undecodable(coding)),
+            };
+            let (piece, surplus) = split_at_most(piece, self.max_bytes - self.decoded_bytes);
+            self.decoded_bytes += length_of(piece);
+            if !piece.is_empty() && sink.chunk(piece) == BodyWish::Stop {
+                return ControlFlow::Break(BodyEnd::Skipped);
+            }
+            if !surplus.is_empty() {
+                return ControlFlow::Break(BodyEnd::TooLarge);
+            }
+            // Decoding and parsing take processor time: let others, and the time limits, have a turn.
+            tokio::task::yield_now().await;
+        }
+        if surplus.is_empty() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(BodyEnd::TooLarge)
+        }
+    }
+
+    /// Body bytes that came over the wire so far.
+    pub(super) fn wire_bytes(&self) -> u64 {
+        self.wire_bytes
+    }
+
+    /// How a body ends whose last wire byte was taken.
+    pub(super) fn end(&self) -> BodyEnd {
+        if self.decoder.is_complete() {
+            BodyEnd::Complete
+        } else {
+            BodyEnd::CutShort
+        }
+    }
+}
+
+fn split_at_most(bytes: &[u8], limit: u64) -> (&[u8], &[u8]) {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    bytes.split_at(limit.min(bytes.len()))
+}
+
+fn length_of(bytes: &[u8]) -> u64 {
+    u64::try_from(bytes.len()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,173 @@
+//! Content codings of a body: gzip, deflate, br, zstd.
+//!
+//! Decodes piece by piece into one buffer of fixed size, so a small body that unfolds into a huge
+//! one costs no memory; whoever counts the pieces decides when enough is enough. It never guesses a
+//! coding that was not declared, and decodes one layer only: RFC 9110 8.4 allows stacks, browsers
+//! and attackers are the only ones who know them.
+//!
+//! Sits between the wire bytes of [`super::http`] and the [`super::BodySink`].
+
+mod brotli;
+mod inflate;
+mod zstd;
+
+use std::cmp::min;
+
+use super::Headers;
+
+/// Largest piece handed on at once; also the memory a decoder's output takes.
+pub(super) const PIECE_BYTES: usize = 64 * 1024;
+
+/// Longest text of an unusable `Content-Encoding` that is kept for the report.
+const MAX_NAME_CHARS: usize = 64;
+
+/// A content coding that can be undone. Names are those of the IANA registry, RFC 9110 8.4.1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Coding {
+    /// None.
+    Identity,
+    /// `gzip`, `x-gzip` (RFC 1952).
+    Gzip,
+    /// `deflate`: zlib (RFC 1950), or bare deflate (RFC 1951) as some servers send.
+    Deflate,
+    /// `br` (RFC 7932).
+    Brotli,
+    /// `zstd` (RFC 8878, with the window limit of RFC 9659).
+    Zstd,
+}
+
+impl Coding {
+    /// The one coding of an answer, read from all its `Content-Encoding` lines without regard to case.
+    ///
+    /// # Errors
+    /// More than one coding, or an unknown one: the text names what was sent.
+    pub(super) fn of(headers: &Headers) -> Result<Self, String> {
+        let mut names: Vec<String> = Vec::new();
+        for line in headers.all("content-encoding") {
+            let line = String::from_utf8_lossy(line).to_ascii_lowercase();
+            let words = line.split(',').map(str::trim_ascii);
+            names.extend(
+                words
+                    .filter(|name| !matches!(*name, "" | "identity"))
+                    .map(str::to_owned),
+            );
+        }
+        match names.as_slice() {
+            [] => Ok(Self::Identity),
+            [name] => Self::named(name).ok_or_else(|| shortened(name)),
+            [_, _, ..] => Err(shortened(&names.join(", "))),
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "gzip" | "x-gzip" => Some(Self::Gzip),
+            "deflate" => Some(Self::Deflate),
+            "br" => Some(Self::Brotli),
+            "zstd" => Some(Self::Zstd),
+            _ => None,
+        }
+    }
+
+    /// The registered name.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Identity => "identity",
+            Self::Gzip => "gzip",
+            Self::Deflate => "deflate",
+            Self::Brotli => "br",
+            Self::Zstd => "zstd",
+        }
+    }
+}
+
+fn shortened(name: &str) -> String {
+    name.chars().take(MAX_NAME_CHARS).collect()
+}
+
+/// The coded bytes break the rules of their coding; what was decoded before is still good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Corrupt;
+
+/// Undoes one coding of one body.
+///
+/// Feed it with [`Decoder::next`] until that returns nothing, then give it the next wire bytes; after
+/// the last ones ask [`Decoder::is_complete`].
+pub(super) struct Decoder {
+    coding: Coding,
+    engine: Engine,
+    buffer: Box<[u8]>,
+}
+
+enum Engine {
+    Identity,
+    Gzip(inflate::Gzip),
+    Deflate(inflate::Deflate),
+    Brotli(brotli::Brotli),
+    Zstd(zstd::Zstd),
+}
+
+impl Decoder {
+    /// A decoder for a new body.
+    ///
+    /// # Errors
+    /// The decoder of the coding cannot be set up; the text names the coding.
+    pub(super) fn new(coding: Coding) -> Result<Self, String> {
+        let engine = match coding {
+            Coding::Identity => Engine::Identity,
+            Coding::Gzip => Engine::Gzip(inflate::Gzip::default()),
+            Coding::Deflate => Engine::Deflate(inflate::Deflate::default()),
+            Coding::Brotli => Engine::Brotli(brotli::Brotli::new()),
+            Coding::Zstd => {
+                Engine::Zstd(zstd::Zstd::new().ok_or_else(|| coding.as_str().to_owned())?)
+            }
+        };
+        let buffer_bytes = if coding == Coding::Identity {
+            0
+        } else {
+            PIECE_BYTES
+        };
+        Ok(Self {
+            coding,
+            engine,
+            buffer: vec![0; buffer_bytes].into(),
+        })
+    }
+
+    /// The next decoded piece, at most [`PIECE_BYTES`] long. Takes what it used off `input`; an empty
+    /// piece means that `input` is used up.
+    ///
+    /// # Errors
+    /// The coded bytes are broken; the text names the coding.
+    pub(super) fn next<'a, 'b: 'a>(&'a mut self, input: &mut &'b [u8]) -> Result<&'a [u8], String> {
+        let outcome = match &mut self.engine {
+            Engine::Identity => {
+                let (piece, rest) = input.split_at(min(input.len(), PIECE_BYTES));
+                *input = rest;
+                return Ok(piece);
+            }
+            Engine::Gzip(engine) => engine.step(input, &mut self.buffer),
+            Engine::Deflate(engine) => engine.step(input, &mut self.buffer),
+            Engine::Brotli(engine) => engine.step(input, &mut self.buffer),
+            Engine::Zstd(engine) => engine.step(input, &mut self.buffer),
+        };
+        match outcome {
+            Ok(written) => Ok(self.buffer.split_at(written).0),
+            Err(Corrupt) => Err(self.coding.as_str().to_owned()),
+        }
+    }
+
+    /// Whether the coded stream may end here. A body without a single byte is complete in every coding.
+    pub(super) fn is_complete(&self) -> bool {
+        match &self.engine {
+            Engine::Identity => true,
+            Engine::Gzip(engine) => engine.is_complete(),
+            Engine::Deflate(engine) => engine.is_complete(),
+            Engine::Brotli(engine) => engine.is_complete(),
+            Engine::Zstd(engine) => engine.is_complete(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

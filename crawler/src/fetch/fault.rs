@@ -1,0 +1,273 @@
+//! What a failure before the complete head means: finds the cause at the bottom of the error chain
+//! and says it in words that name the host. Branches on types, never on texts.
+
+use std::{error::Error, fmt, io, time::Duration};
+
+use jiff::Timestamp;
+use rustls::{CertificateError, InvalidMessage, pki_types::UnixTime};
+
+use super::{FetchError, FetchErrorKind};
+
+/// Names of a certificate that a message shows at most.
+const MAX_NAMES: usize = 5;
+
+/// Errors of a chain that are looked at; real chains have about six.
+const MAX_DEPTH: usize = 16;
+
+/// What was being asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target<'a> {
+    /// The whole URL.
+    pub(super) url: &'a str,
+    /// Its host name.
+    pub(super) host: &'a str,
+    /// Its port.
+    pub(super) port: u16,
+    /// A proxy stands between it and us.
+    pub(super) is_proxied: bool,
+}
+
+impl fmt::Display for Target<'_> {
+    /// What is connected to.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let suffix = if self.is_proxied {
+            " through the proxy"
+        } else {
+            ""
+        };
+        write!(f, "{}:{}{suffix}", self.host, self.port)
+    }
+}
+
+/// How far the attempt had come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// No connection yet (TCP and TLS).
+    Connecting,
+    /// The request was on its way.
+    Waiting,
+}
+
+/// The failure behind `error`.
+pub(super) fn describe(
+    error: &(dyn Error + 'static),
+    phase: Phase,
+    target: Target<'_>,
+) -> FetchError {
+    let cause = Cause::of(error);
+    let url = target.url;
+    let (kind, message) = match (cause, phase) {
+        (Cause::Tls(error), _) => (FetchErrorKind::Tls, tls_reason(error, target)),
+        (Cause::Io(error), _) if error.kind() == io::ErrorKind::TimedOut => (
+            FetchErrorKind::Timeout,
+            format!("no answer from {target}: timed out"),
+        ),
+        (Cause::Io(error), Phase::Connecting) if is_broken_off(error) => (
+            FetchErrorKind::Reset,
+            format!("{target} closed the connection during the TLS handshake"),
+        ),
+        (Cause::Io(error), Phase::Connecting) => (
+            FetchErrorKind::Connect,
+            format!("cannot connect to {target}: {}", io_reason(error)),
+        ),
+        (Cause::Io(error), Phase::Waiting) => (
+            FetchErrorKind::Reset,
+            format!("connection to {target} broke off: {}", io_reason(error)),
+        ),
+        (Cause::Incomplete, _) => (
+            FetchErrorKind::Reset,
+            format!("{target} closed the connection before the head was complete"),
+        ),
+        (Cause::NotHttp(reason), _) => (
+            FetchErrorKind::Protocol,
+            format!("{url} does not answer in proper HTTP: {reason}"),
+        ),
+        (
+            Cause::Http2 {
+                remote: true,
+                reason,
+            },
+            _,
+        ) => (
+            FetchErrorKind::Reset,
+            format!("{target} ended the HTTP/2 stream: {reason}"),
+        ),
+        (
+            Cause::Http2 {
+                remote: false,
+                reason,
+            },
+            _,
+        ) => (
+            FetchErrorKind::Protocol,
+            format!("{target} breaks the rules of HTTP/2: {reason}"),
+        ),
+        (Cause::Unknown(reason), Phase::Connecting) => (
+            FetchErrorKind::Connect,
+            format!("cannot connect to {target}: {reason}"),
+        ),
+        (Cause::Unknown(reason), Phase::Waiting) => (
+            FetchErrorKind::Protocol,
+            format!("no answer from {url}: {reason}"),
+        ),
+    };
+    FetchError::new(kind, message)
+}
+
+/// The failure of a time limit; `what` did not arrive within `limit`.
+pub(super) fn timed_out(what: &str, limit: Duration) -> FetchError {
+    FetchError::new(FetchErrorKind::Timeout, format!("{what} within {limit:?}"))
+}
+
+/// The most telling error of a chain.
+enum Cause<'a> {
+    Tls(&'a rustls::Error),
+    Io(&'a io::Error),
+    /// HTTP/1.1: the connection ended inside or before the head.
+    Incomplete,
+    /// The head breaks a rule of HTTP/1.1, or a limit.
+    NotHttp(String),
+    /// The stream or the connection was ended, by the server when `remote`.
+    Http2 {
+        remote: bool,
+        reason: String,
+    },
+    /// Nothing we know; the text of the innermost error.
+    Unknown(String),
+}
+
+impl<'a> Cause<'a> {
+    fn of(error: &'a (dyn Error + 'static)) -> Self {
+        let mut last = error;
+        let mut found = None;
+        for error in std::iter::successors(Some(error), |error| inner(*error)).take(MAX_DEPTH) {
+            last = error;
+            // An inner cause is more telling than what wraps it.
+            found = Self::of_one(error).or(found);
+        }
+        found.unwrap_or_else(|| Self::Unknown(last.to_string()))
+    }
+
+    fn of_one(error: &'a (dyn Error + 'static)) -> Option<Self> {
+        if let Some(error) = error.downcast_ref::<rustls::Error>() {
+            return Some(Self::Tls(error));
+        }
+        if let Some(error) = error.downcast_ref::<h2::Error>() {
+            return Some(match error.get_io() {
+                Some(error) => Self::Io(error),
+                None => Self::Http2 {
+                    remote: error.is_remote(),
+                    reason: error.to_string(),
+                },
+            });
+        }
+        if let Some(error) = error.downcast_ref::<hyper::Error>() {
+            return match error {
+                _ if error.is_incomplete_message() || error.is_canceled() || error.is_closed() => {
+                    Some(Self::Incomplete)
+                }
+                _ if error.is_parse() => Some(Self::NotHttp(error.to_string())),
+                _ => None,
+            };
+        }
+        error.downcast_ref::<io::Error>().map(Self::Io)
+    }
+}
+
+/// The error inside `error`. An `io::Error` that wraps another hides it from `source`.
+fn inner<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    match error
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref)
+    {
+        Some(wrapped) => Some(wrapped),
+        None => error.source(),
+    }
+}
+
+fn is_broken_off(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::NotConnected
+    )
+}
+
+/// The system's reason in lower case, e.g. `connection refused`.
+fn io_reason(error: &io::Error) -> String {
+    match (error.raw_os_error(), error.kind()) {
+        (Some(_), io::ErrorKind::Other) | (None, _) => error.to_string(),
+        (Some(_), kind) => kind.to_string(),
+    }
+}
+
+fn tls_reason(error: &rustls::Error, target: Target<'_>) -> String {
+    match error {
+        rustls::Error::InvalidCertificate(error) => certificate_reason(error, target.host),
+        rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
+            format!("{target} does not speak TLS")
+        }
+        rustls::Error::AlertReceived(alert) => {
+            format!("{target} refused the TLS handshake: {alert:?}")
+        }
+        other => format!("no TLS connection to {target}: {other}"),
+    }
+}
+
+fn certificate_reason(error: &CertificateError, host: &str) -> String {
+    match error {
+        CertificateError::Expired => format!("certificate of {host} has expired"),
+        CertificateError::ExpiredContext { not_after, .. } => {
+            format!("certificate of {host} expired on {}", date(*not_after))
+        }
+        CertificateError::NotValidYet => format!("certificate of {host} is not valid yet"),
+        CertificateError::NotValidYetContext { not_before, .. } => {
+            format!(
+                "certificate of {host} is not valid before {}",
+                date(*not_before)
+            )
+        }
+        CertificateError::NotValidForName => format!("certificate is not for {host}"),
+        CertificateError::NotValidForNameContext { presented, .. } => {
+            format!("certificate is for {}, not for {host}", names(presented))
+        }
+        CertificateError::UnknownIssuer => {
+            format!("certificate of {host} is from an authority that is not trusted here")
+        }
+        CertificateError::BadSignature => {
+            format!("certificate of {host} was not signed by the authority it names")
+        }
+        CertificateError::Revoked => format!("certificate of {host} was revoked"),
+        other => format!("certificate of {host} is not valid: {other}"),
+    }
+}
+
+/// The day, UTC.
+fn date(time: UnixTime) -> String {
+    let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+    match Timestamp::from_second(seconds) {
+        Ok(timestamp) => timestamp.strftime("%Y-%m-%d").to_string(),
+        Err(_) => format!("second {seconds}"),
+    }
+}
+
+/// The names of a certificate, which come as `DnsName("www.example.com")`.
+fn names(presented: &[String]) -> String {
+    if presented.is_empty() {
+        return "no name at all".to_owned();
+    }
+    let shown: Vec<&str> = presented
+        .iter()
+        .take(MAX_NAMES)
+        .map(|name| name.split('"').nth(1).unwrap_or(name))
+        .collect();
+    let others = if presented.len() > MAX_NAMES {
+        " and others"
+    } else {
+        ""
+    };
+    shown.join(", ") + others
+}

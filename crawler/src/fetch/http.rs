@@ -1,0 +1,508 @@
+//! HTTP over real sockets, on `reqwest`; no other file names that crate.
+//!
+//! The client is stripped to one request and one answer: no redirects, no cookies, no referer, no
+//! decoding, no proxies of the environment. What is left to do here: ask the guard, resolve, send,
+//! watch the clock, and stream the body to its sink within the caps.
+
+use std::{fmt, net::SocketAddr, ops::ControlFlow, sync::Arc, time::Duration};
+
+use reqwest::{
+    Client, Proxy, Response, Url, Version,
+    dns::{Addrs, Name, Resolve as ReqwestResolve, Resolving},
+    header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
+    redirect,
+};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::{
+    BodySink, BodyWish, BoxFuture, Fetch, FetchError, FetchErrorKind, Fetched, Headers, Request,
+    ResponseHead,
+    attempt::{Attempt, WatchLayer},
+    body::BodyReader,
+    fault::{self, Phase, Target},
+    route::Router,
+    tls,
+};
+use crate::{
+    config::{Credentials, FetchConfig},
+    page::BodyEnd,
+    url_key::Origin,
+};
+
+/// HTML first; anything else is answered too, its type decides what becomes of it.
+const ACCEPTED_TYPES: &str = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1";
+
+/// What [`super::decode`] can undo.
+const ACCEPTED_CODINGS: &str = "gzip, br, zstd, deflate";
+
+/// Most header lines of an answer. Real ones have twenty or thirty; browsers allow more.
+const MAX_HEAD_LINES: usize = 256;
+
+/// Most bytes of all header lines together, as in Chromium.
+const MAX_HEAD_BYTES: u32 = 256 * 1024;
+
+/// Idle connections are closed before common servers do so (Node after 5 s): a request that meets
+/// the server's close on its way is lost.
+const POOL_IDLE: Duration = Duration::from_secs(4);
+
+/// Most idle connections that are kept for one host: the largest `concurrency` that may be set. There are
+/// never more than requests were in flight at once, and each of those needs its connection again.
+const POOL_MAX_IDLE: usize = 1_000;
+
+/// A body nobody wants is read anyway, up to this, when that keeps an HTTP/1.1 connection alive: the
+/// body of a redirect or an error page costs both sides less than a new connection.
+const DRAIN_BYTES: u64 = 16 * 1024;
+
+/// How long such a body is waited for.
+const DRAIN_TIME: Duration = Duration::from_millis(250);
+
+/// Header fields that belong to the client; a setting that changed them would break the protocol or the manners.
+const RESERVED_HEADERS: [&str; 10] = [
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "expect",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "user-agent",
+];
+
+/// [`Fetch`] on the network.
+///
+/// Every finished request is one `DEBUG` event with target `fetch`: URL, status, HTTP version, bytes
+/// on the wire, how the body ended, time.
+///
+/// ```
+/// use crawler::{
+///     config::FetchConfig,
+///     fetch::{BodySink, BodyWish, Fetch, Request, ResponseHead, http::HttpFetch},
+///     page::BodyEnd,
+///     url_key::Identity,
+/// };
+/// use std::{io::{Read, Write}, net::TcpListener, thread};
+///
+/// struct Page(Vec<u8>);
+///
+/// impl BodySink for Page {
+///     fn head(&mut self, head: &ResponseHead) -> BodyWish {
+///         if head.status == 200 { BodyWish::Read } else { BodyWish::Stop }
+///     }
+///     fn chunk(&mut self, bytes: &[u8]) -> BodyWish {
+///         self.0.extend_from_slice(bytes);
+///         BodyWish::Read
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let listener = TcpListener::bind("127.0.0.1:0")?;
+/// let url = format!("http://{}/", listener.local_addr()?);
+/// thread::spawn(move || {
+///     let (mut stream, _) = listener.accept().unwrap();
+///     stream.read(&mut [0; 1024]).unwrap();
+///     stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello").unwrap();
+/// });
+///
+/// // The guard lets a crawl of this machine contact this machine.
+/// let config = FetchConfig { start_host: "127.0.0.1".to_owned(), ..FetchConfig::default() };
+/// let fetch = HttpFetch::new(&config)?;
+/// let request = Request {
+///     url: Identity::default().parse(&url)?,
+///     max_body_bytes: config.max_body_bytes,
+/// };
+/// let mut page = Page(Vec::new());
+/// let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+/// let fetched = runtime.block_on(fetch.fetch(&request, &mut page))?;
+/// assert_eq!(fetched.end, BodyEnd::Complete);
+/// assert_eq!(page.0, b"hello");
+/// # Ok(())
+/// # }
+/// ```
+pub struct HttpFetch {
+    client: Client,
+    router: Router,
+    /// Extra headers and credentials.
+    private_headers: HeaderMap,
+    private_origins: Vec<Origin>,
+    connect_timeout: Duration,
+    head_timeout: Duration,
+    idle_timeout: Duration,
+    total_timeout: Duration,
+}
+
+impl HttpFetch {
+    /// A client for one crawl. Reads the trusted certificates; opens no connection.
+    ///
+    /// # Errors
+    /// A setting cannot be used, the message names it: the CA file, the proxy, an extra header, the
+    /// credentials, the user agent, the start host.
+    pub fn new(config: &FetchConfig) -> Result<Self, FetchError> {
+        let tls = tls::client_config(config.ca_file.as_deref())?;
+        let client = client(config, tls)?;
+        let mut private_headers = private_headers(config)?;
+        if let Some(credentials) = &config.credentials
+            && let Some(value) = authorization(&client, credentials)?
+        {
+            private_headers.insert(AUTHORIZATION, value);
+        }
+        Ok(Self {
+            client,
+            router: Router::new(config)?,
+            private_headers,
+            private_origins: config.credential_origins.clone(),
+            connect_timeout: config.connect_timeout,
+            head_timeout: config.head_timeout,
+            idle_timeout: config.idle_timeout,
+            total_timeout: config.total_timeout,
+        })
+    }
+
+    async fn run(
+        &self,
+        request: &Request,
+        sink: &mut (dyn BodySink + Send),
+        deadline: Instant,
+    ) -> Result<(Fetched, Version), FetchError> {
+        let url = request.url.to_url();
+        let target = Target {
+            url: request.url.as_str(),
+            host: url.host_str().unwrap_or_default(),
+            port: url.port_or_known_default().unwrap_or_default(),
+            is_proxied: self.router.has_proxy(),
+        };
+        let attempt = timeout_at(deadline, self.router.attempt(&url))
+            .await
+            .map_err(|_| {
+                fault::timed_out(
+                    &format!("{} was not resolved", target.host),
+                    self.total_timeout,
+                )
+            })??;
+        let mut response = self.send(request, &url, target, attempt, deadline).await?;
+        let head = read_head(&response, target)?;
+        let version = response.version();
+        let (end, wire_bytes) = self
+            .read_body(request, &head, &mut response, sink, deadline)
+            .await;
+        Ok((
+            Fetched {
+                head,
+                end,
+                wire_bytes,
+            },
+            version,
+        ))
+    }
+
+    /// Sends the request until its head is there. A connection of the pool that breaks off before that
+    /// may have been closed by the server while the request was on its way; but the server may as well
+    /// have seen it, so another try has to wait for its turn like any other.
+    async fn send(
+        &self,
+        request: &Request,
+        url: &Url,
+        target: Target<'_>,
+        attempt: Attempt,
+        deadline: Instant,
+    ) -> Result<Response, FetchError> {
+        let attempt = Arc::new(attempt);
+        let outcome = self
+            .send_once(self.message(request, url), &attempt, deadline)
+            .await;
+        outcome.map_err(|failure| match failure {
+            Failure::Total => fault::timed_out(
+                &format!("no answer from {}", target.url),
+                self.total_timeout,
+            ),
+            Failure::Head => fault::timed_out(
+                &format!("no complete head from {}", target.url),
+                self.head_timeout,
+            ),
+            Failure::Client(error) if error.is_connect() => {
+                self.router.doubt(attempt.name());
+                if error.is_timeout() {
+                    let what = format!("no connection to {target}");
+                    return fault::timed_out(&what, self.connect_timeout);
+                }
+                fault::describe(&error, Phase::Connecting, target).with_source(error.without_url())
+            }
+            Failure::Client(error) => {
+                fault::describe(&error, Phase::Waiting, target).with_source(error.without_url())
+            }
+        })
+    }
+
+    async fn send_once(
+        &self,
+        message: reqwest::Request,
+        attempt: &Arc<Attempt>,
+        deadline: Instant,
+    ) -> Result<Response, Failure> {
+        let sending = Arc::clone(attempt).run(self.client.execute(message));
+        let mut sending = std::pin::pin!(sending);
+        let head_deadline = || attempt.head_deadline(self.connect_timeout, self.head_timeout);
+        let mut limit = head_deadline();
+        loop {
+            match timeout_at(limit.min(deadline), &mut sending).await {
+                Ok(outcome) => return outcome.map_err(Failure::Client),
+                Err(_) if limit >= deadline => return Err(Failure::Total),
+                // The limit has moved if a connection had to be opened first.
+                Err(_) if limit < head_deadline() => limit = head_deadline(),
+                Err(_) => return Err(Failure::Head),
+            }
+        }
+    }
+
+    fn message(&self, request: &Request, url: &Url) -> reqwest::Request {
+        let mut message = reqwest::Request::new(reqwest::Method::GET, url.clone());
+        let headers = message.headers_mut();
+        headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED_TYPES));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED_CODINGS));
+        if self.private_origins.contains(&request.url.origin()) {
+            for name in self.private_headers.keys() {
+                headers.remove(name);
+            }
+            headers.extend(
+                self.private_headers
+                    .iter()
+                    .map(|(name, value)| (name.clone(), value.clone())),
+            );
+        }
+        message
+    }
+
+    /// Streams the body into `sink`; how it ended, and its bytes on the wire. A time limit that
+    /// passes cuts it short.
+    async fn read_body(
+        &self,
+        request: &Request,
+        head: &ResponseHead,
+        response: &mut Response,
+        sink: &mut (dyn BodySink + Send),
+        deadline: Instant,
+    ) -> (BodyEnd, u64) {
+        if sink.head(head) == BodyWish::Stop {
+            return (BodyEnd::Skipped, drain(response, deadline).await);
+        }
+        let mut reader =
+            match BodyReader::new(head, response.content_length(), request.max_body_bytes) {
+                Ok(reader) => reader,
+                Err(end) => return (end, 0),
+            };
+        let end = loop {
+            let limit = deadline.min(Instant::now() + self.idle_timeout);
+            let chunk = match timeout_at(limit, response.chunk()).await {
+                Ok(Ok(Some(chunk))) => chunk,
+                Ok(Ok(None)) => break reader.end(),
+                Ok(Err(error)) => {
+                    tracing::debug!(target: "fetch", url = %request.url, error = %innermost(&error), "body cut short");
+                    break BodyEnd::CutShort;
+                }
+                Err(_) => {
+                    tracing::debug!(target: "fetch", url = %request.url, "body timed out");
+                    break BodyEnd::CutShort;
+                }
+            };
+            match timeout_at(deadline, reader.take(&chunk, sink)).await {
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(end)) => break end,
+                Err(_) => break BodyEnd::CutShort,
+            }
+        };
+        let drained = match end {
+            BodyEnd::Skipped => drain(response, deadline).await,
+            // All of it was read, or what is left is not worth reading: the connection is closed.
+            BodyEnd::Complete | BodyEnd::TooLarge | BodyEnd::CutShort | BodyEnd::Undecodable(_) => {
+                0
+            }
+        };
+        (end, reader.wire_bytes() + drained)
+    }
+}
+
+impl Fetch for HttpFetch {
+    fn fetch<'a>(
+        &'a self,
+        request: &'a Request,
+        sink: &'a mut (dyn BodySink + Send),
+    ) -> BoxFuture<'a, Result<Fetched, FetchError>> {
+        Box::pin(async move {
+            let started = Instant::now();
+            let outcome = self.run(request, sink, started + self.total_timeout).await;
+            let elapsed = started.elapsed();
+            match outcome {
+                Ok((fetched, version)) => {
+                    let (status, bytes) = (fetched.head.status, fetched.wire_bytes);
+                    tracing::debug!(
+                        target: "fetch",
+                        url = %request.url, status, ?version, bytes, end = ?fetched.end, ?elapsed, "answered"
+                    );
+                    Ok(fetched)
+                }
+                Err(error) => {
+                    tracing::debug!(target: "fetch", url = %request.url, %error, ?elapsed, "no answer");
+                    Err(error)
+                }
+            }
+        })
+    }
+}
+
+impl fmt::Debug for HttpFetch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpFetch").finish_non_exhaustive()
+    }
+}
+
+/// Why there is no head.
+enum Failure {
+    /// The whole request took too long.
+    Total,
+    /// The head took too long.
+    Head,
+    Client(reqwest::Error),
+}
+
+/// Gives the client the addresses that were checked for the current attempt, and nothing else.
+struct CheckedAddresses;
+
+impl ReqwestResolve for CheckedAddresses {
+    fn resolve(&self, name: Name) -> Resolving {
+        let answer = match Attempt::checked_addresses(name.as_str()) {
+            // Port 0 is replaced by that of the URL.
+            Some(addresses) => {
+                let addresses = addresses
+                    .into_iter()
+                    .map(|address| SocketAddr::new(address, 0));
+                Ok(Box::new(addresses) as Addrs)
+            }
+            None => Err(format!("no checked address for {}", name.as_str()).into()),
+        };
+        Box::pin(std::future::ready(answer))
+    }
+}
+
+fn client(config: &FetchConfig, tls: rustls::ClientConfig) -> Result<Client, FetchError> {
+    let mut builder = Client::builder()
+        .user_agent(&config.user_agent)
+        .tls_backend_preconfigured(tls)
+        .no_proxy()
+        .redirect(redirect::Policy::none())
+        .referer(false)
+        .dns_resolver(CheckedAddresses)
+        .connector_layer(WatchLayer)
+        .connect_timeout(config.connect_timeout)
+        .pool_idle_timeout(POOL_IDLE)
+        .pool_max_idle_per_host(POOL_MAX_IDLE)
+        .http1_max_headers(MAX_HEAD_LINES)
+        .http2_max_header_list_size(MAX_HEAD_BYTES);
+    if let Some(proxy) = &config.proxy {
+        // The address may hold a password: it stays out of messages.
+        builder = builder
+            .proxy(Proxy::all(proxy).map_err(|_| FetchError::bad_setting("proxy is not a URL"))?);
+    }
+    builder.build().map_err(|error| {
+        FetchError::bad_setting(format!("cannot use user agent {:?}", config.user_agent))
+            .with_source(error)
+    })
+}
+
+/// Extra headers, marked so that nothing prints them.
+fn private_headers(config: &FetchConfig) -> Result<HeaderMap, FetchError> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &config.headers {
+        let unusable = |reason: &str| FetchError::bad_setting(format!("header {name:?} {reason}"));
+        let parsed = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_| unusable("is not a header name"))?;
+        if RESERVED_HEADERS.contains(&parsed.as_str()) {
+            return Err(unusable("cannot be set"));
+        }
+        let mut value = HeaderValue::from_str(value.reveal())
+            .map_err(|_| unusable("has a value with forbidden characters"))?;
+        value.set_sensitive(true);
+        headers.append(parsed, value);
+    }
+    Ok(headers)
+}
+
+/// The `Authorization` header; encoded and marked by the client.
+fn authorization(
+    client: &Client,
+    credentials: &Credentials,
+) -> Result<Option<HeaderValue>, FetchError> {
+    // The message is never sent, so any URL will do.
+    let message = client.get("http://localhost/");
+    let message = match credentials {
+        Credentials::Basic { user, .. } if user.contains(':') => {
+            return Err(FetchError::bad_setting("the user name holds a colon"));
+        }
+        Credentials::Basic { user, password } => message.basic_auth(user, Some(password.reveal())),
+        Credentials::Bearer(token) => message.bearer_auth(token.reveal()),
+    };
+    let message = message
+        .build()
+        .map_err(|_| FetchError::bad_setting("the credentials hold forbidden characters"))?;
+    Ok(message.headers().get(AUTHORIZATION).cloned())
+}
+
+/// Status and headers, when they are within the limits.
+fn read_head(response: &Response, target: Target<'_>) -> Result<ResponseHead, FetchError> {
+    let refused = |reason: &str| {
+        Err(FetchError::new(
+            FetchErrorKind::Protocol,
+            format!("{}: {reason}", target.url),
+        ))
+    };
+    let status = response.status().as_u16();
+    if !(200..600).contains(&status) {
+        return refused(&format!("status {status} is no answer"));
+    }
+    let mut headers = Headers::default();
+    let mut bytes = 0;
+    for (name, value) in response.headers() {
+        bytes += name.as_str().len() + value.len() + ": \r\n".len();
+        headers.push(name.as_str(), value.as_bytes());
+    }
+    if response.headers().len() > MAX_HEAD_LINES || bytes > MAX_HEAD_BYTES as usize {
+        return refused("the head is too large");
+    }
+    Ok(ResponseHead { status, headers })
+}
+
+/// Reads what is left of a small body on HTTP/1.1, so that the connection can be used again; the
+/// bytes that were read.
+async fn drain(response: &mut Response, deadline: Instant) -> u64 {
+    let is_small = response
+        .content_length()
+        .is_none_or(|length| length <= DRAIN_BYTES);
+    if !is_small || response.version() > Version::HTTP_11 {
+        return 0;
+    }
+    let mut bytes = 0;
+    let reading = async {
+        while let Ok(Some(chunk)) = response.chunk().await {
+            bytes += chunk.len() as u64;
+            if bytes > DRAIN_BYTES {
+                break;
+            }
+        }
+    };
+    // Whatever stopped it: the connection is closed when the answer is dropped unread.
+    let _ = timeout(
+        DRAIN_TIME.min(deadline.saturating_duration_since(Instant::now())),
+        reading,
+    )
+    .await;
+    bytes
+}
+
+fn innermost(error: &reqwest::Error) -> String {
+    let first: &dyn std::error::Error = error;
+    let last = std::iter::successors(Some(first), |error| error.source()).last();
+    last.map(ToString::to_string).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,201 @@
+//! Codings and caps, seen from outside. The decoders have tables of their own.
+
+use std::io::Write as _;
+
+use flate2::{Compression, write::GzEncoder};
+
+use super::{get, get_capped, server::Server, settings};
+use crate::{fetch::http::HttpFetch, page::BodyEnd};
+
+const TEXT: &str = "hello, hello, hello world";
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn answer(headers: &str, body: &[u8]) -> Vec<u8> {
+    let mut answer = format!(
+        "HTTP/1.1 200 OK\r\n{headers}Content-Length: {}\r\n\r\n",
+        body.len()
+    )
+    .into_bytes();
+    answer.extend_from_slice(body);
+    answer
+}
+
+async fn check(headers: &str, body: &[u8], expected: &str, end: BodyEnd) {
+    let server = Server::always(answer(headers, body));
+    let fetch = HttpFetch::new(&settings()).unwrap();
+    let answer = get(&fetch, &server.url("/")).await.unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&answer.body),
+        expected,
+        "{headers:?}"
+    );
+    assert_eq!(answer.fetched.end, end, "{headers:?}");
+    if answer.fetched.end == BodyEnd::Complete {
+        assert_eq!(answer.fetched.wire_bytes, body.len() as u64);
+    }
+}
+
+#[tokio::test]
+async fn one_coding_is_decoded() {
+    let undecodable = |name: &str| BodyEnd::Undecodable(name.to_owned());
+    let zipped = gzip(TEXT.as_bytes());
+    check(
+        "Content-Encoding: gzip\r\n",
+        &zipped,
+        TEXT,
+        BodyEnd::Complete,
+    )
+    .await;
+    check(
+        "Content-Encoding: X-GZip\r\n",
+        &zipped,
+        TEXT,
+        BodyEnd::Complete,
+    )
+    .await;
+    check(
+        "Content-Encoding: identity, gzip\r\nContent-Encoding:\r\n",
+        &zipped,
+        TEXT,
+        BodyEnd::Complete,
+    )
+    .await;
+    check("Content-Encoding: gzip\r\n", b"", "", BodyEnd::Complete).await;
+    check(
+        "Content-Encoding: gzip\r\n",
+        TEXT.as_bytes(),
+        TEXT,
+        BodyEnd::Complete,
+    )
+    .await;
+    check("", TEXT.as_bytes(), TEXT, BodyEnd::Complete).await;
+    check(
+        "Content-Encoding: gzip\r\n",
+        zipped.split_at(20).0,
+        "hello, h",
+        BodyEnd::CutShort,
+    )
+    .await;
+    check(
+        "Content-Encoding: gzip, gzip\r\n",
+        &zipped,
+        "",
+        undecodable("gzip, gzip"),
+    )
+    .await;
+    check(
+        "Content-Encoding: gzip\r\nContent-Encoding: BR\r\n",
+        &zipped,
+        "",
+        undecodable("gzip, br"),
+    )
+    .await;
+    check(
+        "Content-Encoding: compress\r\n",
+        &zipped,
+        "",
+        undecodable("compress"),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn broken_coding_is_named() {
+    let mut broken = gzip(TEXT.as_bytes());
+    let checksum_at = broken.len() - 8;
+    broken[checksum_at] ^= 0xff;
+    let server = Server::always(answer("Content-Encoding: x-gzip\r\n", &broken));
+    let answer = get(&HttpFetch::new(&settings()).unwrap(), &server.url("/"))
+        .await
+        .unwrap();
+    assert_eq!(answer.fetched.end, BodyEnd::Undecodable("gzip".to_owned()));
+}
+
+#[tokio::test]
+async fn bomb_stops_at_the_cap_in_small_pieces() {
+    let bomb = gzip(&vec![0; 64 << 20]);
+    let server = Server::always(answer("Content-Encoding: gzip\r\n", &bomb));
+    let fetch = HttpFetch::new(&settings()).unwrap();
+    let cap = 3 << 20;
+    let answer = get_capped(&fetch, &server.url("/"), cap).await.unwrap();
+    assert_eq!(answer.fetched.end, BodyEnd::TooLarge);
+    assert_eq!(answer.body.len() as u64, cap);
+    assert!(answer.largest_piece <= 65536);
+}
+
+#[tokio::test]
+async fn body_may_have_exactly_the_cap() {
+    let check = async |headers: &str, body: &[u8], cap: u64, seen: usize, end: BodyEnd| {
+        let server =
+            Server::once([format!("HTTP/1.1 200 OK\r\n{headers}\r\n").as_bytes(), body].concat());
+        let fetch = HttpFetch::new(&settings()).unwrap();
+        let answer = get_capped(&fetch, &server.url("/"), cap).await.unwrap();
+        assert_eq!(
+            (answer.body.len(), answer.fetched.end),
+            (seen, end),
+            "{headers:?} {cap}"
+        );
+    };
+    let large = vec![b'x'; 100_000];
+    check("", &large, 100_000, 100_000, BodyEnd::Complete).await;
+    check("", &large, 99_999, 99_999, BodyEnd::TooLarge).await;
+    check(
+        "Content-Length: 100000\r\n",
+        &large,
+        100_000,
+        100_000,
+        BodyEnd::Complete,
+    )
+    .await;
+    check(
+        "Content-Length: 100000\r\n",
+        &large,
+        99_999,
+        0,
+        BodyEnd::TooLarge,
+    )
+    .await;
+    check(
+        "Content-Encoding: gzip\r\n",
+        &gzip(&large),
+        100_000,
+        100_000,
+        BodyEnd::Complete,
+    )
+    .await;
+    check(
+        "Content-Encoding: gzip\r\n",
+        &gzip(&large),
+        99_999,
+        99_999,
+        BodyEnd::TooLarge,
+    )
+    .await;
+    check("", b"", 0, 0, BodyEnd::Complete).await;
+    check("", b"x", 0, 0, BodyEnd::TooLarge).await;
+}
+
+/// Bytes that decode to nothing are counted too.
+#[tokio::test]
+async fn wire_bytes_have_the_same_cap() {
+    let mut padded = gzip(b"small");
+    padded.resize(200_000, 0);
+    let server = Server::once(
+        [
+            &b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"[..],
+            &padded,
+        ]
+        .concat(),
+    );
+    let fetch = HttpFetch::new(&settings()).unwrap();
+    let answer = get_capped(&fetch, &server.url("/"), 100_000).await.unwrap();
+    assert_eq!(
+        (&*answer.body, answer.fetched.end),
+        (&b"small"[..], BodyEnd::TooLarge)
+    );
+}

@@ -1,0 +1,283 @@
+//! What is sent, and what becomes of an ordinary answer.
+
+use super::{failure, get, get_text, key, server::Server, settings};
+use crate::{
+    config::{Credentials, FetchConfig, Secret},
+    fetch::{FetchErrorKind, http::HttpFetch},
+    page::BodyEnd,
+    url_key::Origin,
+};
+
+const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+fn origin_of(server: &Server) -> Origin {
+    key(&server.url("/")).origin()
+}
+
+fn with_secrets(origins: Vec<Origin>) -> FetchConfig {
+    FetchConfig {
+        headers: vec![
+            ("X-Token".to_owned(), Secret::new("sesame")),
+            ("accept-language".to_owned(), Secret::new("de")),
+        ],
+        credentials: Some(Credentials::Basic {
+            user: "aladdin".to_owned(),
+            password: Secret::new("opensesame"),
+        }),
+        credential_origins: origins,
+        ..settings()
+    }
+}
+
+#[tokio::test]
+async fn request_carries_our_headers_and_no_others() {
+    let server = Server::always(HELLO);
+    let fetch = HttpFetch::new(&settings()).unwrap();
+    get_text(&fetch, &server.url("/a/b?c=%2Fd")).await;
+    let expected = format!(
+        "get /a/b?c=%2fd http/1.1\r\n\
+         accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.1\r\n\
+         accept-encoding: gzip, br, zstd, deflate\r\n\
+         user-agent: arpent/{}\r\n\
+         host: {}\r\n\r\n",
+        env!("CARGO_PKG_VERSION"),
+        server.address
+    );
+    assert_eq!(server.requests(), [expected]);
+}
+
+#[tokio::test]
+async fn user_agent_is_the_configured_one() {
+    let server = Server::always(HELLO);
+    let agent = "Arpent/1 (+https://example.com/bot)";
+    let fetch = HttpFetch::new(&FetchConfig {
+        user_agent: agent.to_owned(),
+        ..settings()
+    })
+    .unwrap();
+    get_text(&fetch, &server.url("/")).await;
+    assert!(server.requests()[0].contains("user-agent: arpent/1 (+https://example.com/bot)\r\n"));
+}
+
+#[tokio::test]
+async fn head_keeps_repeated_lines_apart_and_names_in_lower_case() {
+    let server = Server::always(
+        "HTTP/1.1 404 Gone fishing\r\nX-Robots-Tag: noindex\r\nLINK: <a>\r\nx-robots-tag: nofollow\r\n\
+         X-Latin: caf\u{e9}\r\nContent-Length: 4\r\n\r\nnope",
+    );
+    let fetch = HttpFetch::new(&settings()).unwrap();
+    let head = get(&fetch, &server.url("/")).await.unwrap().fetched.head;
+    assert_eq!(head.status, 404);
+    let robots: Vec<&[u8]> = head.headers.all("x-robots-tag").collect();
+    assert_eq!(robots, [&b"noindex"[..], b"nofollow"]);
+    assert_eq!(head.headers.text("link"), Some("<a>"));
+    assert_eq!(head.headers.text("x-latin"), Some("caf\u{e9}"));
+}
+
+#[tokio::test]
+async fn redirect_is_an_answer_and_its_target_is_not_contacted() {
+    let target = Server::always(HELLO);
+    let answer = format!(
+        "HTTP/1.1 301 Moved Permanently\r\nLocation: {}\r\nRefresh: 0; url={}\r\n\
+         Alt-Svc: http/1.1=\"{}\"\r\nContent-Length: 0\r\n\r\n",
+        target.url("/"),
+        target.url("/"),
+        target.address,
+    );
+    let server = Server::always(answer);
+    let fetch = HttpFetch::new(&settings()).unwrap();
+    for _ in 0..2 {
+        let answer = get(&fetch, &server.url("/")).await.unwrap();
+        assert_eq!(answer.fetched.head.status, 301);
+        assert_eq!(
+            answer.fetched.head.headers.text("location"),
+            Some(&*target.url("/"))
+        );
+        assert_eq!(answer.fetched.end, BodyEnd::Complete);
+    }
+    assert_eq!(target.connections(), 0);
+}
+
+#[tokio::test]
+async fn nothing_is_remembered_between_requests() {
+    let server = Server::always(
+        "HTTP/1.1 200 OK\r\nSet-Cookie: id=1; Path=/\r\nStrict-Transport-Security: max-age=99999\r\n\
+         Content-Length: 0\r\n\r\n",
+    );
+    let fetch = HttpFetch::new(&settings()).unwrap();
+    get_text(&fetch, &server.url("/first")).await;
+    get_text(&fetch, &server.url("/second")).await;
+    let second = &server.requests()[1];
+    assert!(
+        !second.contains("cookie") && !second.contains("referer"),
+        "{second}"
+    );
+}
+
+#[tokio::test]
+async fn credentials_and_extra_headers_go_to_their_origin_only() {
+    let (ours, other) = (Server::always(HELLO), Server::always(HELLO));
+    let fetch = HttpFetch::new(&with_secrets(vec![origin_of(&ours)])).unwrap();
+    get_text(&fetch, &ours.url("/")).await;
+    get_text(&fetch, &other.url("/")).await;
+    get_text(&fetch, &ours.url("/").replace("127.0.0.1", "localhost")).await;
+    let sent = &ours.requests()[0];
+    assert!(sent.contains("x-token: sesame\r\n"), "{sent}");
+    assert!(sent.contains("accept-language: de\r\n"), "{sent}");
+    assert!(
+        sent.contains("authorization: basic ywxhzgrpbjpvcgvuc2vzyw1l\r\n"),
+        "{sent}"
+    );
+    for elsewhere in [&other.requests()[0], &ours.requests()[1]] {
+        let is_clean = !["sesame", "authorization", "accept-language"]
+            .iter()
+            .any(|word| elsewhere.contains(word));
+        assert!(is_clean, "{elsewhere}");
+    }
+}
+
+#[tokio::test]
+async fn bearer_token_is_sent_as_it_is() {
+    let server = Server::always(HELLO);
+    let config = FetchConfig {
+        credentials: Some(Credentials::Bearer(Secret::new("abc.def"))),
+        ..with_secrets(vec![origin_of(&server)])
+    };
+    get_text(&HttpFetch::new(&config).unwrap(), &server.url("/")).await;
+    assert!(server.requests()[0].contains("authorization: bearer abc.def\r\n"));
+}
+
+#[tokio::test]
+async fn extra_header_replaces_our_own() {
+    let server = Server::always(HELLO);
+    let config = FetchConfig {
+        headers: vec![
+            ("Accept".to_owned(), Secret::new("a/b")),
+            ("ACCEPT".to_owned(), Secret::new("c/d")),
+        ],
+        credentials: None,
+        ..with_secrets(vec![origin_of(&server)])
+    };
+    get_text(&HttpFetch::new(&config).unwrap(), &server.url("/")).await;
+    let sent = &server.requests()[0];
+    assert!(
+        sent.contains("accept: a/b\r\naccept: c/d\r\n") && !sent.contains("text/html"),
+        "{sent}"
+    );
+}
+
+#[test]
+fn unusable_settings_are_named_and_secrets_are_not() {
+    let check = |change: fn(&mut FetchConfig), expected: &str| {
+        let mut config = settings();
+        change(&mut config);
+        let error = HttpFetch::new(&config).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    };
+    check(
+        |c| c.headers = vec![("a b".to_owned(), Secret::new("x"))],
+        "header \"a b\" is not a header name",
+    );
+    check(
+        |c| c.headers = vec![("x-a".to_owned(), Secret::new("secret\r\ny: z"))],
+        "header \"x-a\" has a value with forbidden characters",
+    );
+    check(
+        |c| c.headers = vec![("User-Agent".to_owned(), Secret::new("x"))],
+        "header \"User-Agent\" cannot be set",
+    );
+    check(
+        |c| c.headers = vec![("Transfer-Encoding".to_owned(), Secret::new("x"))],
+        "header \"Transfer-Encoding\" cannot be set",
+    );
+    check(
+        |c| c.credentials = Some(Credentials::Bearer(Secret::new("sec\nret"))),
+        "the credentials hold forbidden characters",
+    );
+    check(
+        |c| {
+            c.credentials = Some(Credentials::Basic {
+                user: "a:b".to_owned(),
+                password: Secret::new("secret"),
+            });
+        },
+        "the user name holds a colon",
+    );
+    check(
+        |c| c.proxy = Some("socks5://user:secret@h".to_owned()),
+        "proxy is not an http or https URL",
+    );
+    check(
+        |c| c.proxy = Some("user:secret@".to_owned()),
+        "proxy is not a URL",
+    );
+    check(
+        |c| c.proxy = Some("nowhere".to_owned()),
+        "proxy is not a URL",
+    );
+    check(
+        |c| c.user_agent = "a\nb".to_owned(),
+        "cannot use user agent \"a\\nb\"",
+    );
+    check(
+        |c| c.start_host = "a b".to_owned(),
+        "start host \"a b\" is not a host",
+    );
+}
+
+#[test]
+fn debug_output_holds_no_secret() {
+    let fetch = HttpFetch::new(&with_secrets(Vec::new())).unwrap();
+    assert!(!format!("{fetch:?}").contains("sesame"));
+}
+
+#[tokio::test]
+async fn proxy_is_used_for_everything_and_only_when_set() {
+    let proxy = Server::always("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy");
+    let config = FetchConfig {
+        proxy: Some(format!("http://{}", proxy.address)),
+        start_host: "site.example".to_owned(),
+        ..settings()
+    };
+    let fetch = HttpFetch::new(&config).unwrap();
+    assert_eq!(get_text(&fetch, "http://site.example/x").await, "proxy");
+    assert!(proxy.requests()[0].starts_with("get http://site.example/x http/1.1\r\n"));
+    let (kind, message) = failure(&fetch, "http://127.0.0.1:9/").await;
+    assert_eq!(kind, FetchErrorKind::Forbidden);
+    assert_eq!(
+        message,
+        "127.0.0.1 is a loopback address but the crawl began on a public site"
+    );
+    let (kind, message) = failure(&fetch, "http://localhost/").await;
+    assert_eq!(kind, FetchErrorKind::Forbidden);
+    assert_eq!(
+        message,
+        "localhost is a loopback name but the crawl began on a public site"
+    );
+    assert_eq!(
+        failure(&fetch, "http://metadata.google.internal/").await.0,
+        FetchErrorKind::Forbidden
+    );
+    assert_eq!(proxy.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn proxy_that_cannot_be_reached_is_said_so() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let config = FetchConfig {
+        proxy: Some(format!(
+            "http://localhost:{}",
+            listener.local_addr().unwrap().port()
+        )),
+        start_host: "site.example".to_owned(),
+        ..settings()
+    };
+    drop(listener);
+    let fetch = HttpFetch::new(&config).unwrap();
+    let (kind, message) = failure(&fetch, "http://site.example/").await;
+    assert_eq!(kind, FetchErrorKind::Connect);
+    assert_eq!(
+        message,
+        "cannot connect to site.example:80 through the proxy: connection refused"
+    );
+}

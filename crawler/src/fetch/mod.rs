@@ -1,0 +1,200 @@
+//! One request, one answer: no redirect is followed, no body is read beyond the cap (after
+//! decoding), no address outside the allowed networks is contacted. Decides nothing about the crawl.
+//!
+//! [`Fetch`] has two implementations: [`http::HttpFetch`] on real sockets, and the fixture site of
+//! `testing`. The body is streamed into a [`BodySink`], so nothing here holds a whole page.
+
+pub mod http;
+
+mod attempt;
+mod body;
+mod decode;
+mod dns;
+mod fault;
+mod guard;
+mod route;
+mod tls;
+
+use std::{fmt, future::Future, pin::Pin};
+
+use crate::{page::BodyEnd, url_key::UrlKey};
+
+/// A boxed future, as in the `futures` crate.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Sends one request and streams the answer.
+pub trait Fetch: Send + Sync {
+    /// Sends `request`; offers the head to `sink`, then the decoded body piece by piece.
+    ///
+    /// # Errors
+    /// No usable answer arrived: see [`FetchErrorKind`]. A body that broke off, or ran into a time
+    /// limit, is not an error here but a [`BodyEnd`].
+    fn fetch<'a>(
+        &'a self,
+        request: &'a Request,
+        sink: &'a mut (dyn BodySink + Send),
+    ) -> BoxFuture<'a, Result<Fetched, FetchError>>;
+}
+
+/// One request: always GET.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// What to ask for.
+    pub url: UrlKey,
+    /// Most decoded (and most wire) bytes of the body that are read.
+    pub max_body_bytes: u64,
+}
+
+/// Receives an answer while it arrives.
+pub trait BodySink {
+    /// The head has arrived. Says whether the body is wanted.
+    fn head(&mut self, head: &ResponseHead) -> BodyWish;
+    /// The next decoded piece of the body, never empty. Says whether more is wanted.
+    fn chunk(&mut self, bytes: &[u8]) -> BodyWish;
+}
+
+/// Whether a [`BodySink`] wants (more of) the body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyWish {
+    /// Go on.
+    Read,
+    /// Stop here; the rest is not read and the answer ends as [`BodyEnd::Skipped`].
+    Stop,
+}
+
+/// Status and headers of an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ResponseHead {
+    /// HTTP status, 200 to 599.
+    pub status: u16,
+    /// Headers in order of arrival.
+    pub headers: Headers,
+}
+
+/// Response headers: names in lower case, values as bytes, repeated lines kept apart.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Headers(Vec<(Box<str>, Box<[u8]>)>);
+
+impl Headers {
+    /// Adds a line; `name` is stored in lower case.
+    pub fn push(&mut self, name: &str, value: &[u8]) {
+        self.0
+            .push((name.to_ascii_lowercase().into(), value.into()));
+    }
+
+    /// All values of `name` (given in lower case), in order.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.0
+            .iter()
+            .filter(move |(known, _)| &**known == name)
+            .map(|(_, value)| &**value)
+    }
+
+    /// The first value of `name` (given in lower case) as text, trimmed; `None` when absent or not UTF-8.
+    pub fn text<'a>(&'a self, name: &'a str) -> Option<&'a str> {
+        std::str::from_utf8(self.all(name).next()?)
+            .ok()
+            .map(str::trim_ascii)
+    }
+}
+
+impl<'a> FromIterator<(&'a str, &'a str)> for Headers {
+    fn from_iter<I: IntoIterator<Item = (&'a str, &'a str)>>(lines: I) -> Self {
+        let mut headers = Self::default();
+        for (name, value) in lines {
+            headers.push(name, value.as_bytes());
+        }
+        headers
+    }
+}
+
+/// An answer after its body has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetched {
+    /// Status and headers.
+    pub head: ResponseHead,
+    /// How the body ended.
+    pub end: BodyEnd,
+    /// Body bytes that came over the wire: coded as they were sent, without the framing of chunks.
+    pub wire_bytes: u64,
+}
+
+/// What kind of failure left us without an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FetchErrorKind {
+    /// The host name could not be resolved.
+    Dns,
+    /// No connection (refused, unreachable).
+    Connect,
+    /// The TLS handshake or the certificate failed.
+    Tls,
+    /// A time limit passed.
+    Timeout,
+    /// The connection was reset or closed before the head was complete.
+    Reset,
+    /// The answer is not HTTP, or breaks its rules or our limits for heads.
+    Protocol,
+    /// The address guard refused the host or every address of it.
+    Forbidden,
+}
+
+impl FetchErrorKind {
+    /// Whether another try may help: what went wrong lies on the way, not in the answer.
+    pub fn is_passing(self) -> bool {
+        match self {
+            Self::Dns | Self::Connect | Self::Timeout | Self::Reset => true,
+            Self::Tls | Self::Protocol | Self::Forbidden => false,
+        }
+    }
+}
+
+/// A request that got no usable answer.
+#[derive(Debug)]
+pub struct FetchError {
+    kind: FetchErrorKind,
+    message: String,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl FetchError {
+    /// A failure of `kind`; `message` is a lowercase fragment that names the thing.
+    pub fn new(kind: FetchErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    /// The same with its cause.
+    #[must_use]
+    pub fn with_source(
+        mut self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// A setting that cannot be used; `message` names it.
+    fn bad_setting(message: impl Into<String>) -> Self {
+        Self::new(FetchErrorKind::Protocol, message)
+    }
+
+    /// What callers branch on.
+    pub fn kind(&self) -> FetchErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for FetchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for FetchError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}

@@ -1,0 +1,165 @@
+//! Where a request may connect to: fixed addresses, the resolver, the proxy, and the guard's word on
+//! each of them. Opens nothing; the [`Attempt`] it hands out holds the only addresses that the
+//! connection of that request can use.
+
+use std::{net::IpAddr, sync::Arc};
+
+use tokio::sync::OnceCell;
+use url::{Host, Url};
+
+use super::{FetchError, FetchErrorKind, attempt::Attempt, dns::Resolver, guard::Guard};
+use crate::config::{FetchConfig, Resolve};
+
+/// See the module.
+pub(super) struct Router {
+    resolver: Resolver,
+    fixed: Vec<Resolve>,
+    /// The host that is connected to instead of that of the URL.
+    proxy: Option<Host>,
+    start_host: Option<Host>,
+    /// Decided when the first request has looked up the start host, then kept for the run.
+    guard: OnceCell<Guard>,
+}
+
+/// The two kinds of hosts.
+enum Place<'a> {
+    Address(IpAddr),
+    Name(&'a str),
+}
+
+impl<'a> Place<'a> {
+    fn of<S: AsRef<str>>(host: &'a Host<S>) -> Self {
+        match host {
+            Host::Domain(name) => Self::Name(name.as_ref()),
+            Host::Ipv4(address) => Self::Address(IpAddr::V4(*address)),
+            Host::Ipv6(address) => Self::Address(IpAddr::V6(*address)),
+        }
+    }
+}
+
+impl Router {
+    /// # Errors
+    /// The start host or the proxy of the settings is none.
+    pub(super) fn new(config: &FetchConfig) -> Result<Self, FetchError> {
+        let start_host = match &*config.start_host {
+            "" => None,
+            host => Some(parse_host(host).ok_or_else(|| {
+                FetchError::bad_setting(format!("start host {host:?} is not a host"))
+            })?),
+        };
+        Ok(Self {
+            resolver: Resolver::new(config.dns_timeout),
+            fixed: config.resolve.clone(),
+            proxy: config.proxy.as_deref().map(proxy_host).transpose()?,
+            start_host,
+            guard: OnceCell::new(),
+        })
+    }
+
+    /// Decides whether `url` may be asked for, and where to connect to.
+    ///
+    /// # Errors
+    /// The guard refuses (`Forbidden`), or a name does not resolve (`Dns`).
+    pub(super) async fn attempt(&self, url: &Url) -> Result<Attempt, FetchError> {
+        let guard = self.guard.get_or_try_init(|| self.start_guard()).await?;
+        let host = url.host().ok_or_else(|| {
+            FetchError::new(FetchErrorKind::Protocol, format!("{url} has no host"))
+        })?;
+        match (Place::of(&host), &self.proxy) {
+            // The connector does not resolve literals: this is the only place that sees them.
+            (Place::Address(address), _) if !guard.permits(address) => {
+                Err(forbidden(guard.refusal_of_literal(address)))
+            }
+            (Place::Name(name), Some(_)) if !guard.permits_name(name) => {
+                Err(forbidden(guard.refusal_of_unresolved(name)))
+            }
+            (_, Some(proxy)) => match Place::of(proxy) {
+                Place::Address(_) => Ok(Attempt::without_names()),
+                Place::Name(name) => Ok(Attempt::new(name, self.look_up(name).await?.to_vec())),
+            },
+            (Place::Address(_), None) => Ok(Attempt::without_names()),
+            (Place::Name(name), None) => {
+                let addresses = self.addresses(name, url.port_or_known_default()).await?;
+                let (permitted, refused): (Vec<IpAddr>, Vec<IpAddr>) = addresses
+                    .iter()
+                    .partition(|&&address| guard.permits(address));
+                match refused.first() {
+                    Some(&first) if permitted.is_empty() => {
+                        Err(forbidden(guard.refusal_of_name(name, first)))
+                    }
+                    _ => Ok(Attempt::new(name, permitted)),
+                }
+            }
+        }
+    }
+
+    /// Whether requests go through a proxy.
+    pub(super) fn has_proxy(&self) -> bool {
+        self.proxy.is_some()
+    }
+
+    /// No connection to `name` could be opened: its addresses may have changed.
+    pub(super) fn doubt(&self, name: &str) {
+        self.resolver.doubt(name);
+    }
+
+    /// The guard that the start host asks for.
+    async fn start_guard(&self) -> Result<Guard, FetchError> {
+        match (self.start_host.as_ref().map(Place::of), &self.proxy) {
+            (None, _) => Ok(Guard::default()),
+            (Some(Place::Address(address)), _) => Ok(Guard::of_start(&[address])),
+            (Some(Place::Name(name)), Some(_)) => Ok(Guard::of_start_name(name)),
+            (Some(Place::Name(name)), None) => {
+                Ok(Guard::of_start(&self.addresses(name, None).await?))
+            }
+        }
+    }
+
+    /// The addresses that the settings fix for `name`, at `port` or at any; else those of the resolver.
+    async fn addresses(&self, name: &str, port: Option<u16>) -> Result<Arc<[IpAddr]>, FetchError> {
+        let of_name = |fixed: &&Resolve| {
+            fixed.host.eq_ignore_ascii_case(name) && port.is_none_or(|port| port == fixed.port)
+        };
+        let fixed = self.fixed.iter().filter(of_name);
+        let fixed: Arc<[IpAddr]> = fixed.map(|fixed| fixed.address).collect();
+        if fixed.is_empty() {
+            self.look_up(name).await
+        } else {
+            Ok(fixed)
+        }
+    }
+
+    async fn look_up(&self, name: &str) -> Result<Arc<[IpAddr]>, FetchError> {
+        self.resolver.lookup(name).await.map_err(|reason| {
+            FetchError::new(
+                FetchErrorKind::Dns,
+                format!("cannot resolve {name}: {reason}"),
+            )
+        })
+    }
+}
+
+fn forbidden(message: String) -> FetchError {
+    FetchError::new(FetchErrorKind::Forbidden, message)
+}
+
+/// A host name or address; IPv6 with or without brackets.
+fn parse_host(host: &str) -> Option<Host> {
+    match host.parse::<IpAddr>() {
+        Ok(IpAddr::V4(address)) => Some(Host::Ipv4(address)),
+        Ok(IpAddr::V6(address)) => Some(Host::Ipv6(address)),
+        Err(_) => Host::parse(host).ok(),
+    }
+}
+
+/// The address of a proxy may hold a password: it stays out of messages.
+fn proxy_host(proxy: &str) -> Result<Host, FetchError> {
+    let url = Url::parse(proxy).map_err(|_| FetchError::bad_setting("proxy is not a URL"))?;
+    match (url.scheme(), url.host()) {
+        ("http" | "https", Some(host)) => {
+            tracing::warn!(target: "fetch", "behind a proxy the addresses of names cannot be checked");
+            Ok(host.to_owned())
+        }
+        _ => Err(FetchError::bad_setting("proxy is not an http or https URL")),
+    }
+}

@@ -1,0 +1,324 @@
+//! When a host may be contacted: one set of clocks per host, for every request to it (robots.txt,
+//! pages, redirects, sitemaps, retries). It knows no URLs and never sleeps: it is told the time and
+//! answers when to come back.
+//!
+//! A [`Turn`] is given out only when all of these agree:
+//! - the host is not closed, held by a `Retry-After`, or pausing after failures in a row;
+//! - fewer than `concurrency` turns of the host are out, and fewer than `max_in_flight` of the process;
+//! - with a `delay` or a `Crawl-delay`: no turn of the host is out, and the larger of the two has
+//!   passed since the *end* of the last answer;
+//! - `1 / rate` has passed since the last start (burst 1).
+//!
+//! Trouble (overload, errors, time-outs, doubled latency) divides rate and concurrency by a factor;
+//! fine answers bring them back step by step, never above the settings.
+//!
+//! Spacing is kept twice: by our own clocks, which know the factor and can take a turn back, and by a
+//! `governor` limiter at the rate of the settings. The limiter is asked last, so a refusal elsewhere
+//! costs it nothing, and a turn that comes back unused replaces it by a fresh one.
+
+mod host;
+mod latency;
+mod rate;
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use crate::{config::PolitenessConfig, url_key::HostKey};
+
+use self::{
+    host::{Answer, HostClocks},
+    rate::Limiter,
+};
+
+/// Waits never end later than this, so that no arithmetic on instants can overflow: 30 years.
+const LONGEST_WAIT: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
+/// Known hosts from which idle ones are looked for and forgotten. A crawl meets a handful of hosts;
+/// each costs a few hundred bytes.
+const HOSTS_BEFORE_CLEANUP: usize = 1_024;
+
+/// The clocks of all hosts, shared by every engine of the process.
+pub type SharedPoliteness = Arc<Mutex<Politeness>>;
+
+/// What a host is doing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HostState {
+    /// Being crawled at full pace.
+    #[default]
+    Open,
+    /// Waiting: `Retry-After`.
+    RetryAfter(Duration),
+    /// Waiting between requests: `Crawl-delay` or the `delay` setting.
+    Delay(Duration),
+    /// Slowed down after trouble: rate and concurrency divided by this.
+    SlowedDown(u32),
+    /// Pausing after failures in a row.
+    Pausing(Duration),
+    /// Given up for this run.
+    Closed,
+}
+
+/// The clocks of all hosts of the process.
+#[derive(Debug)]
+pub struct Politeness {
+    settings: Settings,
+    hosts: HashMap<HostKey, Host>,
+    /// Turns that are out, over all hosts.
+    in_flight: u32,
+    /// Number of the next turn: tells which turns began before a slowdown.
+    next_number: u64,
+    /// Number of known hosts at which the next cleanup happens.
+    cleanup_at: usize,
+}
+
+/// The settings, with the rate as a time between two starts.
+#[derive(Debug)]
+struct Settings {
+    config: PolitenessConfig,
+    /// Zero for an unlimited rate.
+    interval: Duration,
+}
+
+/// What is kept of one host.
+#[derive(Debug)]
+struct Host {
+    clocks: HostClocks,
+    /// The second opinion on spacing; none for an unlimited rate.
+    limiter: Option<Limiter>,
+}
+
+/// Permission to contact a host once. It must come back by [`Politeness::finish`] or
+/// [`Politeness::give_back`].
+#[must_use]
+#[derive(Debug)]
+pub struct Turn {
+    host: HostKey,
+    number: u64,
+    started: Instant,
+}
+
+impl Turn {
+    /// Which host may be contacted.
+    pub fn host(&self) -> &HostKey {
+        &self.host
+    }
+}
+
+/// When the next request to a host may start.
+#[derive(Debug)]
+pub enum NextTurn {
+    /// Now.
+    Ready(Turn),
+    /// Not before this instant.
+    WaitUntil(Instant),
+    /// When one of the turns that are out comes back. It may be the turn of another host, when the
+    /// process has `max_in_flight` of them out.
+    Busy,
+    /// No more in this run: a `Retry-After` beyond the limit, or the host counts as down.
+    Closed(Closed),
+}
+
+/// Why a host gets no further request in this run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Closed {
+    /// `Retry-After` beyond `max_retry_after`; it ends at this instant, and the host opens again.
+    RetryAfter(Instant),
+    /// Too many pauses after failures in a row; only [`Politeness::begin_run`] opens the host again.
+    Down,
+}
+
+/// What an answer says about the state of its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// An answer that shows a healthy host (2xx, 3xx, most 4xx), after this long.
+    Fine {
+        /// From sending the request to the head of the answer.
+        latency: Duration,
+    },
+    /// 429, 502, 503, 504 or 52x: the host is in trouble or says we are too fast.
+    Overloaded {
+        /// `Retry-After`, from now on.
+        retry_after: Option<Duration>,
+    },
+    /// Another 5xx: slows down, but is no sign that the host is down.
+    ServerError {
+        /// `Retry-After`, from now on.
+        retry_after: Option<Duration>,
+    },
+    /// A time-out, or no connection.
+    Unreachable,
+    /// The request failed for reasons of its own (TLS, protocol, refused by the address guard).
+    Neutral,
+}
+
+impl Politeness {
+    /// Clocks under these settings.
+    pub fn new(config: &PolitenessConfig) -> Self {
+        Self {
+            settings: Settings {
+                config: config.clone(),
+                interval: rate::interval(config.rate),
+            },
+            hosts: HashMap::new(),
+            in_flight: 0,
+            next_number: 0,
+            cleanup_at: HOSTS_BEFORE_CLEANUP,
+        }
+    }
+
+    /// A new run on `host` begins: what trouble of an earlier run left behind (slowdown, failures in a
+    /// row, pauses, counting as down) is forgotten, unless requests of another run are out. A
+    /// `Retry-After` and the spacing stay in force.
+    pub fn begin_run(&mut self, host: &HostKey) {
+        if let Some(known) = self.hosts.get_mut(host) {
+            known.clocks.forget_trouble();
+        }
+    }
+
+    /// Asks for a turn at `host`.
+    pub fn next(&mut self, host: &HostKey, now: Instant) -> NextTurn {
+        let Self {
+            settings, hosts, ..
+        } = self;
+        if let Some(known) = hosts.get_mut(host)
+            && let Some(refusal) = known.clocks.refusal(settings, now)
+        {
+            return refusal;
+        }
+        if self.in_flight >= self.settings.config.max_in_flight.get() {
+            return NextTurn::Busy;
+        }
+        let number = self.next_number;
+        let known = self.host(host, now);
+        if let Some(Err(at)) = known.limiter.as_ref().map(|limiter| limiter.check(now)) {
+            return NextTurn::WaitUntil(at);
+        }
+        known.clocks.start(now);
+        self.next_number += 1;
+        self.in_flight += 1;
+        NextTurn::Ready(Turn {
+            host: host.clone(),
+            number,
+            started: now,
+        })
+    }
+
+    /// Takes a turn back after its request ended at `now`.
+    pub fn finish(&mut self, turn: Turn, signal: Signal, now: Instant) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        let Turn {
+            host,
+            number,
+            started,
+        } = turn;
+        if let Some(known) = self.hosts.get_mut(&host) {
+            let next_number = self.next_number;
+            known.clocks.finish(
+                &self.settings,
+                Answer {
+                    number,
+                    next_number,
+                    started,
+                    ended: now,
+                    signal,
+                },
+            );
+        }
+    }
+
+    /// Takes back a turn that was not used: as if it had never been given.
+    pub fn give_back(&mut self, turn: Turn) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        let Turn { host, started, .. } = turn;
+        if let Some(known) = self.hosts.get_mut(&host) {
+            known.clocks.give_back(started);
+            known.limiter = Limiter::new(self.settings.interval, started);
+        }
+    }
+
+    /// robots.txt asks for this `Crawl-delay` (`None` or zero: for none). It holds for every request to
+    /// the host from now on.
+    pub fn set_crawl_delay(&mut self, host: &HostKey, delay: Option<Duration>) {
+        let delay = delay.filter(|delay| !delay.is_zero());
+        match self.hosts.get_mut(host) {
+            Some(known) => known.clocks.set_crawl_delay(delay),
+            None if delay.is_some() => {
+                let mut clocks = HostClocks::default();
+                clocks.set_crawl_delay(delay);
+                self.hosts.insert(
+                    host.clone(),
+                    Host {
+                        clocks,
+                        limiter: None,
+                    },
+                );
+            }
+            None => {}
+        }
+    }
+
+    /// No request to `host` before `until` (a `Retry-After` remembered from an earlier run). Never
+    /// shortens a hold; one that ends later than `max_retry_after` from `now` closes the host.
+    pub fn hold_until(&mut self, host: &HostKey, until: Instant, now: Instant) {
+        if until > now {
+            let max_retry_after = self.settings.config.max_retry_after;
+            self.host(host, now)
+                .clocks
+                .hold_until(until, now, max_retry_after);
+        }
+    }
+
+    /// Until when a `Retry-After` holds the host, if it does. It also tells of one that closed the host.
+    pub fn held_until(&self, host: &HostKey) -> Option<Instant> {
+        self.hosts.get(host)?.clocks.held_until()
+    }
+
+    /// What to show of `host`.
+    pub fn state(&self, host: &HostKey, now: Instant) -> HostState {
+        match self.hosts.get(host) {
+            Some(known) => known.clocks.state(&self.settings, now),
+            None => HostClocks::default().state(&self.settings, now),
+        }
+    }
+
+    /// Time between two starts under the pauses in force, for an estimate of the time left. `None`
+    /// before the first answer of a host without any pause.
+    pub fn pace(&self, host: &HostKey) -> Option<Duration> {
+        match self.hosts.get(host) {
+            Some(known) => known.clocks.pace(&self.settings),
+            None => HostClocks::default().pace(&self.settings),
+        }
+    }
+
+    /// The clocks of `host`, new ones if it is not known.
+    fn host(&mut self, host: &HostKey, now: Instant) -> &mut Host {
+        if self.hosts.len() >= self.cleanup_at && !self.hosts.contains_key(host) {
+            let settings = &self.settings;
+            self.hosts
+                .retain(|_, known| !known.clocks.is_forgettable(settings, now));
+            self.cleanup_at = HOSTS_BEFORE_CLEANUP.max(self.hosts.len() * 2);
+        }
+        let interval = self.settings.interval;
+        let known = self.hosts.entry(host.clone()).or_insert_with(|| Host {
+            clocks: HostClocks::default(),
+            limiter: None,
+        });
+        if known.limiter.is_none() {
+            known.limiter = Limiter::new(interval, now);
+        }
+        known
+    }
+}
+
+/// `now + wait`, however long `wait` is.
+fn after(now: Instant, wait: Duration) -> Instant {
+    now.checked_add(wait.min(LONGEST_WAIT)).unwrap_or(now)
+}

@@ -1,0 +1,181 @@
+//! What robots.txt allows us ([RFC 9309](https://www.rfc-editor.org/rfc/rfc9309)): reads the file for
+//! one product token and judges URLs by it. It never fetches, and never decides what an unreachable
+//! file means beyond saying that it is unreachable. Any bytes give an answer, at a bounded cost.
+//!
+//! ```text
+//! answer -> RobotsSink (at most 500 KiB) -> judge_answer -> Rules -> allows(path and query)
+//! ```
+//!
+//! The `robotstxt` crate splits lines into keys and values (its grammar knows the usual typos); groups,
+//! precedence and matching are ours. Where Google's parser differs from the RFC, the RFC is followed:
+//! escaped unreserved characters equal the plain ones, and `/robots.txt` itself is always allowed.
+
+mod body;
+mod matcher;
+mod parse;
+
+#[cfg(test)]
+mod tests;
+
+use std::{collections::HashSet, time::Duration};
+
+use url::Url;
+
+use crate::page::BodyEnd;
+
+pub use self::body::{MAX_ROBOTS_BYTES, RobotsSink, cut};
+
+use self::matcher::Matcher;
+
+/// Redirects that are followed to a robots.txt, across hosts too; behind more there is no file
+/// ([RFC 9309 section 2.3.1.2](https://www.rfc-editor.org/rfc/rfc9309#section-2.3.1.2)).
+pub const MAX_REDIRECTS: u32 = 5;
+
+/// The product token when a `User-Agent` has none.
+const DEFAULT_TOKEN: &str = "arpent";
+
+/// The part of a robots.txt that is meant for one product token.
+///
+/// ```
+/// use crawler::robots::Rules;
+///
+/// let rules = Rules::parse(b"User-agent: *\nDisallow: /private\nAllow: /private/open$\n", "arpent");
+/// assert!(rules.allows("/"));
+/// assert!(!rules.allows("/private/page?id=1"));
+/// assert!(rules.allows("/private/open"));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    matcher: Matcher,
+    crawl_delay: Option<Duration>,
+    sitemaps: Vec<String>,
+}
+
+/// What the answer to a request for robots.txt means
+/// ([RFC 9309 section 2.3.1](https://www.rfc-editor.org/rfc/rfc9309#section-2.3.1)).
+#[derive(Debug, Clone)]
+pub enum RobotsAnswer {
+    /// These rules hold.
+    Rules(Rules),
+    /// There is no such file: everything is allowed.
+    AllowAll,
+    /// The file cannot be read now: nothing is allowed.
+    Unreachable,
+}
+
+/// Whether a URL is allowed, and what decided it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decision<'a> {
+    /// The verdict.
+    pub allowed: bool,
+    /// Line of the deciding rule, counted from 1; `None` when no rule matches.
+    pub line: Option<usize>,
+    /// The pattern on that line; bytes outside ASCII are percent-encoded.
+    pub pattern: Option<&'a str>,
+}
+
+/// Says what an answer to a request for robots.txt means for `agent` (a product token, see
+/// [`agent_token`]).
+///
+/// `status` is `None` when no answer came (DNS, connection, TLS, time-out), `end` is how the body ended.
+/// Redirects are the caller's to follow; a 3xx that is passed here is one too many, or leads nowhere.
+///
+/// | answer | meaning |
+/// | --- | --- |
+/// | 2xx with a whole body, or as much as is read of one | its rules |
+/// | 2xx whose body broke off or cannot be decoded | unreachable |
+/// | 3xx | allow all |
+/// | 429 | unreachable (Google Search Central) |
+/// | other 4xx, 401 and 403 too | allow all |
+/// | 5xx, anything else, no answer | unreachable |
+pub fn judge_answer(status: Option<u16>, end: &BodyEnd, body: &[u8], agent: &str) -> RobotsAnswer {
+    match status {
+        Some(200..=299) => match end {
+            BodyEnd::Complete | BodyEnd::Skipped | BodyEnd::TooLarge => {
+                RobotsAnswer::Rules(Rules::parse(body, agent))
+            }
+            BodyEnd::CutShort | BodyEnd::Undecodable(_) => RobotsAnswer::Unreachable,
+        },
+        Some(429) => RobotsAnswer::Unreachable,
+        Some(300..=499) => RobotsAnswer::AllowAll,
+        Some(_) | None => RobotsAnswer::Unreachable,
+    }
+}
+
+/// The product token of a `User-Agent`: its leading letters, `-` and `_`; `arpent` when there are none
+/// ([RFC 9309 section 2.2.1](https://www.rfc-editor.org/rfc/rfc9309#section-2.2.1)).
+///
+/// ```
+/// assert_eq!(crawler::robots::agent_token("arpent/1.0 (+https://example.com)"), "arpent");
+/// ```
+pub fn agent_token(user_agent: &str) -> String {
+    let token = parse::leading_token(user_agent);
+    if token.is_empty() {
+        DEFAULT_TOKEN.to_owned()
+    } else {
+        token.to_owned()
+    }
+}
+
+impl Rules {
+    /// Reads the rules for `agent`, a product token (see [`agent_token`]), compared without case. A version
+    /// behind a `/` is ignored.
+    ///
+    /// Of a body over [`MAX_ROBOTS_BYTES`] only the first lines count. A line that is no directive is
+    /// skipped, so that an HTML page gives no rules rather than an error.
+    pub fn parse(body: &[u8], agent: &str) -> Self {
+        parse::rules(cut(body), agent)
+    }
+
+    /// Rules that allow everything.
+    pub fn allow_all() -> Self {
+        Self::default()
+    }
+
+    /// Whether a URL may be fetched: `path_and_query` is that of the normalised URL that is really
+    /// requested. An empty one means `/`; a fragment is ignored.
+    pub fn allows(&self, path_and_query: &str) -> bool {
+        self.decide(path_and_query).allowed
+    }
+
+    /// The same, with the rule that decided: the longest pattern that matches, an `Allow` among equals
+    /// ([RFC 9309 section 2.2.2](https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2)).
+    pub fn decide(&self, path_and_query: &str) -> Decision<'_> {
+        match self.matcher.deciding_rule(path_and_query) {
+            Some(rule) => Decision {
+                allowed: rule.is_allow(),
+                line: Some(rule.line()),
+                pattern: Some(rule.pattern()),
+            },
+            None => Decision {
+                allowed: true,
+                line: None,
+                pattern: None,
+            },
+        }
+    }
+
+    /// The largest `Crawl-delay` of our groups. The directive is not in the RFC and has no upper bound
+    /// here; zero asks for nothing.
+    pub fn crawl_delay(&self) -> Option<Duration> {
+        self.crawl_delay
+    }
+
+    /// The values of all `Sitemap` lines, whatever group they stand in, without repetitions, in order.
+    pub fn sitemaps(&self) -> &[String] {
+        &self.sitemaps
+    }
+
+    /// The `Sitemap` lines as absolute http(s) URLs, without repetitions, in order. A relative value,
+    /// which the [sitemap protocol](https://www.sitemaps.org/protocol.html#submit_robots) forbids, is
+    /// resolved against `robots_url`, the URL of the file.
+    pub fn sitemap_urls(&self, robots_url: &Url) -> Vec<Url> {
+        let mut seen = HashSet::new();
+        self.sitemaps
+            .iter()
+            .filter_map(|value| robots_url.join(value).ok())
+            .filter(|url| matches!(url.scheme(), "http" | "https"))
+            .filter(|url| seen.insert(url.clone()))
+            .collect()
+    }
+}

@@ -1,0 +1,690 @@
+//! RFC 9309 by table, the matcher against an obvious one, and files that mean harm.
+
+use std::iter::repeat_n;
+
+use proptest::prelude::*;
+
+use crate::fetch::{BodySink, BodyWish, ResponseHead};
+
+use super::*;
+
+/// Rules for `arpent`.
+fn rules(robots: &str) -> Rules {
+    Rules::parse(robots.as_bytes(), "arpent")
+}
+
+/// One disallowed pattern against one path.
+#[track_caller]
+fn check_match(pattern: &str, path: &str, matches: bool) {
+    let rules = rules(&format!("User-agent: *\nDisallow: {pattern}\n"));
+    assert_eq!(!rules.allows(path), matches, "{pattern} on {path}");
+}
+
+#[track_caller]
+fn check(robots: &str, path: &str, allowed: bool) {
+    assert_eq!(
+        rules(robots).allows(path),
+        allowed,
+        "{path} under\n{robots}"
+    );
+}
+
+#[test]
+fn patterns_match_from_the_first_octet() {
+    check_match("/", "/", true);
+    check_match("/", "/any?thing", true);
+    check_match("/fish", "/fish", true);
+    check_match("/fish", "/fish.html", true);
+    check_match("/fish", "/fish/salmon.html", true);
+    check_match("/fish", "/Fish", false);
+    check_match("/fish", "/catfish", false);
+    check_match("/fish/", "/fish", false);
+    check_match("/a?b=1", "/a?b=12", true);
+    check_match("/a?b=1", "/a", false);
+    check_match("/?", "/?x", true);
+}
+
+#[test]
+fn wildcards_match_any_run() {
+    check_match("*", "/", true);
+    check_match("/*", "/", true);
+    check_match("/fish*", "/fish", true);
+    check_match("/*.php", "/index.min.php", true);
+    check_match("/*ab", "/aab", true);
+    check_match("/*sort=", "/?s=1&sort=2", true);
+    check_match("/fish*.php", "/fishheads/catfish.php?parameters", true);
+    check_match("/fish*.php", "/Fish.PHP", false);
+    check_match("/a*b*c", "/axxbxxc", true);
+    check_match("/a*b*c", "/axxcxxb", false);
+    check_match("/a**b", "/ab", true);
+    check_match("*.gif$", "/a.gif", true);
+}
+
+#[test]
+fn a_dollar_anchors_only_at_the_end() {
+    check_match("/*.php$", "/a.php", true);
+    check_match("/*.php$", "/a.php?x", false);
+    check_match("/*.php$", "/a.php.php", true);
+    check_match("/fish$", "/fish", true);
+    check_match("/fish$", "/fish/", false);
+    check_match("/$", "/", true);
+    check_match("/$", "/a", false);
+    check_match("/a$b", "/a$b", true);
+    check_match("/a$b", "/a", false);
+    check_match("/a*$", "/a/whatever", true);
+    check_match("/a$$", "/a$", true);
+    check_match("/*a*a$", "/xa", false);
+}
+
+#[test]
+fn a_pattern_that_cannot_begin_a_path_matches_nothing() {
+    check_match("", "/", false);
+    check_match("$", "/", false);
+    check_match("fish", "/fish", false);
+    check_match("http://site.test/fish", "/fish", false);
+    check_match("%2Ffish", "/fish", false);
+}
+
+#[test]
+fn escapes_compare_as_rfc_9309_says() {
+    check_match("/%61", "/a", true);
+    check_match("/a", "/%61", true);
+    check_match("/~mak", "/%7Emak", true);
+    check_match("/%7emak", "/~mak", true);
+    check_match("/a%3cd", "/a%3Cd", true);
+    check_match("/a<d", "/a%3cd", true);
+    check_match("/a%3Cd", "/a<d", true);
+    check_match("/ツ", "/%E3%83%84", true);
+    check_match("/%e3%83%84", "/ツ", true);
+    check_match("/a b", "/a%20b", true);
+    check_match("/9%2F11", "/9/11", false);
+    check_match("/9/11", "/9%2F11", false);
+    check_match("/9%2f11", "/9%2F11", true);
+    check_match("/100%", "/100%", true);
+    check_match("/a%zz", "/a%zz", true);
+    check_match("/a%zz/%aa", "/a%zz/%AA", true);
+    check_match("/%2541", "/%41", false);
+    check_match("/*%", "/a%20b", true);
+}
+
+#[test]
+fn escaped_special_characters_are_meant_verbatim() {
+    check_match("/file-with-a-%2A.html", "/file-with-a-*.html", true);
+    check_match("/file-with-a-%2A.html", "/file-with-a-%2a.html", true);
+    check_match("/file-with-a-%2A.html", "/file-with-a-foo.html", false);
+    check_match("/foo-%24", "/foo-$", true);
+    check_match("/foo-%24", "/foo-%24", true);
+    check_match("/foo-%24", "/foo-", false);
+    check_match("/*%2A$", "/a*", true);
+    check_match("/*%2A$", "/a*b", false);
+    check_match("/a$b", "/a%24b", false);
+    check_match("/*%", "/a$b", false);
+}
+
+#[test]
+fn the_longest_pattern_wins_and_allow_wins_a_tie() {
+    let two = |first: &str, second: &str| format!("User-agent: *\n{first}\n{second}\n");
+    check(&two("Disallow: /a", "Allow: /a/b"), "/a/b/c", true);
+    check(&two("Allow: /a", "Disallow: /a/b"), "/a/b/c", false);
+    check(&two("Disallow: /a", "Allow: /a"), "/a", true);
+    check(&two("Allow: /a", "Disallow: /a"), "/a", true);
+    check(
+        &two("Allow: /page", "Disallow: /*.html"),
+        "/page.html",
+        false,
+    );
+    check(&two("Allow: /$", "Disallow: /"), "/", true);
+    check(&two("Allow: /$", "Disallow: /"), "/page", false);
+    check(&two("Disallow: /a*", "Allow: /a"), "/ab", false);
+    check(&two("Disallow: /*/b/c", "Allow: /a/b/"), "/a/b/c", false);
+    // An escape of an unreserved character counts as one octet, any other as three.
+    check(&two("Disallow: /%61%62", "Allow: /abc"), "/abcd", true);
+    check(&two("Disallow: /%C3", "Allow: /*"), "/%C3", false);
+}
+
+#[test]
+fn robots_txt_itself_is_always_allowed() {
+    let robots = "User-agent: *\nDisallow: /\n";
+    check(robots, "/robots.txt", true);
+    check(robots, "/robots.txt?x", false);
+    check(robots, "/robots.txt.old", false);
+    check(robots, "/a/robots.txt", false);
+    check(robots, "/ROBOTS.TXT", false);
+}
+
+#[test]
+fn paths_are_completed_and_lose_their_fragment() {
+    let robots = "User-agent: *\nDisallow: /$\nDisallow: /?a\nDisallow: /b$\n";
+    check(robots, "", false);
+    check(robots, "?a", false);
+    check(robots, "/b#c", false);
+    check(robots, "#c", false);
+    check(robots, "/c", true);
+}
+
+#[test]
+fn groups_end_at_the_first_user_agent_line_after_a_rule() {
+    check("User-agent: arpent\n\n\nDisallow: /a", "/a", false);
+    check(
+        "User-agent: arpent\nUser-agent: other\nDisallow: /a",
+        "/a",
+        false,
+    );
+    check(
+        "User-agent: other\nUser-agent: arpent\nDisallow: /a",
+        "/a",
+        false,
+    );
+    check(
+        "User-agent: other\nDisallow: /a\nUser-agent: arpent\nDisallow: /b",
+        "/a",
+        true,
+    );
+    check(
+        "User-agent: other\nDisallow:\nUser-agent: arpent\nDisallow: /b",
+        "/b",
+        false,
+    );
+    check("Disallow: /a\nUser-agent: arpent\nDisallow: /b", "/a", true);
+}
+
+#[test]
+fn lines_that_are_no_rules_neither_end_nor_separate_groups() {
+    for line in [
+        "Sitemap: http://site.test/s.xml",
+        "Crawl-delay: 1",
+        "Host: site.test",
+        "Unknown: x",
+        "nonsense",
+        "<p>",
+    ] {
+        check(
+            &format!("User-agent: arpent\n{line}\nUser-agent: other\nDisallow: /a"),
+            "/a",
+            false,
+        );
+        check(
+            &format!("User-agent: arpent\nDisallow: /b\n{line}\nDisallow: /a"),
+            "/a",
+            false,
+        );
+    }
+}
+
+#[test]
+fn groups_of_our_token_are_merged_and_beat_the_general_ones() {
+    let robots = "User-agent: arpent\nDisallow: /a\n\nUser-agent: *\nDisallow: /c\n\nUser-agent: Arpent\nDisallow: /b\n";
+    check(robots, "/a", false);
+    check(robots, "/b", false);
+    check(robots, "/c", true);
+    let robots = "User-agent: *\nDisallow: /a\n\nUser-agent: other\nDisallow: /b\n\nUser-agent: *\nDisallow: /c\n";
+    check(robots, "/a", false);
+    check(robots, "/b", true);
+    check(robots, "/c", false);
+    check(
+        "User-agent: *\nDisallow: /\n\nUser-agent: arpent\n",
+        "/a",
+        true,
+    );
+    check(
+        "User-agent: *\nUser-agent: arpent\nDisallow: /a\n",
+        "/a",
+        false,
+    );
+}
+
+#[test]
+fn agents_are_compared_as_whole_tokens() {
+    let named = |agent: &str| format!("User-agent: {agent}\nDisallow: /\n");
+    for agent in [
+        "arpent",
+        "ARPENT",
+        "arpent/1.0",
+        "arpent extra",
+        "arpent*",
+        "arpent<BR>",
+        "*",
+        "* # all",
+        "* all",
+    ] {
+        check(&named(agent), "/a", false);
+    }
+    for agent in [
+        "arp",
+        "arpentbot",
+        "arpent-bot",
+        "xarpent",
+        "*arpent",
+        "",
+        "1arpent",
+    ] {
+        check(&named(agent), "/a", true);
+    }
+    assert!(
+        !Rules::parse(named("arpent").as_bytes(), "arpent/2.0").allows("/a"),
+        "a version is ignored"
+    );
+    assert!(
+        Rules::parse(named("").as_bytes(), "").allows("/a"),
+        "no token is in no group"
+    );
+}
+
+#[test]
+fn common_misspellings_are_understood() {
+    for line in [
+        "Disallow /a",
+        "  disallow:/a",
+        "DISALLOW : /a",
+        "dissallow: /a",
+        "disalow: /a",
+        "Disallow:\t/a # why",
+    ] {
+        check(&format!("useragent: arpent\n{line}\n"), "/a", false);
+    }
+    for line in [
+        "user agent: arpent",
+        " \tUser-agent arpent",
+        "USER-AGENT:arpent",
+    ] {
+        check(&format!("{line}\nDisallow: /a\n"), "/a", false);
+    }
+    check("User-agent: *\nDisallow /a b\n", "/a", true);
+}
+
+#[test]
+fn every_line_end_is_one() {
+    for end in ["\n", "\r", "\r\n", "\n\r", "\r\r\n"] {
+        let robots = ["User-agent: *", "Disallow: /a", "Allow: /b"].join(end);
+        check(&robots, "/a", false);
+        check(&robots, "/b", true);
+    }
+}
+
+#[test]
+fn byte_order_marks_and_bytes_of_any_kind_do_not_stop_reading() {
+    let with = |before: &[u8], inside: &[u8]| {
+        let mut robots = before.to_vec();
+        robots.extend(b"User-agent: *\nDisallow: /a");
+        robots.extend(inside);
+        robots.extend(b"\nDisallow: /b\n");
+        Rules::parse(&robots, "arpent")
+    };
+    assert!(!with(b"\xEF\xBB\xBF", b"").allows("/a"));
+    assert!(!with(b"\xEF\xBB", b"").allows("/a"));
+    assert!(!with(b"\xFF\xFE\n", b"").allows("/a"));
+    assert!(!with(b"", b"\xFC").allows("/a%FC"));
+    assert!(!with(b"", b"\xFF\xC3\x28").allows("/b"));
+    assert!(!with(b"", b"\0Allow: /").allows("/a/b"), "NUL ends a line");
+}
+
+#[test]
+fn long_lines_are_cut_wherever_their_characters_end() {
+    for filler in ["x", "é", "%", "%e"] {
+        let robots = format!(
+            "User-agent: *\nDisallow: /a\nDisallow: /{}\nDisallow: /b\n",
+            filler.repeat(20_000)
+        );
+        check(&robots, "/a", false);
+        check(&robots, "/b", false);
+        check(&robots, "/c", true);
+    }
+}
+
+#[test]
+fn decisions_name_line_and_pattern() {
+    #[track_caller]
+    fn check(robots: &[u8], path: &str, line: Option<usize>, pattern: Option<&str>) {
+        let rules = Rules::parse(robots, "arpent");
+        let decision = rules.decide(path);
+        assert_eq!((decision.line, decision.pattern), (line, pattern), "{path}");
+    }
+    let robots = b"# all\r\n\r\n \t\r\nUser-agent: *\r\nDisallow: /a  # not this\r\n  Allow: /a/b*$\r\nDisallow: /%7ex\r\n";
+    check(robots, "/a/c", Some(5), Some("/a"));
+    check(robots, "/a/b/c", Some(6), Some("/a/b*$"));
+    check(robots, "/~x", Some(7), Some("/%7Ex"));
+    check(robots, "/c", None, None);
+    check(
+        b"\xEF\xBB\xBFUser-agent: *\r \rDisallow: /a",
+        "/a",
+        Some(3),
+        Some("/a"),
+    );
+    check(
+        b"User-agent: *\nAllow: /a\nDisallow: /a\nAllow: /a",
+        "/a",
+        Some(2),
+        Some("/a"),
+    );
+}
+
+#[test]
+fn crawl_delay_is_the_largest_of_our_groups() {
+    #[track_caller]
+    fn check(robots: &str, expected: Option<f64>) {
+        assert_eq!(
+            rules(robots).crawl_delay(),
+            expected.map(Duration::from_secs_f64),
+            "{robots}"
+        );
+    }
+    let value = |value: &str| format!("User-agent: *\nCrawl-delay: {value}\n");
+    check(&value("10"), Some(10.0));
+    check(&value("0.5"), Some(0.5));
+    check(&value(".5"), Some(0.5));
+    check(&value("0,5"), Some(0.5));
+    check(&value("2."), Some(2.0));
+    check(&value("0"), Some(0.0));
+    check(&value("10s"), Some(10.0));
+    check(&value("10<BR>"), Some(10.0));
+    check(&value("1.5.2"), Some(1.5));
+    check(&value("-1"), None);
+    check(&value("word"), None);
+    check(&value("nan"), None);
+    check(&value("inf"), None);
+    check(&value(""), None);
+    check(&value("."), None);
+    assert_eq!(
+        rules(&value(&"9".repeat(400))).crawl_delay(),
+        Some(Duration::MAX)
+    );
+    check("User-agent: *\nCRAWL-DELAY : 3\n", Some(3.0));
+    check(
+        "User-agent: *\nCrawl-delay: 3\nCrawl-delay: 5\nCrawl-delay: 4\n",
+        Some(5.0),
+    );
+    check(
+        "User-agent: *\nCrawl-delay: 9\n\nUser-agent: arpent\nCrawl-delay: 2\nDisallow:\n",
+        Some(2.0),
+    );
+    check(
+        "User-agent: *\nCrawl-delay: 9\nDisallow: /a\n\nUser-agent: arpent\nDisallow: /b\n",
+        None,
+    );
+    check(
+        "User-agent: other\nCrawl-delay: 9\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n",
+        None,
+    );
+    check("Crawl-delay: 9\nUser-agent: *\nDisallow: /b\n", None);
+}
+
+#[test]
+fn sitemap_lines_are_taken_from_anywhere_once() {
+    let robots = "Sitemap: https://site.test/a.xml\nUser-agent: other\nSitemap:https://site.test/a.xml\n\
+                  SITE-MAP: /b.xml\nDisallow: /\nsitemap: ftp://site.test/c.xml\nSitemap:\n\
+                  Sitemap: https://site.test/b.xml\nSitemap: https://cdn.test/é.xml # here\nSitemap: http://[\n";
+    let rules = rules(robots);
+    assert_eq!(
+        rules.sitemaps(),
+        [
+            "https://site.test/a.xml",
+            "/b.xml",
+            "ftp://site.test/c.xml",
+            "https://site.test/b.xml",
+            "https://cdn.test/%C3%A9.xml",
+            "http://["
+        ]
+    );
+    let base = Url::parse("https://site.test/robots.txt").unwrap();
+    let urls = rules.sitemap_urls(&base);
+    assert_eq!(
+        urls.iter().map(Url::as_str).collect::<Vec<_>>(),
+        [
+            "https://site.test/a.xml",
+            "https://site.test/b.xml",
+            "https://cdn.test/%C3%A9.xml"
+        ]
+    );
+}
+
+#[test]
+fn product_tokens_are_the_leading_letters() {
+    fn check(user_agent: &str, expected: &str) {
+        assert_eq!(agent_token(user_agent), expected, "{user_agent:?}");
+    }
+    check("arpent/1.0 (+https://example.com/bot)", "arpent");
+    check("My-Bot_x/2", "My-Bot_x");
+    check("Bot2/1.0", "Bot");
+    check("two words", "two");
+    check("", "arpent");
+    check("1bot", "arpent");
+    check(" bot", "arpent");
+    check("ツ", "arpent");
+}
+
+#[test]
+fn answers_are_judged_by_status() {
+    #[track_caller]
+    fn check(status: Option<u16>, end: &BodyEnd, expected: &str) {
+        let found = match judge_answer(status, end, b"User-agent: *\nDisallow: /a\n", "arpent") {
+            RobotsAnswer::Rules(rules) if !rules.allows("/a") && rules.allows("/b") => "rules",
+            RobotsAnswer::Rules(_) => "other rules",
+            RobotsAnswer::AllowAll => "allow all",
+            RobotsAnswer::Unreachable => "unreachable",
+        };
+        assert_eq!(found, expected, "{status:?} {end:?}");
+    }
+    for status in [200, 203, 206, 299] {
+        check(Some(status), &BodyEnd::Complete, "rules");
+        check(Some(status), &BodyEnd::Skipped, "rules");
+        check(Some(status), &BodyEnd::TooLarge, "rules");
+        check(Some(status), &BodyEnd::CutShort, "unreachable");
+        check(
+            Some(status),
+            &BodyEnd::Undecodable("br".to_owned()),
+            "unreachable",
+        );
+    }
+    for end in [BodyEnd::Complete, BodyEnd::Skipped, BodyEnd::CutShort] {
+        for status in [
+            301, 302, 304, 308, 400, 401, 403, 404, 410, 418, 428, 430, 451, 499,
+        ] {
+            check(Some(status), &end, "allow all");
+        }
+        for status in [429, 500, 502, 503, 504, 520, 599, 0, 100, 600, 999] {
+            check(Some(status), &end, "unreachable");
+        }
+    }
+    check(None, &BodyEnd::Skipped, "unreachable");
+}
+
+#[test]
+fn an_empty_file_and_a_web_page_allow_all() {
+    check("", "/a", true);
+    check("\n\n# only a comment", "/a", true);
+    check(
+        "<!DOCTYPE html>\n<html><body style=\"color: red\">\n<p>Not found: /\n</html>",
+        "/a",
+        true,
+    );
+    assert!(Rules::allow_all().allows("/a"));
+}
+
+#[test]
+fn only_whole_lines_within_the_limit_count() {
+    #[track_caller]
+    fn check(body: &[u8], expected: usize) {
+        assert_eq!(cut(body).len(), expected);
+        let mut sink = RobotsSink::new();
+        let head = ResponseHead {
+            status: 200,
+            ..ResponseHead::default()
+        };
+        assert_eq!(sink.head(&head), BodyWish::Read);
+        let wishes: Vec<BodyWish> = body.chunks(60_000).map(|chunk| sink.chunk(chunk)).collect();
+        assert_eq!(
+            wishes.contains(&BodyWish::Stop),
+            body.len() > MAX_ROBOTS_BYTES
+        );
+        assert_eq!(sink.body(), cut(body));
+    }
+    assert_eq!(MAX_ROBOTS_BYTES, 512_000);
+    let lines =
+        |line: &str, bytes: usize| -> Vec<u8> { line.bytes().cycle().take(bytes).collect() };
+    check(b"", 0);
+    check(&lines("Allow: /private\n", 511_999), 511_999);
+    check(&lines("Allow: /private\n", 512_000), 512_000);
+    check(&lines("Allow: /private\n", 512_001), 512_000);
+    check(&lines("Allow: /private/\n", 512_001), 511_989);
+    check(&lines("Allow: /private/\r", 2_000_000), 511_989);
+    check(&lines("x", 2_000_000), 0);
+    let mut exact = lines("x", 512_000);
+    exact.extend(b"\nDisallow: /");
+    check(&exact, 512_000);
+}
+
+#[test]
+fn half_a_line_at_the_limit_opens_nothing() {
+    let mut robots = b"User-agent: *\nDisallow: /\n".to_vec();
+    robots.extend(repeat_n(
+        b'#',
+        MAX_ROBOTS_BYTES - robots.len() - "\nAllow: /".len(),
+    ));
+    robots.extend(b"\nAllow: /open\n");
+    assert_eq!(
+        robots
+            .get(..MAX_ROBOTS_BYTES)
+            .unwrap()
+            .trim_ascii_end()
+            .last(),
+        Some(&b'/')
+    );
+    assert!(!Rules::parse(&robots, "arpent").allows("/x"));
+}
+
+#[test]
+fn the_body_of_an_error_is_not_read() {
+    let mut sink = RobotsSink::new();
+    for status in [301, 404, 500] {
+        assert_eq!(
+            sink.head(&ResponseHead {
+                status,
+                ..ResponseHead::default()
+            }),
+            BodyWish::Stop
+        );
+    }
+    assert_eq!(sink.body(), b"");
+}
+
+/// Each of these takes a matcher that tries every place for every wildcard longer than anybody waits.
+#[test]
+fn hostile_patterns_and_paths_end() {
+    let disallows = |pattern: &str, path: &str| {
+        !rules(&format!("User-agent: *\nDisallow: {pattern}\n")).allows(path)
+    };
+    let path = format!("/{}", "a".repeat(2_000));
+    let slashes = format!("/{}", "a/".repeat(1_000));
+    for stars in [40, 100, 2_000] {
+        let plain = format!("/{}b", "*a".repeat(stars));
+        let anchored = format!("/{}b$", "*a*".repeat(stars));
+        for pattern in [&plain, &anchored] {
+            assert!(!disallows(pattern, &path), "{stars}");
+            assert!(!disallows(pattern, &slashes), "{stars}");
+            assert!(disallows(pattern, &format!("{path}b")), "{stars}");
+        }
+    }
+    assert!(disallows(&"*".repeat(16_000), &path));
+    assert!(!disallows(&format!("/*{}b$", "a".repeat(1_999)), &path));
+}
+
+#[test]
+fn files_full_of_rules_are_judged_for_every_page_of_a_crawl() {
+    let many = |line: &dyn Fn(usize) -> String| -> Rules {
+        rules(
+            &(0..10_000)
+                .map(line)
+                .fold("User-agent: *\n".to_owned(), |file, line| file + &line),
+        )
+    };
+    let path = format!("/{}", "ab/".repeat(660));
+    let files = [
+        many(&|number| format!("Disallow: /section{number}/\n")),
+        many(&|number| format!("Disallow: /*{number}*b*x$\n")),
+        many(&|number| format!("Disallow: /*a*b*{number}\n")),
+        many(&|number| format!("Disallow: /{}x\n", "ab/".repeat(number % 13))),
+    ];
+    for rules in &files {
+        for page in 0..20 {
+            assert!(rules.allows(&format!("{path}page-{}", "q".repeat(page))));
+        }
+    }
+    assert!(!files[0].allows("/section9999/page"));
+    assert!(files[0].allows("/section10000/page"));
+}
+
+/// The obvious matcher: tries every length for every wildcard.
+fn obviously_matches(pattern: &[u8], path: &[u8]) -> bool {
+    match pattern {
+        [] => true,
+        [b'$'] => path.is_empty(),
+        [b'*', behind @ ..] => {
+            (0..=path.len()).any(|length| obviously_matches(behind, path.split_at(length).1))
+        }
+        [first, behind @ ..] => path
+            .split_first()
+            .is_some_and(|(next, rest)| next == first && obviously_matches(behind, rest)),
+    }
+}
+
+/// The obvious verdict: looks at every rule. Texts without escapes only, so that they compare as they are.
+fn obviously_allows(rules: &[(bool, String)], path: &str) -> bool {
+    rules
+        .iter()
+        .filter(|(_, pattern)| {
+            pattern.starts_with(['/', '*'])
+                && obviously_matches(pattern.as_bytes(), path.as_bytes())
+        })
+        .max_by_key(|(allow, pattern)| (pattern.len(), *allow))
+        .is_none_or(|(allow, _)| *allow)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    // No hexadecimal digit among the letters: `%` stays what it is.
+    #[test]
+    fn verdicts_equal_those_of_an_obvious_matcher(
+        lines in proptest::collection::vec((any::<bool>(), "[/x*$%]{0,8}"), 1..6),
+        path in "/[/x*$%]{0,10}",
+    ) {
+        let robots: String = lines
+            .iter()
+            .flat_map(|(allow, pattern)| [if *allow { "Allow: " } else { "Disallow: " }, pattern, "\n"])
+            .collect();
+        let robots = format!("User-agent: *\n{robots}");
+        prop_assert_eq!(rules(&robots).allows(&path), obviously_allows(&lines, &path), "{} on {}", robots, path);
+    }
+
+    #[test]
+    fn spelling_a_character_as_an_escape_changes_nothing(pattern in "/[a-c/*]{0,6}", path in "/[a-c/]{0,8}", bits in any::<u32>()) {
+        let escape = |text: &str, bits: u32| -> String {
+            text.chars().zip(0..32).map(|(character, place)| match character {
+                'a'..='c' if bits >> place & 1 == 1 => format!("%{:02x}", u32::from(character)),
+                other => other.to_string(),
+            }).collect()
+        };
+        let expected = obviously_allows(&[(false, pattern.clone())], &path);
+        let robots = format!("User-agent: *\nDisallow: {}\n", escape(&pattern, bits));
+        prop_assert_eq!(rules(&robots).allows(&escape(&path, !bits)), expected, "{} on {}", robots, path);
+    }
+
+    #[test]
+    fn any_bytes_give_an_answer(body in proptest::collection::vec(any::<u8>(), 0..400), path in any::<String>()) {
+        let rules = Rules::parse(&body, "arpent");
+        let decision = rules.decide(&path);
+        prop_assert!(decision.allowed || decision.line.is_some());
+    }
+
+    #[test]
+    fn anything_that_looks_like_a_file_gives_an_answer(
+        lines in proptest::collection::vec(("(User-agent|Disallow|Allow|Crawl-delay|Sitemap|)(:| |::)", "[*arpent/$%a\u{e9}\0#\\t 0-9.:]{0,12}", "[\r\n]{1,2}"), 0..12),
+        path in "/[arpent/$%*?#\u{e9}]{0,12}",
+    ) {
+        let file: String = lines.iter().flat_map(|(key, value, end)| [key.as_str(), value, end]).collect();
+        let rules = rules(&file);
+        prop_assert!(rules.allows("/robots.txt"));
+        let decision = rules.decide(&path);
+        prop_assert!(decision.line.is_none_or(|line| line >= 1 && line <= 1 + file.matches(['\r', '\n']).count()));
+    }
+}
