@@ -39,6 +39,8 @@ pub mod robots;
 pub mod scope;
 pub mod verdict;
 
+pub mod parse;
+
 pub mod fetch;
 
 pub mod clock;

@@ -1,0 +1,370 @@
+//! What kind of thing a body is: reads `Content-Type` by the WHATWG MIME Sniffing and Fetch standards,
+//! and recognises HTML by its first bytes when the type says nothing. It never looks past those bytes.
+
+use encoding_rs::Encoding;
+
+use crate::fetch::Headers;
+
+/// How many bytes of a resource are looked at, from WHATWG MIME Sniffing section 5.
+pub(super) const SNIFF_BYTES: usize = 1_445;
+
+/// The two syntaxes a page can be written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Markup {
+    /// HTML syntax.
+    Html,
+    /// XML syntax: self-closing tags and CDATA sections mean what they say.
+    Xhtml,
+}
+
+/// What is done with a body, by its type alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// A page: parse it.
+    Page(Markup),
+    /// The type says nothing: look at the first bytes.
+    Unknown,
+    /// Listed by its type, not parsed.
+    Document,
+    /// Anything else.
+    Other,
+}
+
+/// The parts of a MIME type that a crawler uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MediaType {
+    /// `type/subtype` in lower case.
+    pub(super) essence: String,
+    /// Value of the first `charset` parameter.
+    pub(super) charset: Option<String>,
+}
+
+/// The type that a head declares: the last readable one, as in "extract a MIME type" of the
+/// WHATWG Fetch standard.
+pub(super) fn declared_type(headers: &Headers) -> Option<MediaType> {
+    let mut declared: Option<MediaType> = None;
+    for line in headers.all("content-type") {
+        // Header bytes are code points ("isomorphic decode").
+        let line: String = line.iter().map(|&byte| char::from(byte)).collect();
+        for value in split_at_commas(&line) {
+            let Some(mut next) = parse_media_type(value) else {
+                continue;
+            };
+            if next.essence == "*/*" {
+                continue;
+            }
+            // A type that is repeated without a charset keeps the charset it had.
+            if let Some(previous) = declared.filter(|previous| previous.essence == next.essence) {
+                next.charset = next.charset.or(previous.charset);
+            }
+            declared = Some(next);
+        }
+    }
+    declared
+}
+
+/// What to do with a body of this type.
+pub(super) fn classify(media_type: Option<&MediaType>, document_types: &[String]) -> Class {
+    let Some(media_type) = media_type else {
+        return Class::Unknown;
+    };
+    match &*media_type.essence {
+        "text/html" => Class::Page(Markup::Html),
+        "application/xhtml+xml" => Class::Page(Markup::Xhtml),
+        // An explicit wish of the settings goes before sniffing.
+        essence if document_types.iter().any(|known| known == essence) => Class::Document,
+        "text/plain" | "application/octet-stream" | "unknown/unknown" | "application/unknown" => {
+            Class::Unknown
+        }
+        _ => Class::Other,
+    }
+}
+
+/// Recognises a page by the first [`SNIFF_BYTES`] of its body: the HTML signatures of WHATWG MIME
+/// Sniffing section 7.1, and XML whose root is an XHTML page.
+pub(super) fn sniff(prefix: &[u8]) -> Option<Markup> {
+    /// Signatures that a space or `>` must follow.
+    const TAGS: [&[u8]; 16] = [
+        b"<!doctype html",
+        b"<html",
+        b"<head",
+        b"<script",
+        b"<iframe",
+        b"<h1",
+        b"<div",
+        b"<font",
+        b"<table",
+        b"<a",
+        b"<style",
+        b"<title",
+        b"<b",
+        b"<body",
+        b"<br",
+        b"<p",
+    ];
+    let text = without_bom(&prefix[..prefix.len().min(SNIFF_BYTES)]);
+    let text = text.trim_ascii_start();
+    if text.starts_with(b"<?xml") {
+        return is_xhtml(text).then_some(Markup::Xhtml);
+    }
+    let is_tag = |tag: &&[u8]| {
+        text.len() > tag.len()
+            && text[..tag.len()].eq_ignore_ascii_case(tag)
+            && matches!(text[tag.len()], b' ' | b'>')
+    };
+    (text.starts_with(b"<!--") || TAGS.iter().any(is_tag)).then_some(Markup::Html)
+}
+
+/// Whether a body that is served as `text/html` is XHTML all the same: an XML declaration and then
+/// an XHTML document type.
+pub(super) fn has_xhtml_prolog(prefix: &[u8]) -> bool {
+    let text = without_bom(&prefix[..prefix.len().min(SNIFF_BYTES)]);
+    text.starts_with(b"<?xml") && contains(&text, b"-//W3C//DTD XHTML ")
+}
+
+fn is_xhtml(text: &[u8]) -> bool {
+    contains(text, b"-//W3C//DTD XHTML ")
+        || contains(text, b"<html") && contains(text, b"http://www.w3.org/1999/xhtml")
+}
+
+fn contains(text: &[u8], needle: &[u8]) -> bool {
+    memchr::memmem::find(text, needle).is_some()
+}
+
+/// The text after a byte order mark; UTF-16 becomes UTF-8.
+fn without_bom(prefix: &[u8]) -> std::borrow::Cow<'_, [u8]> {
+    match Encoding::for_bom(prefix) {
+        None => prefix.into(),
+        Some((encoding, length)) if encoding == encoding_rs::UTF_8 => (&prefix[length..]).into(),
+        Some((encoding, length)) => {
+            let (text, _) = encoding.decode_without_bom_handling(&prefix[length..]);
+            text.into_owned().into_bytes().into()
+        }
+    }
+}
+
+/// Splits a header value at commas outside quoted strings.
+fn split_at_commas(value: &str) -> impl Iterator<Item = &str> {
+    let mut in_quotes = false;
+    let mut escaped = false;
+    value.split(move |character| {
+        if escaped {
+            escaped = false;
+            return false;
+        }
+        match character {
+            '\\' if in_quotes => escaped = true,
+            '"' => in_quotes = !in_quotes,
+            ',' => return !in_quotes,
+            _ => {}
+        }
+        false
+    })
+}
+
+/// "Parse a MIME type" of WHATWG MIME Sniffing section 4.4, keeping only the charset of the parameters.
+fn parse_media_type(text: &str) -> Option<MediaType> {
+    let text = text.trim_matches(is_http_whitespace);
+    let (kind, rest) = text.split_once('/')?;
+    let (subtype, mut rest) = match rest.split_once(';') {
+        Some((subtype, parameters)) => (subtype, Some(parameters)),
+        None => (rest, None),
+    };
+    let subtype = subtype.trim_end_matches(is_http_whitespace);
+    if !is_token(kind) || !is_token(subtype) {
+        return None;
+    }
+    let mut charset = None;
+    while let Some(parameters) = rest {
+        let parameters = parameters.trim_start_matches(is_http_whitespace);
+        let end = parameters.find([';', '=']).unwrap_or(parameters.len());
+        let (name, after_name) = parameters.split_at(end);
+        let Some(value) = after_name.strip_prefix('=') else {
+            rest = after_name.strip_prefix(';');
+            continue;
+        };
+        let (value, after_value) = read_parameter_value(value);
+        rest = after_value;
+        let is_valid = |value: &String| {
+            value
+                .chars()
+                .all(|character| matches!(character, '\t' | ' '..='~' | '\u{80}'..='\u{ff}'))
+        };
+        if charset.is_none() && name.eq_ignore_ascii_case("charset") {
+            charset = value.filter(is_valid);
+        }
+    }
+    Some(MediaType {
+        essence: format!("{kind}/{subtype}").to_ascii_lowercase(),
+        charset,
+    })
+}
+
+/// A parameter's value, quoted or not, and what follows its `;`.
+fn read_parameter_value(text: &str) -> (Option<String>, Option<&str>) {
+    let after = |rest: &str| rest.find(';').map(|semicolon| semicolon + 1);
+    let Some(quoted) = text.strip_prefix('"') else {
+        let (value, rest) = match text.split_once(';') {
+            Some((value, rest)) => (value, Some(rest)),
+            None => (text, None),
+        };
+        let value = value.trim_end_matches(is_http_whitespace);
+        return ((!value.is_empty()).then(|| value.to_owned()), rest);
+    };
+    let (value, rest) = read_quoted(quoted);
+    (Some(value), after(rest).map(|start| &rest[start..]))
+}
+
+/// The content of a quoted string whose opening quote has been read, and what follows its closing quote.
+pub(super) fn read_quoted(text: &str) -> (String, &str) {
+    let mut value = String::new();
+    let mut characters = text.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '"' => return (value, &text[at + 1..]),
+            '\\' => value.push(characters.next().map_or('\\', |(_, escaped)| escaped)),
+            _ => value.push(character),
+        }
+    }
+    (value, "")
+}
+
+fn is_http_whitespace(character: char) -> bool {
+    matches!(character, '\t' | '\n' | '\r' | ' ')
+}
+
+/// Whether `text` is a token of RFC 9110 section 5.6.2.
+fn is_token(text: &str) -> bool {
+    !text.is_empty()
+        && text.chars().all(|character| {
+            character.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(character)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_type(lines: &[&str], essence: Option<&str>, charset: Option<&str>) {
+        let headers: Headers = lines.iter().map(|line| ("Content-Type", *line)).collect();
+        let found = declared_type(&headers);
+        assert_eq!(
+            found.as_ref().map(|found| &*found.essence),
+            essence,
+            "{lines:?}"
+        );
+        assert_eq!(
+            found.and_then(|found| found.charset).as_deref(),
+            charset,
+            "{lines:?}"
+        );
+    }
+
+    #[test]
+    fn content_type_is_read_by_the_standard() {
+        check_type(&[], None, None);
+        check_type(&[""], None, None);
+        check_type(&["text"], None, None);
+        check_type(&["text/html"], Some("text/html"), None);
+        check_type(
+            &["Text/HTML; Charset=UTF-8"],
+            Some("text/html"),
+            Some("UTF-8"),
+        );
+        check_type(
+            &["text/html;charset=\"a\\\"b\";x=y"],
+            Some("text/html"),
+            Some("a\"b"),
+        );
+        check_type(&["text/html; charset"], Some("text/html"), None);
+        check_type(
+            &["text/html;;;;charset=gbk"],
+            Some("text/html"),
+            Some("gbk"),
+        );
+        check_type(
+            &["text/html;charset=gbk;charset=utf-8"],
+            Some("text/html"),
+            Some("gbk"),
+        );
+        check_type(&["text/html;charset= gbk"], Some("text/html"), Some(" gbk"));
+        check_type(&["te xt/html"], None, None);
+    }
+
+    #[test]
+    fn the_last_readable_content_type_counts() {
+        check_type(&["text/plain", "text/html"], Some("text/html"), None);
+        check_type(
+            &["text/html;charset=gbk", "text/html"],
+            Some("text/html"),
+            Some("gbk"),
+        );
+        check_type(
+            &["text/html;charset=gbk", "text/plain"],
+            Some("text/plain"),
+            None,
+        );
+        check_type(&["text/html, */*"], Some("text/html"), None);
+        check_type(&["text/html;x=\",text/plain\""], Some("text/html"), None);
+        check_type(&["text/html", "nonsense"], Some("text/html"), None);
+    }
+
+    #[test]
+    fn types_are_sorted_into_classes() {
+        let check = |essence: &str, expected: Class| {
+            let media_type = MediaType {
+                essence: essence.to_owned(),
+                charset: None,
+            };
+            let documents = ["application/pdf".to_owned(), "text/plain".to_owned()];
+            assert_eq!(
+                classify(Some(&media_type), &documents),
+                expected,
+                "{essence}"
+            );
+        };
+        check("text/html", Class::Page(Markup::Html));
+        check("application/xhtml+xml", Class::Page(Markup::Xhtml));
+        check("application/pdf", Class::Document);
+        check("text/plain", Class::Document);
+        check("application/octet-stream", Class::Unknown);
+        check("application/xml", Class::Other);
+        check("image/png", Class::Other);
+        assert_eq!(classify(None, &[]), Class::Unknown);
+    }
+
+    fn check_sniff(body: &[u8], expected: Option<Markup>) {
+        assert_eq!(sniff(body), expected, "{}", body.escape_ascii());
+    }
+
+    #[test]
+    fn html_is_recognised_by_its_first_bytes() {
+        check_sniff(b"", None);
+        check_sniff(b"hello", None);
+        check_sniff(b"<!DOCTYPE html>", Some(Markup::Html));
+        check_sniff(b"\xef\xbb\xbf\r\n\t <!doctype HTML >", Some(Markup::Html));
+        check_sniff(b"<HTML lang=en>", Some(Markup::Html));
+        check_sniff(b"<html\n>", None);
+        check_sniff(b"<p>x", Some(Markup::Html));
+        check_sniff(b"<pre>x", None);
+        check_sniff(b"<!-- x", Some(Markup::Html));
+        check_sniff(b"<p", None);
+        check_sniff(b"\xff\xfe<\0h\0t\0m\0l\0>\0", Some(Markup::Html));
+        check_sniff(b"%PDF-1.4 <html>", None);
+        check_sniff(b"<?xml version='1.0'?><rss>", None);
+        check_sniff(
+            b"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'>",
+            Some(Markup::Xhtml),
+        );
+    }
+
+    #[test]
+    fn xhtml_prolog_needs_declaration_and_document_type() {
+        let doctype = "<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.0 Strict//EN\" \"x\">";
+        assert!(has_xhtml_prolog(
+            format!("<?xml version=\"1.0\"?>\n{doctype}").as_bytes()
+        ));
+        assert!(!has_xhtml_prolog(doctype.as_bytes()));
+        assert!(!has_xhtml_prolog(b"<?xml version=\"1.0\"?><!DOCTYPE html>"));
+    }
+}

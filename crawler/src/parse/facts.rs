@@ -1,0 +1,202 @@
+//! From what was found to facts: everything that is written relative to something else is resolved
+//! here, once the page has ended and its base is known.
+
+use encoding_rs::{Encoding, UTF_8};
+use url::Url;
+
+use crate::{
+    fetch::ResponseHead,
+    page::{Canonical, Link, PageFacts, Refresh, Via},
+    url_key::{Identity, UrlKey},
+};
+
+use super::{
+    PageReader, content, dates,
+    directives::DirectiveSum,
+    headers::{self, HeaderLink},
+    html::{Findings, is_page_variant},
+    links::{Canonicals, LinkList, base_url, is_nofollow},
+    refresh::{RawRefresh, parse_refresh},
+    text::is_error_title,
+};
+
+/// The page that was asked for, and the settings it is read with.
+#[derive(Debug)]
+pub(super) struct Site<'a> {
+    pub(super) url: &'a UrlKey,
+    pub(super) identity: &'a Identity,
+    pub(super) reader: &'a PageReader,
+}
+
+/// A page after its last byte.
+#[derive(Debug)]
+pub(super) struct ParsedPage {
+    pub(super) findings: Findings,
+    pub(super) encoding: &'static Encoding,
+    /// The text, when a rule wants it as a tree and it is tame.
+    pub(super) kept: Option<Vec<u8>>,
+}
+
+/// Fills in what head and page say.
+pub(super) fn fill(
+    facts: &mut PageFacts,
+    site: &Site<'_>,
+    head: &ResponseHead,
+    page: Option<ParsedPage>,
+) {
+    let headers = &head.headers;
+    facts.status = head.status;
+    facts.content_type = content::declared_type(headers).map(|media_type| media_type.essence);
+    facts.last_modified = headers
+        .text("last-modified")
+        .and_then(dates::parse_http_date);
+    facts.date = headers.text("date").and_then(dates::parse_http_date);
+    facts.etag = headers::etag(headers);
+    facts.location = headers::location(head, site.url, site.identity);
+    let mut directives = headers::directives(headers, &site.reader.robots_names);
+    if head.status == 200 {
+        let mut content = Content {
+            site,
+            own: site.url.to_url(),
+            links: LinkList::default(),
+            canonicals: Canonicals::default(),
+        };
+        content.take_headers(&headers::links(headers));
+        let refresh = headers.text("refresh").and_then(parse_refresh);
+        facts.refresh =
+            refresh.and_then(|refresh| content.resolve_refresh(refresh, &content.own, UTF_8));
+        if let Some(page) = page {
+            content.take_page(page, &mut directives, facts);
+        }
+        content.finish(facts);
+    }
+    facts.directives = directives.directives;
+    facts.warnings.bad_unavailable_after = directives.bad_date;
+}
+
+/// Links and canonical links, headers first.
+#[derive(Debug)]
+struct Content<'a> {
+    site: &'a Site<'a>,
+    own: Url,
+    links: LinkList,
+    canonicals: Canonicals,
+}
+
+impl Content<'_> {
+    /// Links of headers are relative to the page itself, whatever `<base>` says (RFC 8288 section 3.2).
+    fn take_headers(&mut self, links: &[HeaderLink]) {
+        for link in links {
+            let is_for_a_variant = link.has_hreflang || link.has_media || link.media_type.is_some();
+            if link.is("canonical") && !is_for_a_variant {
+                self.canonicals
+                    .add(&self.own, &link.target, self.site.identity, UTF_8);
+            }
+            let is_variant = is_page_variant(
+                link.has_hreflang || link.has_media,
+                link.media_type.as_deref(),
+            );
+            let via = if link.is("amphtml")
+                || link.is("alternate") && !link.is("stylesheet") && is_variant
+            {
+                Via::Alternate
+            } else if link.is("next") || link.is("prev") || link.is("previous") {
+                Via::Link
+            } else {
+                continue;
+            };
+            if let Ok(target) = self.site.identity.resolve(&self.own, &link.target, UTF_8) {
+                self.links.add(Link {
+                    target,
+                    via,
+                    nofollow: is_nofollow(&link.rel),
+                });
+            }
+        }
+    }
+
+    fn take_page(
+        &mut self,
+        page: ParsedPage,
+        directives: &mut DirectiveSum,
+        facts: &mut PageFacts,
+    ) {
+        let ParsedPage {
+            findings,
+            encoding,
+            kept,
+        } = page;
+        self.apply_rules(&findings, kept, facts);
+        directives.merge(&findings.directives);
+        let base = base_url(self.own.clone(), findings.base.as_deref());
+        for reference in &findings.canonicals {
+            self.canonicals
+                .add(&base, reference, self.site.identity, encoding);
+        }
+        if facts.refresh.is_none() {
+            facts.refresh = findings
+                .refresh
+                .and_then(|refresh| self.resolve_refresh(refresh, &base, encoding));
+        }
+        facts.title = findings.title.finish();
+        facts.warnings.links_cut = findings.links.cut;
+        facts.warnings.parse_cut = findings.is_cut;
+        facts.warnings.soft_404 =
+            findings.text.has_few_words() && facts.title.as_deref().is_some_and(is_error_title);
+        facts.warnings.script_shell =
+            findings.has_script && !findings.has_anchor && findings.text.has_few_characters();
+        for link in findings.links.resolve(&base, self.site.identity, encoding) {
+            self.links.add(link);
+        }
+    }
+
+    /// Page rules want a tree, and only a page that is known to the end can become one safely.
+    fn apply_rules(&self, findings: &Findings, kept: Option<Vec<u8>>, facts: &mut PageFacts) {
+        if findings.tameness.is_none() {
+            return;
+        }
+        let Some(kept) = kept.filter(|_| !findings.is_cut) else {
+            facts.warnings.page_rule_skipped = true;
+            return;
+        };
+        let found = self
+            .site
+            .reader
+            .rules
+            .evaluate(self.site.url, &String::from_utf8_lossy(&kept));
+        facts.excluded_by_page_rule = found.is_excluded;
+        facts.selected_lastmod = found.lastmod;
+    }
+
+    fn resolve_refresh(
+        &self,
+        refresh: RawRefresh,
+        base: &Url,
+        encoding: &'static Encoding,
+    ) -> Option<Refresh> {
+        let target = match refresh.target {
+            Some(target) => self.site.identity.resolve(base, &target, encoding).ok()?,
+            None => self.site.url.clone(),
+        };
+        Some(Refresh {
+            delay_seconds: refresh.delay_seconds,
+            target,
+        })
+    }
+
+    fn finish(mut self, facts: &mut PageFacts) {
+        facts.warnings.bad_canonical = self.canonicals.has_bad;
+        facts.canonical = self.canonicals.judge(self.site.url);
+        if facts.canonical == Canonical::Conflicting {
+            // None of them counts, but each may be a page.
+            for target in self.canonicals.targets() {
+                self.links.add(Link {
+                    target: target.clone(),
+                    via: Via::Canonical,
+                    nofollow: false,
+                });
+            }
+        }
+        facts.links = self.links.links;
+    }
+}

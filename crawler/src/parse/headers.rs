@@ -1,0 +1,287 @@
+//! Facts of the response head alone: dates, validator, redirect target, robots directives, links.
+//! It never looks at the body.
+
+use crate::{
+    fetch::{Headers, ResponseHead},
+    url_key::{Identity, UrlKey},
+};
+
+use super::{
+    content::read_quoted,
+    directives::{DirectiveSum, TagForm},
+    links::rel_contains,
+};
+
+/// Longest `ETag` that is kept, in bytes; a longer one could not be sent back sensibly.
+const MAX_ETAG_BYTES: usize = 1_024;
+
+/// Links taken from `Link` headers; the head is bounded already, this bounds the facts.
+const MAX_HEADER_LINKS: usize = 1_000;
+
+/// The validator, as sent.
+pub(super) fn etag(headers: &Headers) -> Option<String> {
+    let etag = headers.text("etag")?;
+    (!etag.is_empty() && etag.len() <= MAX_ETAG_BYTES).then(|| etag.to_owned())
+}
+
+/// The announced length is 0: no body will follow.
+pub(super) fn announces_empty_body(headers: &Headers) -> bool {
+    headers.text("content-length") == Some("0")
+}
+
+/// Where a redirect leads, relative to the URL that was asked for.
+pub(super) fn location(head: &ResponseHead, url: &UrlKey, identity: &Identity) -> Option<UrlKey> {
+    if !matches!(head.status, 300..=303 | 305..=399) {
+        return None;
+    }
+    let location = header_text(head.headers.all("location").next()?);
+    if location.is_empty() {
+        return None;
+    }
+    identity
+        .resolve(&url.to_url(), &location, encoding_rs::UTF_8)
+        .ok()
+}
+
+/// A header value as text. Bytes that are not UTF-8 stay what they are, percent-encoded.
+pub(super) fn header_text(value: &[u8]) -> String {
+    let value = value.trim_ascii();
+    std::str::from_utf8(value).map_or_else(
+        |_| {
+            value
+                .iter()
+                .map(|&byte| match byte {
+                    0..=0x7f => char::from(byte).to_string(),
+                    _ => format!("%{byte:02X}"),
+                })
+                .collect()
+        },
+        str::to_owned,
+    )
+}
+
+/// The directives of `X-Robots-Tag` and `Robots-Tag`, each line by itself.
+pub(super) fn directives(headers: &Headers, robots_names: &[String]) -> DirectiveSum {
+    let mut sum = DirectiveSum::default();
+    let forms = [
+        ("x-robots-tag", TagForm::Experimental),
+        ("robots-tag", TagForm::Structured),
+    ];
+    for (name, form) in forms {
+        for line in headers.all(name) {
+            sum.add_header_line(&String::from_utf8_lossy(line), robots_names, form);
+        }
+    }
+    sum
+}
+
+/// One link of a `Link` header (RFC 8288).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct HeaderLink {
+    /// Target as it is written.
+    pub(super) target: String,
+    /// Relation types, separated by spaces.
+    pub(super) rel: String,
+    /// It states a language.
+    pub(super) has_hreflang: bool,
+    /// It states a medium.
+    pub(super) has_media: bool,
+    /// Media type of the target.
+    pub(super) media_type: Option<String>,
+}
+
+impl HeaderLink {
+    /// Whether `rel` holds `relation`, given in lower case.
+    pub(super) fn is(&self, relation: &str) -> bool {
+        rel_contains(&self.rel, relation)
+    }
+}
+
+/// The links of all `Link` headers, in order. Links with an `anchor` speak of another resource and
+/// are left out.
+pub(super) fn links(headers: &Headers) -> Vec<HeaderLink> {
+    let mut links = Vec::new();
+    for line in headers.all("link") {
+        let text = header_text(line);
+        let mut rest = &*text;
+        while let Some(start) = rest.find('<') {
+            let Some((target, parameters)) = rest[start + 1..].split_once('>') else {
+                break;
+            };
+            let (link, after) = read_parameters(target, parameters);
+            rest = after;
+            if links.len() < MAX_HEADER_LINKS {
+                links.extend(link);
+            }
+        }
+    }
+    links
+}
+
+/// The parameters of one link, and what follows its comma.
+fn read_parameters<'a>(target: &str, text: &'a str) -> (Option<HeaderLink>, &'a str) {
+    let mut link = HeaderLink {
+        target: target.trim().to_owned(),
+        ..HeaderLink::default()
+    };
+    let mut has_anchor = false;
+    let mut has_rel = false;
+    let mut rest = text.trim_ascii_start();
+    while let Some(parameter) = rest.strip_prefix(';') {
+        let parameter = parameter.trim_ascii_start();
+        let end = parameter.find(['=', ';', ',']).unwrap_or(parameter.len());
+        let (name, after_name) = parameter.split_at(end);
+        let (value, after_value) = match after_name.strip_prefix('=') {
+            Some(value) => read_value(value.trim_ascii_start()),
+            None => (String::new(), after_name),
+        };
+        rest = after_value.trim_ascii_start();
+        match &*name.trim_ascii_end().to_ascii_lowercase() {
+            // The first one counts (RFC 8288 section 3.3).
+            "rel" if !has_rel => {
+                has_rel = true;
+                link.rel = value;
+            }
+            "anchor" => has_anchor = true,
+            "hreflang" => link.has_hreflang = true,
+            "media" => link.has_media = true,
+            "type" => link.media_type = Some(value),
+            _ => {}
+        }
+    }
+    (Some(link).filter(|_| has_rel && !has_anchor), rest)
+}
+
+fn read_value(text: &str) -> (String, &str) {
+    if let Some(quoted) = text.strip_prefix('"') {
+        return read_quoted(quoted);
+    }
+    let (value, rest) = text.split_at(text.find([';', ',']).unwrap_or(text.len()));
+    (value.trim_ascii_end().to_owned(), rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_links(line: &str, expected: &[(&str, &str)]) {
+        let headers = Headers::from_iter([("Link", line)]);
+        let found = links(&headers);
+        let found: Vec<_> = found
+            .iter()
+            .map(|link| (&*link.target, &*link.rel))
+            .collect();
+        assert_eq!(found, expected, "{line}");
+    }
+
+    #[test]
+    fn link_header_is_read_by_rfc_8288() {
+        check_links("", &[]);
+        check_links("</a>; rel=canonical", &[("/a", "canonical")]);
+        check_links("</a>;rel=\"next prev\"", &[("/a", "next prev")]);
+        check_links(
+            "</a> ; title=\"x, <y>; \\\"z\" ; Rel = next",
+            &[("/a", "next")],
+        );
+        check_links(
+            "</a>; rel=next, </b>; rel=prev",
+            &[("/a", "next"), ("/b", "prev")],
+        );
+        check_links(
+            "</a,b>; rel=next,</c>;rel=prev",
+            &[("/a,b", "next"), ("/c", "prev")],
+        );
+        check_links("</a>; rel=next; rel=prev", &[("/a", "next")]);
+        check_links("</a>; rel=next; anchor=\"#x\"", &[]);
+        check_links("</a>", &[]);
+        check_links("</a>; rel", &[("/a", "")]);
+        check_links("</a; rel=next", &[]);
+        check_links("nonsense, </b>; rel=prev", &[("/b", "prev")]);
+        check_links("</a>; rel=\"next", &[("/a", "next")]);
+        check_links("<>; rel=next", &[("", "next")]);
+    }
+
+    #[test]
+    fn attributes_of_header_links_are_seen() {
+        let headers = Headers::from_iter([(
+            "Link",
+            "</a>; rel=alternate; hreflang=de; type=\"text/html\"; media=print",
+        )]);
+        let expected = HeaderLink {
+            target: "/a".to_owned(),
+            rel: "alternate".to_owned(),
+            has_hreflang: true,
+            has_media: true,
+            media_type: Some("text/html".to_owned()),
+        };
+        assert_eq!(links(&headers), [expected]);
+    }
+
+    #[test]
+    fn location_is_resolved_for_redirects_only() {
+        let identity = Identity::default();
+        let url = identity.parse("https://example.com/a/b").unwrap();
+        let check = |status: u16, value: &[u8], expected: Option<&str>| {
+            let mut headers = Headers::default();
+            headers.push("Location", value);
+            let found = location(&ResponseHead { status, headers }, &url, &identity);
+            assert_eq!(
+                found.as_ref().map(UrlKey::as_str),
+                expected,
+                "{status} {}",
+                value.escape_ascii()
+            );
+        };
+        check(301, b"c", Some("https://example.com/a/c"));
+        check(308, b"//other.example/", Some("https://other.example/"));
+        check(302, "/é".as_bytes(), Some("https://example.com/%C3%A9"));
+        check(302, b"/\xe9", Some("https://example.com/%E9"));
+        check(302, b"", None);
+        check(302, b"mailto:x@example.com", None);
+        check(302, b"http://", None);
+        check(200, b"/c", None);
+        check(201, b"/c", None);
+        check(304, b"/c", None);
+    }
+
+    #[test]
+    fn lines_of_robots_headers_do_not_touch_each_other() {
+        let names = ["robots".to_owned()];
+        let check = |lines: &[(&str, &str)], noindex: bool, nofollow: bool| {
+            let headers: Headers = lines.iter().copied().collect();
+            let found = directives(&headers, &names).directives;
+            assert_eq!(
+                (found.noindex, found.nofollow),
+                (noindex, nofollow),
+                "{lines:?}"
+            );
+        };
+        check(&[], false, false);
+        check(
+            &[
+                ("X-Robots-Tag", "otherbot: noindex"),
+                ("X-Robots-Tag", "nofollow"),
+            ],
+            false,
+            true,
+        );
+        check(
+            &[("X-Robots-Tag", "noindex"), ("Robots-Tag", "*;nofollow")],
+            true,
+            true,
+        );
+    }
+
+    #[test]
+    fn unusable_validators_are_dropped() {
+        let check = |value: &str, expected: Option<&str>| {
+            assert_eq!(
+                etag(&Headers::from_iter([("ETag", value)])).as_deref(),
+                expected
+            );
+        };
+        check(" W/\"x\" ", Some("W/\"x\""));
+        check("", None);
+        check(&"x".repeat(1_025), None);
+    }
+}

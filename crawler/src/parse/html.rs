@@ -1,0 +1,512 @@
+//! The streaming pass over a page: takes links, directives, canonical links and a little text from
+//! the tags as they go by. Nothing here holds a page or builds a tree, and nothing is resolved: a
+//! later `<base>` could change it. The only file that knows the tokenizer, `lol_html`.
+//!
+//! The tokenizer takes the content of `noscript` and `noframes` for text, as a browser with scripts and
+//! frames does. Their links are there for readers without, and a crawler is one: that text goes through
+//! a tokenizer of its own. Content of `template`, comments, scripts, styles and text fields is never
+//! searched.
+//!
+//! Without a tree some things are known less well: an end tag that is out of place inside a `template`
+//! ends it, and a stray one is not seen at all.
+
+use std::{
+    borrow::Cow,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use lol_html::{
+    AsciiCompatibleEncoding, MemorySettings,
+    html_content::{EndTag, TextChunk, TextType},
+    send::{DocumentContentHandlers, Element, ElementContentHandlers, HtmlRewriter, Settings},
+};
+
+use crate::page::Via;
+
+use super::{
+    PageReader,
+    directives::DirectiveSum,
+    links::{RawLinks, is_nofollow, rel_contains},
+    refresh::{RawRefresh, parse_refresh},
+    tame::{StartTag, Tameness},
+    text::{TextCount, Title},
+};
+
+/// Longest attribute value that is read, in bytes as written. The longest URL that is followed has
+/// 2,047 bytes; the rest is room for character references.
+const MAX_ATTRIBUTE_BYTES: usize = 4 * 1_024;
+
+/// Memory of the tokenizer: its stack of open elements, and a tag or comment that is not complete yet.
+const MAX_MEMORY_BYTES: usize = 64 * 1_024 * 1_024;
+
+/// The same for the content of a `noscript`.
+const MAX_INNER_MEMORY_BYTES: usize = 8 * 1_024 * 1_024;
+
+/// The page, `noscript` in the page, and `noscript` in that. Deeper ones are not read.
+const MAX_LEVELS: usize = 3;
+
+/// Canonical links that are collected; two different ones are a conflict already.
+const MAX_CANONICALS: usize = 16;
+
+const SVG_NAMESPACE: &str = "http://www.w3.org/2000/svg";
+const HTML_NAMESPACE: &str = "http://www.w3.org/1999/xhtml";
+
+/// Elements that may stand in the head (HTML standard sections 13.2.6.4.4 and 13.2.6.4.6). The
+/// first other start tag, or text, begins the body, whatever the markup says later.
+const HEAD_ELEMENTS: [&str; 13] = [
+    "html", "head", "title", "base", "link", "meta", "style", "script", "noscript", "template",
+    "bgsound", "basefont", "noframes",
+];
+
+/// What the pass found, as it is written on the page.
+#[derive(Debug)]
+pub(super) struct Findings {
+    /// Links in document order.
+    pub(super) links: RawLinks,
+    /// `href` of the first `<base>` that has one.
+    pub(super) base: Option<String>,
+    /// Canonical links of the head.
+    pub(super) canonicals: Vec<String>,
+    /// The first meta refresh that scripts do not hide.
+    pub(super) refresh: Option<RawRefresh>,
+    /// Robots metas.
+    pub(super) directives: DirectiveSum,
+    /// The first title.
+    pub(super) title: Title,
+    /// The text readers see.
+    pub(super) text: TextCount,
+    /// There is a script that runs.
+    pub(super) has_script: bool,
+    /// There is an anchor that may lead to another page.
+    pub(super) has_anchor: bool,
+    /// For pages that a rule wants as a tree.
+    pub(super) tameness: Option<Tameness>,
+    /// The tokenizer gave up; what follows that point is missing.
+    pub(super) is_cut: bool,
+}
+
+/// The streaming pass over one page.
+#[derive(Debug)]
+pub(super) struct HtmlPass {
+    /// `None` after the tokenizer gave up.
+    rewriter: Option<Rewriter>,
+    collector: Shared,
+}
+
+type Rewriter = HtmlRewriter<'static, fn(&[u8])>;
+
+/// The tokenizer calls back from several closures.
+type Shared = Arc<Mutex<Collector>>;
+
+impl HtmlPass {
+    /// A pass with these settings; `watch_tameness` for pages that a rule wants as a tree.
+    pub(super) fn new(reader: &Arc<PageReader>, watch_tameness: bool) -> Self {
+        let findings = Findings {
+            links: RawLinks::new(reader.max_links),
+            base: None,
+            canonicals: Vec::new(),
+            refresh: None,
+            directives: DirectiveSum::default(),
+            title: Title::default(),
+            text: TextCount::default(),
+            has_script: false,
+            has_anchor: false,
+            tameness: watch_tameness.then(Tameness::default),
+            is_cut: false,
+        };
+        let collector = Arc::new(Mutex::new(Collector {
+            reader: Arc::clone(reader),
+            findings,
+            head: Head::Open,
+            template_depth: 0,
+            closes_others: false,
+            raw_text: [RawText::Other; MAX_LEVELS],
+        }));
+        Self {
+            rewriter: Some(new_rewriter(&collector, 0)),
+            collector,
+        }
+    }
+
+    /// Takes the next piece of the page, in UTF-8.
+    pub(super) fn write(&mut self, text: &[u8]) {
+        if let Some(rewriter) = &mut self.rewriter
+            && rewriter.write(text).is_err()
+        {
+            self.stop();
+        }
+    }
+
+    /// Reads no further: the page costs too much.
+    pub(super) fn stop(&mut self) {
+        self.rewriter = None;
+        lock(&self.collector).findings.is_cut = true;
+    }
+
+    /// Whether it has stopped reading.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.rewriter.is_none()
+    }
+
+    /// Whether the page may still become a tree for its rules.
+    pub(super) fn may_become_tree(&self) -> bool {
+        let collector = lock(&self.collector);
+        collector
+            .findings
+            .tameness
+            .as_ref()
+            .is_some_and(Tameness::is_tame)
+    }
+
+    /// What was found, once the page has ended.
+    pub(super) fn finish(mut self) -> Findings {
+        if let Some(rewriter) = self.rewriter.take()
+            && rewriter.end().is_err()
+        {
+            self.stop();
+        }
+        let collector =
+            Arc::into_inner(self.collector).expect("only the tokenizer held it, and it is gone");
+        collector
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .findings
+    }
+}
+
+/// A tokenizer for the page (level 0) or for the content of a `noscript` (above).
+fn new_rewriter(collector: &Shared, level: usize) -> Rewriter {
+    let memory_bytes = if level == 0 {
+        MAX_MEMORY_BYTES
+    } else {
+        MAX_INNER_MEMORY_BYTES
+    };
+    let for_elements = Arc::clone(collector);
+    let elements =
+        ElementContentHandlers::default().element(move |element: &mut Element<'_, '_>| {
+            on_start_tag(&for_elements, element, level);
+            Ok(())
+        });
+    let for_text = Arc::clone(collector);
+    let mut fallback = Fallback::Outside;
+    let text = DocumentContentHandlers::default().text(move |chunk: &mut TextChunk<'_>| {
+        if lock(&for_text).text(chunk, level) {
+            fallback.take(chunk, &for_text, level + 1);
+        }
+        Ok(())
+    });
+    let every_element = "*".parse().expect("a selector");
+    let settings = Settings::new_send()
+        .with_encoding(AsciiCompatibleEncoding::utf_8())
+        .with_strict(false)
+        .with_memory_settings(MemorySettings::new().with_max_allowed_memory_usage(memory_bytes))
+        .append_element_content_handler((Cow::Owned(every_element), elements))
+        .append_document_content_handler(text);
+    let discard: fn(&[u8]) = |_| {};
+    HtmlRewriter::new(settings, discard)
+}
+
+/// The reading of a `noscript` or `noframes`: its text goes through a tokenizer of its own.
+#[derive(Debug)]
+enum Fallback {
+    Outside,
+    Inside {
+        /// `None` after it gave up; the rest of the text is skipped.
+        rewriter: Option<Box<Rewriter>>,
+        /// Templates that were open before.
+        template_depth: u32,
+    },
+}
+
+impl Fallback {
+    fn take(&mut self, chunk: &TextChunk<'_>, collector: &Shared, level: usize) {
+        if level >= MAX_LEVELS {
+            return;
+        }
+        if let Self::Outside = self {
+            *self = Self::Inside {
+                rewriter: Some(Box::new(new_rewriter(collector, level))),
+                template_depth: lock(collector).template_depth,
+            };
+        }
+        let Self::Inside {
+            rewriter,
+            template_depth,
+        } = self
+        else {
+            return;
+        };
+        let mut failed = match rewriter {
+            Some(rewriter) => rewriter.write(chunk.as_str().as_bytes()).is_err(),
+            None => false,
+        };
+        if failed {
+            *rewriter = None;
+        }
+        if chunk.last_in_text_node() {
+            failed |= rewriter
+                .take()
+                .is_some_and(|rewriter| rewriter.end().is_err());
+            // A template that was left open ends here too.
+            lock(collector).template_depth = *template_depth;
+            *self = Self::Outside;
+        }
+        if failed {
+            lock(collector).findings.is_cut = true;
+        }
+    }
+}
+
+/// A lock that a panic elsewhere cannot make unusable: the engine catches panics per page.
+fn lock(collector: &Shared) -> MutexGuard<'_, Collector> {
+    collector.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn on_start_tag(collector: &Shared, element: &mut Element<'_, '_>, level: usize) {
+    let name = element.tag_name();
+    let watches_end = lock(collector).start_tag(&name, element, level);
+    if watches_end && element.can_have_content() {
+        let collector = Arc::clone(collector);
+        let handler = move |end: &mut EndTag<'_>| {
+            lock(&collector).end_of_element(&name, &end.name(), level);
+            Ok(())
+        };
+        // It fails for elements without content only.
+        let _ = element.on_end_tag(Box::new(handler));
+    }
+}
+
+/// How far the head of the document has been read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Head {
+    Open,
+    /// After `</head>`: metadata still belongs to it, until the body begins.
+    Ended,
+    /// The body has begun.
+    Closed,
+}
+
+/// To which element the text that a tokenizer reads unparsed belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RawText {
+    Title,
+    /// `noscript` or `noframes`.
+    Fallback,
+    Other,
+}
+
+#[derive(Debug)]
+struct Collector {
+    reader: Arc<PageReader>,
+    findings: Findings,
+    head: Head,
+    /// Open `template` elements.
+    template_depth: u32,
+    /// The end tag that is being taken has closed other elements than its own.
+    closes_others: bool,
+    /// For each level, the element whose start tag came last.
+    raw_text: [RawText; MAX_LEVELS],
+}
+
+impl Collector {
+    /// Takes a start tag; true when its end is wanted.
+    fn start_tag(&mut self, name: &str, element: &Element<'_, '_>, level: usize) -> bool {
+        let namespace = element.namespace_uri();
+        let is_html = namespace == HTML_NAMESPACE;
+        let in_template = self.template_depth > 0;
+        self.raw_text[level] = match name {
+            "title" if level == 0 && !in_template => RawText::Title,
+            "noscript" | "noframes" if is_html => RawText::Fallback,
+            _ => RawText::Other,
+        };
+        let watches_tameness = level == 0 && self.watch_tameness(name, element, is_html);
+        if name == "template" && is_html {
+            if element.can_have_content() {
+                self.template_depth += 1;
+            }
+            return true;
+        }
+        if in_template {
+            return watches_tameness;
+        }
+        if level == 0 && self.head != Head::Closed {
+            let stays =
+                HEAD_ELEMENTS.contains(&name) && !(name == "noscript" && self.head == Head::Ended);
+            self.head = if stays { self.head } else { Head::Closed };
+        }
+        match name {
+            "a" => self.take_anchor(element, level, namespace == SVG_NAMESPACE),
+            "area" => self.take_anchor(element, level, false),
+            "iframe" | "frame" => {
+                if let Some(source) = value(element, "src") {
+                    self.take_link(&source, Via::Link, false);
+                }
+            }
+            "link" => self.take_link_element(element, level),
+            "meta" => self.take_meta(element, level),
+            "base" if level == 0 && self.findings.base.is_none() => {
+                self.findings.base = value(element, "href");
+            }
+            "script" if is_html => self.findings.has_script |= is_running_script(element),
+            _ => {}
+        }
+        watches_tameness || name == "head"
+    }
+
+    /// Takes the end of an element whose end is wanted; `end_name` is the tag that closed it.
+    fn end_of_element(&mut self, name: &str, end_name: &str, level: usize) {
+        if name == "template" {
+            self.template_depth = self.template_depth.saturating_sub(1);
+        }
+        if name == "head" && level == 0 && self.head == Head::Open {
+            self.head = Head::Ended;
+        }
+        let Some(tameness) = &mut self.findings.tameness else {
+            return;
+        };
+        // An end tag closes what is inside first; only the last one bears its name.
+        if level == 0 && name == end_name {
+            tameness.end_tag(name, std::mem::take(&mut self.closes_others));
+        } else if level == 0 {
+            self.closes_others = true;
+        }
+    }
+
+    /// Takes a piece of text; true when it belongs to a `noscript` or `noframes`.
+    fn text(&mut self, chunk: &TextChunk<'_>, level: usize) -> bool {
+        let text = chunk.as_str();
+        let ends_node = chunk.last_in_text_node();
+        match chunk.text_type() {
+            TextType::Data | TextType::CDataSection => {
+                if level == 0 && self.template_depth == 0 {
+                    self.findings.text.add(text, ends_node);
+                    let is_blank = text.bytes().all(|byte| byte.is_ascii_whitespace());
+                    self.head = if is_blank { self.head } else { Head::Closed };
+                }
+                false
+            }
+            // The title of a drawing is ordinary text.
+            TextType::RCData => {
+                if self.raw_text[level] == RawText::Title {
+                    self.findings.title.add(text, ends_node);
+                }
+                false
+            }
+            TextType::RawText => self.raw_text[level] == RawText::Fallback,
+            TextType::ScriptData | TextType::PlainText => false,
+        }
+    }
+
+    fn watch_tameness(&mut self, name: &str, element: &Element<'_, '_>, is_html: bool) -> bool {
+        let Some(tameness) = &mut self.findings.tameness else {
+            return false;
+        };
+        tameness.start_tag(StartTag {
+            name,
+            is_html,
+            is_self_closing: element.is_self_closing(),
+            can_have_content: element.can_have_content(),
+            attributes: element.attributes().len(),
+            bytes: element.source_location().bytes().len(),
+        });
+        tameness.is_tame()
+    }
+
+    fn take_link(&mut self, reference: &str, via: Via, nofollow: bool) -> bool {
+        self.findings.links.add(reference, via, nofollow)
+    }
+
+    fn take_anchor(&mut self, element: &Element<'_, '_>, level: usize, is_svg: bool) {
+        let in_xlink = || value(element, "xlink:href").filter(|_| is_svg);
+        if let Some(reference) = value(element, "href").or_else(in_xlink) {
+            let nofollow = value(element, "rel").is_some_and(|rel| is_nofollow(&rel));
+            let leads_somewhere = self.take_link(&reference, Via::Link, nofollow);
+            self.findings.has_anchor |= leads_somewhere && level == 0;
+        }
+    }
+
+    fn take_link_element(&mut self, element: &Element<'_, '_>, level: usize) {
+        let (Some(rel), Some(reference)) = (value(element, "rel"), value(element, "href")) else {
+            return;
+        };
+        let is = |relation| rel_contains(&rel, relation);
+        let has = |attribute| element.has_attribute(attribute);
+        let is_for_a_variant = ["hreflang", "lang", "media", "type"].into_iter().any(has);
+        let counts = level == 0 && self.head != Head::Closed && !is_for_a_variant;
+        if is("canonical") && counts && self.findings.canonicals.len() < MAX_CANONICALS {
+            self.findings.canonicals.push(reference.clone());
+        }
+        let nofollow = is_nofollow(&rel);
+        let media_type = value(element, "type");
+        if is("amphtml")
+            || is("alternate")
+                && !is("stylesheet")
+                && is_page_variant(has("hreflang") || has("media"), media_type.as_deref())
+        {
+            self.take_link(&reference, Via::Alternate, nofollow);
+        } else if is("next") || is("prev") || is("previous") {
+            self.take_link(&reference, Via::Link, nofollow);
+        }
+    }
+
+    fn take_meta(&mut self, element: &Element<'_, '_>, level: usize) {
+        let Some(content) = value(element, "content") else {
+            return;
+        };
+        if value(element, "name").is_some_and(|name| self.reader.obeys(name.trim())) {
+            self.findings.directives.add_list(&content);
+        }
+        let is_refresh = value(element, "http-equiv")
+            .is_some_and(|header| header.trim().eq_ignore_ascii_case("refresh"));
+        let Some(refresh) = is_refresh.then(|| parse_refresh(&content)).flatten() else {
+            return;
+        };
+        if level == 0 {
+            self.findings.refresh.get_or_insert(refresh);
+        } else if let Some(target) = refresh.target {
+            // Readers with scripts, and search engines are among them, stay on the page.
+            self.take_link(&target, Via::Refresh, false);
+        }
+    }
+}
+
+/// Whether an alternate link leads to another version of the page, not to a feed or other data.
+pub(super) fn is_page_variant(has_language_or_media: bool, media_type: Option<&str>) -> bool {
+    let media_type =
+        media_type.map(|media_type| media_type.split(';').next().unwrap_or_default().trim());
+    let is_page = media_type.is_none_or(|essence| {
+        ["", "text/html", "application/xhtml+xml"]
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(essence))
+    });
+    has_language_or_media && is_page
+}
+
+/// Whether a script element is a script, not data such as JSON-LD.
+fn is_running_script(element: &Element<'_, '_>) -> bool {
+    let kind = value(element, "type").map(|kind| kind.trim().to_ascii_lowercase());
+    kind.is_none_or(|kind| {
+        kind.is_empty()
+            || kind == "module"
+            || kind.contains("javascript")
+            || kind.contains("ecmascript")
+    })
+}
+
+/// The value of an attribute, with its character references decoded; `None` when absent or too long.
+fn value(element: &Element<'_, '_>, name: &str) -> Option<String> {
+    let raw = element
+        .get_attribute(name)
+        .filter(|raw| raw.len() <= MAX_ATTRIBUTE_BYTES)?;
+    // The tokenization rule for NUL, which the tokenizer leaves to us.
+    let raw = if raw.contains('\0') {
+        raw.replace('\0', "\u{fffd}")
+    } else {
+        raw
+    };
+    Some(if raw.contains('&') {
+        htmlize::unescape_attribute(&*raw).into_owned()
+    } else {
+        raw
+    })
+}

@@ -1,0 +1,339 @@
+//! From what is written to where it leads: references are collected as text while the page streams
+//! by, and resolved at its end, because a `<base>` may come after the first links.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
+};
+
+use encoding_rs::Encoding;
+use url::Url;
+
+use crate::{
+    page::{Canonical, Link, Via},
+    url_key::{Identity, UrlKey},
+};
+
+/// Different canonical links of one page that are kept: two make it conflicting already.
+const MAX_CANONICALS: usize = 16;
+
+/// Whether a `rel` value holds `relation` (in lower case); tokens are separated by spaces or commas,
+/// as Google reads them.
+pub(super) fn rel_contains(rel: &str, relation: &str) -> bool {
+    rel.split(|character: char| character.is_ascii_whitespace() || character == ',')
+        .any(|token| token.eq_ignore_ascii_case(relation))
+}
+
+/// Whether a `rel` value asks not to follow the link (Google Search Central, "Qualify your outbound
+/// links").
+pub(super) fn is_nofollow(rel: &str) -> bool {
+    ["nofollow", "ugc", "sponsored"]
+        .iter()
+        .any(|relation| rel_contains(rel, relation))
+}
+
+/// One reference as it is written, decoded and without its fragment.
+#[derive(Debug)]
+struct RawLink {
+    reference: Arc<str>,
+    via: Via,
+    nofollow: bool,
+}
+
+/// The references of a page in document order, each text once.
+#[derive(Debug)]
+pub(super) struct RawLinks {
+    max_links: usize,
+    links: Vec<RawLink>,
+    known: HashMap<Arc<str>, usize>,
+    /// There were more than the limit.
+    pub(super) cut: bool,
+}
+
+impl RawLinks {
+    /// An empty list of at most `max_links`.
+    pub(super) fn new(max_links: usize) -> Self {
+        Self {
+            max_links,
+            links: Vec::new(),
+            known: HashMap::new(),
+            cut: false,
+        }
+    }
+
+    /// Adds a reference; false when it cannot lead to another page. Such that cannot lead to any page
+    /// are left out here already, so that they do not count towards the limit.
+    pub(super) fn add(&mut self, reference: &str, via: Via, nofollow: bool) -> bool {
+        let reference = trim_reference(reference);
+        let reference = reference.split('#').next().unwrap_or(reference);
+        if has_foreign_scheme(reference) {
+            return false;
+        }
+        if let Some(&index) = self.known.get(reference) {
+            self.links[index].nofollow &= nofollow;
+        } else if self.links.len() < self.max_links {
+            let reference: Arc<str> = reference.into();
+            self.known.insert(Arc::clone(&reference), self.links.len());
+            self.links.push(RawLink {
+                reference,
+                via,
+                nofollow,
+            });
+        } else {
+            self.cut = true;
+        }
+        !reference.is_empty()
+    }
+
+    /// Resolves everything. The same target is kept once, at its first place; one occurrence that
+    /// may be followed is enough to follow it.
+    pub(super) fn resolve(
+        self,
+        base: &Url,
+        identity: &Identity,
+        encoding: &'static Encoding,
+    ) -> Vec<Link> {
+        let mut links = LinkList::default();
+        for raw in self.links {
+            if let Ok(target) = identity.resolve(base, &raw.reference, encoding) {
+                links.add(Link {
+                    target,
+                    via: raw.via,
+                    nofollow: raw.nofollow,
+                });
+            }
+        }
+        links.links
+    }
+}
+
+/// Resolved links, each target once.
+#[derive(Debug, Default)]
+pub(super) struct LinkList {
+    pub(super) links: Vec<Link>,
+    known: HashMap<UrlKey, usize>,
+}
+
+impl LinkList {
+    /// Adds a link, or lets a known one be followed.
+    pub(super) fn add(&mut self, link: Link) {
+        match self.known.entry(link.target.clone()) {
+            Entry::Occupied(known) => self.links[*known.get()].nofollow &= link.nofollow,
+            Entry::Vacant(free) => {
+                free.insert(self.links.len());
+                self.links.push(link);
+            }
+        }
+    }
+}
+
+/// The canonical links of a page, from its head and its headers.
+#[derive(Debug, Default)]
+pub(super) struct Canonicals {
+    targets: Vec<UrlKey>,
+    /// One was empty, unparsable or not http(s).
+    pub(super) has_bad: bool,
+}
+
+impl Canonicals {
+    /// Adds what one canonical link says.
+    pub(super) fn add(
+        &mut self,
+        base: &Url,
+        reference: &str,
+        identity: &Identity,
+        encoding: &'static Encoding,
+    ) {
+        let reference = trim_reference(reference);
+        if reference.is_empty() {
+            self.has_bad = true;
+            return;
+        }
+        match identity.resolve(base, reference, encoding) {
+            Ok(target)
+                if self.targets.contains(&target) || self.targets.len() >= MAX_CANONICALS => {}
+            Ok(target) => self.targets.push(target),
+            Err(_) => self.has_bad = true,
+        }
+    }
+
+    /// What they say together.
+    pub(super) fn judge(&self, own: &UrlKey) -> Canonical {
+        match &*self.targets {
+            [] => Canonical::Absent,
+            [target] if target == own => Canonical::Itself,
+            [target] => Canonical::Other(target.clone()),
+            [_, _, ..] => Canonical::Conflicting,
+        }
+    }
+
+    /// The targets, as things that were discovered.
+    pub(super) fn targets(&self) -> impl Iterator<Item = &UrlKey> {
+        self.targets.iter()
+    }
+}
+
+/// The base URL of a document: what its first `<base href>` makes of its own URL. A base that is
+/// not http(s) is ignored.
+pub(super) fn base_url(own: Url, base: Option<&str>) -> Url {
+    let joined = base.and_then(|base| own.join(trim_reference(base)).ok());
+    joined
+        .filter(|base| matches!(base.scheme(), "http" | "https") && base.has_host())
+        .unwrap_or(own)
+}
+
+/// Leading and trailing control characters and spaces are no part of a URL (WHATWG URL section 4.4).
+pub(super) fn trim_reference(reference: &str) -> &str {
+    reference.trim_matches(|character| character <= ' ')
+}
+
+/// Whether a reference is absolute with a scheme other than http(s). The bases of pages are http(s), so
+/// everything else is decided by the URL parser.
+fn has_foreign_scheme(reference: &str) -> bool {
+    let mut scheme = String::new();
+    for character in reference.chars() {
+        match character {
+            // Ignored anywhere in a URL.
+            '\t' | '\n' | '\r' => {}
+            ':' if !scheme.is_empty() => return scheme != "http" && scheme != "https",
+            'a'..='z' | 'A'..='Z' => scheme.push(character.to_ascii_lowercase()),
+            '0'..='9' | '+' | '-' | '.' if !scheme.is_empty() => scheme.push(character),
+            _ => return false,
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use encoding_rs::{UTF_8, WINDOWS_1252};
+
+    use super::*;
+
+    fn check(references: &[(&str, bool)], expected: &[(&str, bool)]) {
+        let mut raw = RawLinks::new(100);
+        for (reference, nofollow) in references {
+            raw.add(reference, Via::Link, *nofollow);
+        }
+        let base = Url::parse("https://example.com/a/b?q").unwrap();
+        let links = raw.resolve(&base, &Identity::default(), UTF_8);
+        let found: Vec<_> = links
+            .iter()
+            .map(|link| (link.target.as_str(), link.nofollow))
+            .collect();
+        assert_eq!(found, expected, "{references:?}");
+    }
+
+    #[test]
+    fn references_become_keys_in_document_order() {
+        check(
+            &[("c", false), ("/", false)],
+            &[
+                ("https://example.com/a/c", false),
+                ("https://example.com/", false),
+            ],
+        );
+        check(&[("", false)], &[("https://example.com/a/b?q", false)]);
+        check(
+            &[("#x", false), ("#y", false)],
+            &[("https://example.com/a/b?q", false)],
+        );
+        check(&[(" \n/x\t", false)], &[("https://example.com/x", false)]);
+        check(
+            &[("//other.example/x", false)],
+            &[("https://other.example/x", false)],
+        );
+        check(&[("http:/x", false)], &[("http://x/", false)]);
+        check(
+            &[
+                ("a:b/c", false),
+                ("mailto:x", false),
+                ("JavaScript:x", false),
+                ("java\nscript:x", false),
+            ],
+            &[],
+        );
+        check(&[("./a:b", false)], &[("https://example.com/a/a:b", false)]);
+        check(&[("http://", false), ("https://[x", false)], &[]);
+        check(&[(":x", false)], &[("https://example.com/a/:x", false)]);
+    }
+
+    #[test]
+    fn one_followed_occurrence_is_enough() {
+        check(
+            &[("x", true), ("x", false)],
+            &[("https://example.com/a/x", false)],
+        );
+        check(
+            &[("x", false), ("x", true)],
+            &[("https://example.com/a/x", false)],
+        );
+        check(
+            &[("x", true), ("/a/x#y", false)],
+            &[("https://example.com/a/x", false)],
+        );
+        check(
+            &[("x", true), ("x", true)],
+            &[("https://example.com/a/x", true)],
+        );
+    }
+
+    #[test]
+    fn the_limit_counts_different_references_only() {
+        let mut raw = RawLinks::new(2);
+        for reference in ["a", "#1", "#2", "a#x", "mailto:x"] {
+            raw.add(reference, Via::Link, false);
+        }
+        assert!(!raw.cut);
+        raw.add("c", Via::Link, false);
+        assert!(raw.cut);
+        assert_eq!(raw.links.len(), 2);
+    }
+
+    #[test]
+    fn relations_are_separated_by_spaces_or_commas() {
+        assert!(is_nofollow("noopener NOFOLLOW"));
+        assert!(is_nofollow("external,ugc"));
+        assert!(is_nofollow("sponsored"));
+        assert!(!is_nofollow("nofollows"));
+        assert!(!is_nofollow(""));
+    }
+
+    #[test]
+    fn base_is_resolved_and_checked() {
+        let check = |base: Option<&str>, expected: &str| {
+            let own = Url::parse("https://example.com/a/b").unwrap();
+            assert_eq!(base_url(own, base).as_str(), expected, "{base:?}");
+        };
+        check(None, "https://example.com/a/b");
+        check(Some("/x/"), "https://example.com/x/");
+        check(Some(" //other.example/ "), "https://other.example/");
+        check(Some("data:text/plain,x"), "https://example.com/a/b");
+        check(Some("javascript:x"), "https://example.com/a/b");
+        check(Some("https://[x"), "https://example.com/a/b");
+    }
+
+    #[test]
+    fn canonical_links_are_judged_together() {
+        let identity = Identity::default();
+        let own = identity.parse("https://example.com/a").unwrap();
+        let check = |references: &[&str], expected: Canonical, has_bad: bool| {
+            let mut canonicals = Canonicals::default();
+            for reference in references {
+                canonicals.add(&own.to_url(), reference, &identity, WINDOWS_1252);
+            }
+            assert_eq!(canonicals.judge(&own), expected, "{references:?}");
+            assert_eq!(canonicals.has_bad, has_bad, "{references:?}");
+        };
+        let other = Canonical::Other(identity.parse("https://example.com/b").unwrap());
+        check(&[], Canonical::Absent, false);
+        check(&["/a"], Canonical::Itself, false);
+        check(&["/a#x", "https://EXAMPLE.com/a"], Canonical::Itself, false);
+        check(&["/b"], other.clone(), false);
+        check(&["/b", "b"], other, false);
+        check(&["/a", "/b"], Canonical::Conflicting, false);
+        check(&[" "], Canonical::Absent, true);
+        check(&["file:///x"], Canonical::Absent, true);
+        check(&["/a", "http://"], Canonical::Itself, true);
+    }
+}

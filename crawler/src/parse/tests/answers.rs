@@ -1,0 +1,285 @@
+//! Which answers are read, and how: status, type, encoding, syntax, page rules.
+
+use super::*;
+
+#[test]
+fn head_becomes_facts() {
+    let facts = Answer::html("x")
+        .with_header("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT")
+        .with_header("Date", "Sunday, 06-Nov-94 09:49:37 GMT")
+        .with_header("ETag", "W/\"abc\"")
+        .read();
+    assert_eq!(facts.status, 200);
+    assert_eq!(facts.content_type.as_deref(), Some("text/html"));
+    assert_eq!(facts.kind, BodyKind::Page);
+    assert_eq!(facts.end, BodyEnd::Complete);
+    assert_eq!(facts.body_bytes, 1);
+    assert_eq!(
+        facts.content_hash,
+        Some(ContentHash(xxhash_rust::xxh3::xxh3_128(b"x")))
+    );
+    assert_eq!(
+        facts.last_modified,
+        "1994-11-06T08:49:37Z".parse::<Timestamp>().ok()
+    );
+    assert_eq!(facts.date, "1994-11-06T09:49:37Z".parse::<Timestamp>().ok());
+    assert_eq!(facts.etag.as_deref(), Some("W/\"abc\""));
+    assert_eq!(facts.warnings, Warnings::default());
+}
+
+#[test]
+fn only_pages_that_answer_200_are_read() {
+    let mut answer = Answer::html("<a href=a>")
+        .with_header("Location", "/new")
+        .with_header("Link", "</n>; rel=next");
+    answer.status = 301;
+    let facts = answer.read();
+    assert_eq!(facts.end, BodyEnd::Skipped);
+    assert_eq!(
+        facts.location.as_ref().map(UrlKey::as_str),
+        Some("https://example.com/new")
+    );
+    assert_eq!(
+        (facts.links.len(), facts.body_bytes, facts.content_hash),
+        (0, 0, None)
+    );
+    for status in [204, 206, 304, 404, 500] {
+        answer.status = status;
+        let facts = answer.read();
+        assert_eq!(
+            (facts.status, &facts.end, facts.links.len()),
+            (status, &BodyEnd::Skipped, 0)
+        );
+    }
+}
+
+#[test]
+fn types_decide_what_is_read() {
+    let check = |content_type: &str, body: &str, kind: BodyKind, end: BodyEnd, sniffed: bool| {
+        let facts = Answer::of_type(content_type, body).read();
+        assert_eq!(
+            (facts.kind, &facts.end),
+            (kind, &end),
+            "{content_type} {body:.20}"
+        );
+        assert_eq!(facts.warnings.sniffed, sniffed, "{content_type} {body:.20}");
+        assert_eq!(
+            facts.links.len(),
+            usize::from(kind == BodyKind::Page),
+            "{content_type} {body:.20}"
+        );
+    };
+    let page = "<!DOCTYPE html><a href=a>";
+    let long = format!("no markup {}<a href=a>", "x".repeat(3_000));
+    check("text/html", page, BodyKind::Page, BodyEnd::Complete, false);
+    check(
+        "application/xhtml+xml",
+        page,
+        BodyKind::Page,
+        BodyEnd::Complete,
+        false,
+    );
+    check(
+        "application/pdf",
+        page,
+        BodyKind::Document,
+        BodyEnd::Skipped,
+        false,
+    );
+    check("image/png", page, BodyKind::Other, BodyEnd::Skipped, false);
+    check("", page, BodyKind::Page, BodyEnd::Complete, true);
+    check("text/plain", page, BodyKind::Page, BodyEnd::Complete, true);
+    check(
+        "application/octet-stream",
+        page,
+        BodyKind::Page,
+        BodyEnd::Complete,
+        true,
+    );
+    check(
+        "text/plain",
+        &long,
+        BodyKind::Other,
+        BodyEnd::Skipped,
+        false,
+    );
+    check(
+        "text/plain",
+        "short",
+        BodyKind::Other,
+        BodyEnd::Complete,
+        false,
+    );
+}
+
+#[test]
+fn empty_documents_show_as_empty() {
+    let check = |answer: &Answer<'_>, end: &BodyEnd| {
+        let facts = answer.read();
+        assert_eq!((&facts.end, facts.body_bytes), (end, 0));
+    };
+    check(
+        &Answer::of_type("application/pdf", "").with_header("Content-Length", "0"),
+        &BodyEnd::Complete,
+    );
+    check(
+        &Answer::of_type("application/pdf", "").with_header("Content-Length", "9"),
+        &BodyEnd::Skipped,
+    );
+    check(&Answer::html(""), &BodyEnd::Complete);
+    check(&Answer::of_type("", ""), &BodyEnd::Complete);
+}
+
+#[test]
+fn bodies_that_did_not_arrive_whole_have_no_hash() {
+    for end in [
+        BodyEnd::TooLarge,
+        BodyEnd::CutShort,
+        BodyEnd::Undecodable("gzip".to_owned()),
+    ] {
+        let mut answer = Answer::html("<a href=a>");
+        answer.end = end.clone();
+        let facts = answer.read();
+        assert_eq!(
+            (facts.end, facts.content_hash, facts.links.len()),
+            (end, None, 1)
+        );
+    }
+}
+
+#[test]
+fn encoding_of_the_page_encodes_its_queries() {
+    let check = |content_type: &str, body: &[u8], expected: &str| {
+        let facts = Answer::of_type(content_type, body).read();
+        assert_eq!(
+            links(&facts),
+            format!("{expected}\n"),
+            "{}",
+            body.escape_ascii()
+        );
+    };
+    check(
+        "text/html; charset=iso-8859-1",
+        b"<a href='/\xe9?q=\xe9'>",
+        "/%C3%A9?q=%E9",
+    );
+    check(
+        "text/html",
+        b"<meta charset=windows-1251><a href='?q=\xff'>",
+        "/dir/page?q=%FF",
+    );
+    check("text/html", b"<a href='?q=\xe9'>", "/dir/page?q=%E9");
+    check(
+        "text/html",
+        "<a href='?q=é'>".as_bytes(),
+        "/dir/page?q=%C3%A9",
+    );
+    check(
+        "text/html",
+        "\u{feff}<a href='?q=é'>".as_bytes(),
+        "/dir/page?q=%C3%A9",
+    );
+    check(
+        "text/html",
+        b"\xff\xfe<\0a\0 \0h\0r\0e\0f\0=\0'\0?\0q\0=\0\xe9\0'\0>\0",
+        "/dir/page?q=%C3%A9",
+    );
+    check(
+        "text/html; charset=shift_jis",
+        b"<a href='?q=\x83\x5c'>",
+        "/dir/page?q=%83%5C",
+    );
+    check(
+        "text/html; charset=iso-2022-jp",
+        b"<a href='/\x1b$B$\"\x1b(B'>",
+        "/%E3%81%82",
+    );
+}
+
+#[test]
+fn xhtml_is_read_as_xml_means_it() {
+    let page = "<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><head>\
+        <script src='x' /><title/></head><body><![CDATA[<a href='no'>]]><a href='a'/></body></html>";
+    assert_eq!(
+        links(&Answer::of_type("application/xhtml+xml", page).read()),
+        "/dir/a\n"
+    );
+    let doctype =
+        "<?xml version='1.0'?><!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.0 Strict//EN\" \"x\">";
+    let page = format!("{doctype}<script src='x'/><a href='a'/>");
+    assert_eq!(links(&Answer::html(&page).read()), "/dir/a\n");
+    // Without these signs it is HTML, where everything behind the tag is script text.
+    assert_eq!(
+        links(&Answer::html("<script src='x'/><a href='a'/>").read()),
+        ""
+    );
+}
+
+fn lastmod_rule() -> PageRule {
+    PageRule {
+        pages: "/dir/*".to_owned(),
+        selector: "time.updated".to_owned(),
+        action: PageAction::Lastmod {
+            attribute: Some("datetime".to_owned()),
+        },
+    }
+}
+
+#[test]
+fn page_rules_read_tame_pages_only() {
+    let page = "<p><time class=updated datetime=2024-05-06>x</time>";
+    let mut answer = Answer::html(page);
+    answer.config.page_rules = vec![lastmod_rule()];
+    let facts = answer.read();
+    assert_eq!(facts.selected_lastmod.as_deref(), Some("2024-05-06"));
+    assert!(!facts.warnings.page_rule_skipped && !facts.excluded_by_page_rule);
+
+    let deep = format!("{}{page}", "<div>".repeat(600));
+    answer.body = deep.as_bytes();
+    let facts = answer.read();
+    assert_eq!(facts.selected_lastmod, None);
+    assert!(facts.warnings.page_rule_skipped);
+
+    let drawing =
+        format!("<svg><title>x</title><foreignObject><p>y</p></foreignObject></svg>{page}");
+    answer.body = drawing.as_bytes();
+    assert!(!answer.read().warnings.page_rule_skipped);
+
+    answer.body = deep.as_bytes();
+    answer.config.page_rules[0].pages = "/other/*".to_owned();
+    assert!(!answer.read().warnings.page_rule_skipped);
+
+    answer.config.page_rules[0].pages = "*".to_owned();
+    answer.config.page_rules[0].action = PageAction::Exclude;
+    answer.body = page.as_bytes();
+    assert!(answer.read().excluded_by_page_rule);
+}
+
+#[test]
+fn page_rules_see_text_in_any_encoding() {
+    let mut answer = Answer::of_type(
+        "text/html; charset=utf-16le",
+        b"<\0b\0>\x002\x000\x002\x004\0",
+    );
+    let action = PageAction::Lastmod { attribute: None };
+    answer.config.page_rules = vec![PageRule {
+        pages: "*".to_owned(),
+        selector: "b".to_owned(),
+        action,
+    }];
+    // A lone year is no date of the protocol.
+    assert_eq!(answer.read().selected_lastmod, None);
+    answer.body = b"<\0b\0>\x002\x000\x002\x004\0-\x000\x001\0-\x000\x002\0";
+    assert_eq!(
+        answer.read().selected_lastmod.as_deref(),
+        Some("2024-01-02")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_of_a_page_is_bounded() {
+    let mut answer = Answer::html("<a href=a>");
+    answer.config.max_parse_time = Duration::ZERO;
+    // Time stands still here, so the budget is not used up.
+    assert!(!answer.read().warnings.parse_cut);
+}

@@ -1,0 +1,262 @@
+//! Pages made to break a parser, and what must hold for any page at all.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Pieces of markup that switch a tokenizer's state, in and out of order.
+const FRAGMENTS: [&str; 64] = [
+    "<a href=a>",
+    "<a href='b?c=1&amp;d' rel=nofollow>",
+    "</a>",
+    "<area href=\"/e\">",
+    "<p>",
+    "</p>",
+    "<div>",
+    "</div>",
+    "<b>",
+    "</b>",
+    "<base href=/x/>",
+    "<link rel=canonical href=/c>",
+    "<link rel=next href=n>",
+    "<link rel=alternate hreflang=de href=/de>",
+    "<meta name=robots content=noindex>",
+    "<meta http-equiv=refresh content='0;url=r'>",
+    "<meta charset=windows-1252>",
+    "<title>",
+    "</title>",
+    "<script>",
+    "<script src=x />",
+    "</script>",
+    "<style>",
+    "</style>",
+    "<textarea>",
+    "</textarea>",
+    "<noscript>",
+    "</noscript>",
+    "<noframes>",
+    "</noframes>",
+    "<template>",
+    "</template>",
+    "<iframe src=i>",
+    "</iframe>",
+    "<svg>",
+    "<svg/>",
+    "</svg>",
+    "<math>",
+    "</math>",
+    "<foreignObject>",
+    "</foreignObject>",
+    "<![CDATA[",
+    "]]>",
+    "<!--",
+    "-->",
+    "<!DOCTYPE html>",
+    "<?xml version='1.0'?>",
+    "<select>",
+    "</select>",
+    "<option>",
+    "<table>",
+    "<tr>",
+    "<td>",
+    "</table>",
+    "<head>",
+    "</head>",
+    "<body>",
+    "</body>",
+    "text é ",
+    "&amp;&#x41;&notit;",
+    "<",
+    "'",
+    "\"",
+    "\0",
+];
+
+const TYPES: [&str; 5] = [
+    "text/html; charset=utf-8",
+    "text/html",
+    "application/xhtml+xml",
+    "",
+    "text/html; charset=iso-2022-jp",
+];
+
+fn any_markup() -> impl Strategy<Value = Vec<u8>> {
+    let fragment = prop_oneof![
+        8 => proptest::sample::select(&FRAGMENTS[..]).prop_map(|fragment| fragment.as_bytes().to_vec()),
+        1 => proptest::collection::vec(any::<u8>(), 0..8),
+    ];
+    proptest::collection::vec(fragment, 0..60).prop_map(|fragments| fragments.concat())
+}
+
+fn with_rules(mut answer: Answer<'_>) -> Answer<'_> {
+    let rule = |selector: &str, action| PageRule {
+        pages: "*".to_owned(),
+        selector: selector.to_owned(),
+        action,
+    };
+    answer.config.page_rules = vec![
+        rule("p > b", PageAction::Exclude),
+        rule("td", PageAction::Lastmod { attribute: None }),
+    ];
+    answer
+}
+
+proptest! {
+    #[test]
+    fn any_split_gives_the_same_facts(
+        body in any_markup(),
+        padding in prop_oneof![Just(0_usize), 1_000_usize..1_500, 16_000_usize..17_000],
+        content_type in proptest::sample::select(&TYPES[..]),
+        cuts in proptest::collection::vec(any::<proptest::sample::Index>(), 0..12),
+    ) {
+        let mut body = body;
+        let half = body.len() / 2;
+        body.splice(half..half, std::iter::repeat_n(b' ', padding));
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(body.len() + 1)).collect();
+        cuts.sort_unstable();
+        let mut pieces = Vec::new();
+        let mut start = 0;
+        for cut in cuts.into_iter().chain([body.len()]) {
+            pieces.push(&body[start..cut]);
+            start = cut;
+        }
+        let answer = with_rules(Answer::of_type(content_type, &body));
+        prop_assert_eq!(answer.read_in(pieces), answer.read());
+    }
+
+    #[test]
+    fn any_bytes_are_read(
+        body in proptest::collection::vec(any::<u8>(), 0..3_000),
+        content_type in proptest::sample::select(&TYPES[..]),
+    ) {
+        let facts = with_rules(Answer::of_type(content_type, &body)).read();
+        prop_assert!(facts.end == BodyEnd::Skipped || facts.body_bytes == body.len() as u64);
+    }
+
+    #[test]
+    fn any_header_is_read(value in "[ -~é]{0,80}", name in proptest::sample::select(&[
+        "Content-Type", "Link", "X-Robots-Tag", "Robots-Tag", "Refresh", "Last-Modified", "Date", "ETag",
+        "Location", "Content-Length",
+    ][..])) {
+        let mut answer = Answer::html("<a href=a>").with_header(name, &value);
+        answer.read();
+        answer.status = 302;
+        answer.read();
+    }
+}
+
+#[test]
+fn a_page_in_single_bytes_gives_the_same_facts() {
+    let page = FRAGMENTS.concat();
+    for content_type in TYPES {
+        let answer = with_rules(Answer::of_type(content_type, &page));
+        assert_eq!(
+            answer.read_in(page.as_bytes().chunks(1)),
+            answer.read(),
+            "{content_type}"
+        );
+    }
+}
+
+/// A piece of markup that holds a number, repeated.
+fn numbered(prefix: &str, suffix: &str, count: usize) -> String {
+    (0..count)
+        .flat_map(|number| [prefix.to_owned(), number.to_string(), suffix.to_owned()])
+        .collect()
+}
+
+/// Reads a page made of one repeated piece, in the chunks of a network.
+fn read_bomb(body: &str) -> PageFacts {
+    let mut answer = with_rules(Answer::html(body));
+    answer.config.max_parse_time = Duration::MAX;
+    answer.read_in(body.as_bytes().chunks(16 * 1_024))
+}
+
+#[test]
+fn parser_bombs_are_read_to_the_end_and_never_become_trees() {
+    let attributes = format!("<p{}>", numbered(" a", "=b", 400_000));
+    let long_href = format!(
+        "<p><a href='{}'>{}",
+        "x".repeat(50_000),
+        "<p>a".repeat(12_500)
+    );
+    let bombs = [
+        numbered("<b id=", "><p>", 20_000),
+        [
+            numbered("<b id=", ">", 3_000),
+            numbered("<i id=", ">", 3_000),
+            "x</b>".repeat(3_000),
+        ]
+        .concat(),
+        "<ul><li>".repeat(64_000),
+        "<div>".repeat(200_000),
+        ["<font>".repeat(40_000), "<p>".repeat(4_000)].concat(),
+        attributes,
+        long_href,
+    ];
+    for bomb in &bombs {
+        let page = format!("{bomb}<a href=/end>");
+        let facts = read_bomb(&page);
+        let shown = &bomb[..40];
+        assert_eq!(links(&facts), "/end\n", "{shown}");
+        assert!(facts.warnings.page_rule_skipped, "{shown}");
+        assert!(!facts.warnings.parse_cut, "{shown}");
+    }
+}
+
+#[test]
+fn many_links_are_cut_at_the_limit() {
+    let page = numbered("<a href=/", ">x</a>", 100_000);
+    let facts = read_bomb(&page);
+    assert_eq!(facts.links.len(), 50_000);
+    assert!(facts.warnings.links_cut);
+}
+
+#[test]
+fn unfinished_constructs_do_not_hurt() {
+    for start in [
+        "<a href='",
+        "<!--",
+        "<script>",
+        "<title>",
+        "<noscript>",
+        "<p ",
+        "<![CDATA[",
+        "<svg><![CDATA[",
+    ] {
+        let page = format!("<a href=/before>x</a>{start}{}", "x".repeat(3_000_000));
+        let facts = read_bomb(&page);
+        assert_eq!(links(&facts), "/before\n", "{start}");
+    }
+}
+
+#[test]
+fn a_tokenizer_that_needs_too_much_memory_gives_up() {
+    // Each element that is never closed stays on its stack.
+    let page = format!(
+        "<a href=/before>x</a>{}<a href=/after>",
+        "<x>".repeat(1_500_000)
+    );
+    let facts = read_bomb(&page);
+    assert!(facts.warnings.parse_cut && facts.warnings.page_rule_skipped);
+    assert_eq!(links(&facts), "/before\n");
+    assert_eq!(facts.body_bytes, page.len() as u64);
+    assert!(facts.content_hash.is_some());
+}
+
+#[test]
+fn nested_fallbacks_end() {
+    let page = format!(
+        "{}<a href=a>{}<a href=/end>",
+        "<noscript>".repeat(20),
+        "</noscript>".repeat(20)
+    );
+    assert_eq!(links(&read_bomb(&page)), "/end\n");
+    let page = format!(
+        "<noscript>{}</noscript><a href=/end>",
+        "<x>".repeat(400_000)
+    );
+    let facts = read_bomb(&page);
+    assert_eq!(links(&facts), "/end\n");
+    assert!(facts.warnings.parse_cut);
+}

@@ -1,0 +1,220 @@
+//! Which links a page has.
+
+use super::*;
+
+#[test]
+fn links_are_taken_from_the_elements_that_lead_to_pages() {
+    check_links("<a href=a>x</a>", &["/dir/a"]);
+    check_links("<A HREF='/a'>x</A>", &["/a"]);
+    check_links("<a>x</a><a name=x>y</a>", &[]);
+    check_links("<area href=a>", &["/dir/a"]);
+    check_links("<iframe src=a></iframe>", &["/dir/a"]);
+    check_links("<frameset><frame src=a></frameset>", &["/dir/a"]);
+    check_links(
+        "<link rel=next href=a><link rel='prev' href=b>",
+        &["/dir/a", "/dir/b"],
+    );
+    check_links(
+        "<link rel=alternate hreflang=de href=a>",
+        &["/dir/a alternate"],
+    );
+    check_links(
+        "<link rel=alternate media=print href=a>",
+        &["/dir/a alternate"],
+    );
+    check_links(
+        "<link rel=alternate hreflang=de type=text/html href=a>",
+        &["/dir/a alternate"],
+    );
+    check_links("<link rel=amphtml href=a>", &["/dir/a alternate"]);
+    check_links(
+        "<svg><a href=a></a><a xlink:href=b></a><a href=c xlink:href=d></a></svg>",
+        &["/dir/a", "/dir/b", "/dir/c"],
+    );
+    check_links("<p><a href=a>unclosed<p><a href=b>", &["/dir/a", "/dir/b"]);
+}
+
+#[test]
+fn other_references_are_no_links() {
+    check_links("<link rel=alternate href=a>", &[]);
+    check_links("<link rel='alternate stylesheet' media=print href=a>", &[]);
+    check_links(
+        "<link rel=alternate hreflang=de type=application/rss+xml href=a>",
+        &[],
+    );
+    check_links(
+        "<link rel=stylesheet href=a><link rel=icon href=b><link rel=preconnect href=c>",
+        &[],
+    );
+    check_links("<link rel=canonical href=a>", &[]);
+    check_links(
+        "<img src=a><script src=b></script><source src=c><form action=d></form><q cite=e></q>",
+        &[],
+    );
+    check_links("<a xlink:href=a>x</a><a data-href=b>x</a><p href=c>", &[]);
+    check_links(
+        "<object data=a></object><embed src=b><video src=c></video>",
+        &[],
+    );
+    check_links(
+        "<a href='mailto:x'>x</a><a href='javascript:x'>x</a><a href='tel:1'>x</a>",
+        &[],
+    );
+}
+
+#[test]
+fn content_that_is_never_shown_is_not_searched() {
+    check_links("<!-- <a href=a>x</a> -->", &[]);
+    check_links(
+        "<template><a href=a>x</a></template><a href=b>",
+        &["/dir/b"],
+    );
+    check_links(
+        "<template><template></template><a href=a></template><a href=b>",
+        &["/dir/b"],
+    );
+    check_links(
+        "<script>'<a href=a>'</script><style><a href=b></style>",
+        &[],
+    );
+    check_links(
+        "<title><a href=a></title><textarea><a href=b></textarea>",
+        &[],
+    );
+    check_links(
+        "<xmp><a href=a></xmp><noembed><a href=b></noembed><iframe><a href=c></iframe>",
+        &[],
+    );
+    check_links("<plaintext><a href=a>", &[]);
+    check_links("<svg><![CDATA[<a href=a>]]></svg>", &[]);
+    check_links("<template><noscript><a href=a></noscript></template>", &[]);
+}
+
+#[test]
+fn content_for_readers_without_scripts_or_frames_is_searched() {
+    check_links(
+        "<noscript><a href=a>x</a></noscript><a href=b>",
+        &["/dir/a", "/dir/b"],
+    );
+    check_links("<noscript><iframe src=a></iframe></noscript>", &["/dir/a"]);
+    check_links(
+        "<noscript><template><a href=a></noscript><a href=b>",
+        &["/dir/b"],
+    );
+    check_links("<noscript><!-- <a href=a> --></noscript>", &[]);
+    check_links("<noframes><body><a href=a></body></noframes>", &["/dir/a"]);
+    check_links("<noscript><a href=a>", &["/dir/a"]);
+    check_links(
+        "<noscript><noframes><a href=a></noframes></noscript>",
+        &["/dir/a"],
+    );
+    check_links(
+        "<noscript><meta http-equiv=refresh content='0;url=a'></noscript>",
+        &["/dir/a refresh"],
+    );
+}
+
+#[test]
+fn references_are_decoded_and_trimmed() {
+    check_links("<a href='a?b=1&amp;c=2'>", &["/dir/a?b=1&c=2"]);
+    check_links("<a href='a?b=1&copy=2'>", &["/dir/a?b=1&copy=2"]);
+    check_links("<a href='&#x2f;a&#47;'>", &["/a/"]);
+    check_links("<a href=' \n a \t '>", &["/dir/a"]);
+    check_links("<a href='a\n/b'>", &["/dir/a/b"]);
+    check_links("<a href=''>", &["/dir/page?q=1"]);
+    check_links("<a href=é>", &["/dir/%C3%A9"]);
+    check_links("<a href=a href=b>", &["/dir/a"]);
+    check_links("<a href=/a/>", &["/a/"]);
+    check_links("<a href='a\0b'>", &["/dir/a%EF%BF%BDb"]);
+}
+
+#[test]
+fn every_target_is_a_link_once() {
+    check_links(
+        "<a href=a>x</a><a href=b>x</a><a href=a#x>x</a>",
+        &["/dir/a", "/dir/b"],
+    );
+    check_links("<a href=a rel=nofollow>x</a>", &["!/dir/a"]);
+    check_links("<a href=a rel='noopener,UGC'>x</a>", &["!/dir/a"]);
+    check_links("<area href=a rel=sponsored>", &["!/dir/a"]);
+    check_links(
+        "<a href=a rel=nofollow>x</a><a href=/dir/a>x</a>",
+        &["/dir/a"],
+    );
+    check_links(
+        "<a href=a>x</a><a href=/dir/a rel=nofollow>x</a>",
+        &["/dir/a"],
+    );
+    check_links(
+        "<a href=a>x</a><link rel=alternate hreflang=de href=a>",
+        &["/dir/a"],
+    );
+}
+
+#[test]
+fn base_holds_for_the_whole_page() {
+    check_links("<base href=/x/><a href=a>", &["/x/a"]);
+    check_links("<a href=a><base href=/x/>", &["/x/a"]);
+    check_links(
+        "<base target=_top><base href=/x/><base href=/y/><a href=a>",
+        &["/x/a"],
+    );
+    check_links(
+        "<base href='javascript:x'><base href=/y/><a href=a>",
+        &["/dir/a"],
+    );
+    check_links(
+        "<base href=//other.example/y><a href=a><a href=''>",
+        &["https://other.example/a", "https://other.example/y"],
+    );
+    check_links(
+        "<template><base href=/x/></template><a href=a>",
+        &["/dir/a"],
+    );
+}
+
+#[test]
+fn attributes_that_are_too_long_are_not_read() {
+    let fits = format!("<a href='{}'>", "x".repeat(2_000));
+    assert_eq!(Answer::html(&fits).read().links.len(), 1);
+    let long = format!("<a href='?{}'>x</a><a href=a>", "x".repeat(4_096));
+    assert_eq!(links(&Answer::html(&long).read()), "/dir/a\n");
+}
+
+#[test]
+fn links_beyond_the_limit_are_cut() {
+    let html = "<a href=a><a href=b><a href=a#x><a href=mailto:x><a href=c>";
+    let mut answer = Answer::html(html);
+    answer.config.max_links = 3;
+    assert!(!answer.read().warnings.links_cut);
+    answer.config.max_links = 2;
+    let facts = answer.read();
+    assert!(facts.warnings.links_cut);
+    assert_eq!(links(&facts), "/dir/a\n/dir/b\n");
+}
+
+#[test]
+fn conflicting_canonicals_are_still_discoveries() {
+    check_links(
+        "<link rel=canonical href=/c><link rel=canonical href=/d>",
+        &["/c canonical", "/d canonical"],
+    );
+}
+
+#[test]
+fn link_headers_lead_to_pages() {
+    let check = |line: &str, expected: &str| {
+        let facts = Answer::html("<base href=/x/><a href=/a>")
+            .with_header("Link", line)
+            .read();
+        assert_eq!(links(&facts), expected, "{line}");
+    };
+    check("<n>; rel=next, <p>; rel=prev", "/dir/n\n/dir/p\n/a\n");
+    check("</de>; rel=alternate; hreflang=de", "/de alternate\n/a\n");
+    check("</amp>; rel=amphtml", "/amp alternate\n/a\n");
+    check(
+        "</style.css>; rel=preload, </feed>; rel=alternate; type=application/rss+xml",
+        "/a\n",
+    );
+    check("</a>; rel=\"next nofollow\"", "/a\n");
+}

@@ -1,0 +1,145 @@
+//! The little that a crawler wants to know of a page's text: its title, and whether there is much of
+//! it. Text arrives in pieces; how it was cut never changes the result.
+
+/// Longest title that is kept, in characters.
+const MAX_TITLE_CHARACTERS: usize = 200;
+
+/// Raw title text that is read, in bytes: enough for the longest title written in character references.
+const MAX_RAW_TITLE_BYTES: usize = 4_096;
+
+/// Fewer words than this on a page are few.
+const FEW_WORDS: usize = 50;
+
+/// Fewer characters than this on a page are few.
+const FEW_CHARACTERS: usize = 200;
+
+/// Counts words and characters, no further than needed to know that there are not few.
+#[derive(Debug, Default)]
+pub(super) struct TextCount {
+    words: usize,
+    characters: usize,
+    in_word: bool,
+}
+
+impl TextCount {
+    /// Adds a piece of a text node; `ends_node` says that it is the last one.
+    pub(super) fn add(&mut self, text: &str, ends_node: bool) {
+        if !self.has_few_words() && !self.has_few_characters() {
+            return;
+        }
+        for character in text.chars() {
+            if character.is_whitespace() {
+                self.in_word = false;
+            } else {
+                self.characters += 1;
+                self.words += usize::from(!self.in_word);
+                self.in_word = true;
+            }
+        }
+        self.in_word &= !ends_node;
+    }
+
+    /// Fewer than 50 words.
+    pub(super) fn has_few_words(&self) -> bool {
+        self.words < FEW_WORDS
+    }
+
+    /// Fewer than 200 characters, spaces not counted.
+    pub(super) fn has_few_characters(&self) -> bool {
+        self.characters < FEW_CHARACTERS
+    }
+}
+
+/// Collects the text of the first `<title>` that has any.
+#[derive(Debug, Default)]
+pub(super) struct Title {
+    raw: String,
+    is_complete: bool,
+}
+
+impl Title {
+    /// Adds a piece of a title's text; of later titles nothing is taken.
+    pub(super) fn add(&mut self, text: &str, ends_node: bool) {
+        if self.is_complete {
+            return;
+        }
+        for character in text.chars() {
+            if self.raw.len() + character.len_utf8() > MAX_RAW_TITLE_BYTES {
+                break;
+            }
+            self.raw.push(character);
+        }
+        self.is_complete = ends_node;
+    }
+
+    /// The title as people see it: decoded, spaces collapsed, at most 200 characters.
+    pub(super) fn finish(&self) -> Option<String> {
+        let decoded = htmlize::unescape(&*self.raw);
+        let words: Vec<&str> = decoded.split_ascii_whitespace().collect();
+        let title: String = words.join(" ").chars().take(MAX_TITLE_CHARACTERS).collect();
+        let title = title.trim();
+        (!title.is_empty()).then(|| title.to_owned())
+    }
+}
+
+/// Whether a title is that of an error page.
+pub(super) fn is_error_title(title: &str) -> bool {
+    let title = title.to_lowercase();
+    let has_404 = title
+        .split(|character: char| !character.is_alphanumeric())
+        .any(|word| word == "404");
+    has_404 || title.contains("not found")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_counted_across_pieces() {
+        let check = |pieces: &[(&str, bool)], words: usize, characters: usize| {
+            let mut count = TextCount::default();
+            for (text, ends_node) in pieces {
+                count.add(text, *ends_node);
+            }
+            assert_eq!(
+                (count.words, count.characters),
+                (words, characters),
+                "{pieces:?}"
+            );
+        };
+        check(&[("", true)], 0, 0);
+        check(&[("a b\u{a0}c", true)], 3, 3);
+        check(&[("ab", false), ("cd e", true)], 2, 5);
+        check(&[("ab", true), ("cd", true)], 2, 4);
+    }
+
+    #[test]
+    fn title_is_decoded_collapsed_and_cut() {
+        let check = |raw: &str, expected: Option<&str>| {
+            let mut title = Title::default();
+            title.add(raw, true);
+            title.add("later", true);
+            assert_eq!(title.finish().as_deref(), expected, "{raw}");
+        };
+        check("", None);
+        check(" \n\t", None);
+        check(" A &amp;\n B&copy ", Some("A & B©"));
+        check(&"é".repeat(3_000), Some(&*"é".repeat(200)));
+    }
+
+    #[test]
+    fn error_titles_are_recognised() {
+        for title in [
+            "404",
+            "Page Not Found - Site",
+            "Error 404: gone",
+            "HTTP-404",
+        ] {
+            assert!(is_error_title(title), "{title}");
+        }
+        for title in ["", "Room 4040", "Found", "1404 recipes"] {
+            assert!(!is_error_title(title), "{title}");
+        }
+    }
+}
