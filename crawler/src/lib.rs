@@ -34,6 +34,8 @@
 //! | [`holds`] | which hosts asked to wait, across starts? |
 //! | [`page`], [`site`], [`url_key`], [`config`], [`clock`] | the words everything else is written in |
 
+pub mod report;
+
 pub mod politeness;
 pub mod robots;
 pub mod scope;
@@ -43,8 +45,16 @@ pub mod parse;
 
 pub mod fetch;
 
+pub mod store;
+
+pub mod holds;
+pub mod runs;
+
 pub mod clock;
 pub mod config;
 pub mod page;
 pub mod site;
 pub mod url_key;
+
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;

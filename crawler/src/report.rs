@@ -1,0 +1,158 @@
+//! How many URLs are in which state, for which reason: the numbers of the summary, the terminal
+//! report and `arpent report`. Reads the store, which is the only one that counts; it keeps no
+//! counter of its own, so that the numbers cannot drift from the records. It never prints.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    page::{Reason, RunId, State},
+    store::{Store, StoreError},
+};
+
+/// The known URLs of one run, each counted once, under the one state that it is in.
+///
+/// The parts are counted, never the whole: [`Report::known`] adds them up, so
+/// `known = listed + excluded + failed + queued` cannot be untrue.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// URLs in the sitemap.
+    pub listed: u64,
+    /// URLs that are not, by the code of their reason ([`Reason::code`]); no reason with a count of 0.
+    pub excluded: BTreeMap<&'static str, u64>,
+    /// URLs that could not be fetched after all tries, by the code of their reason.
+    pub failed_reasons: BTreeMap<&'static str, u64>,
+    /// URLs that are not decided yet.
+    pub queued: u64,
+}
+
+impl Report {
+    /// Counts the records of run `run`.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn read(store: &dyn Store, run: RunId) -> Result<Self, StoreError> {
+        Ok(Self::from_counts(&store.counts(run)?))
+    }
+
+    /// The report on counts by reason.
+    pub fn from_counts(counts: &BTreeMap<Reason, u64>) -> Self {
+        let mut report = Self::default();
+        for (reason, count) in counts.iter().filter(|(_, count)| **count > 0) {
+            match reason.state() {
+                State::Listed => report.listed += count,
+                State::Queued => report.queued += count,
+                State::Excluded => *report.excluded.entry(reason.code()).or_default() += count,
+                State::Failed => *report.failed_reasons.entry(reason.code()).or_default() += count,
+            }
+        }
+        report
+    }
+
+    /// URLs that were left out, for whatever reason.
+    pub fn excluded_total(&self) -> u64 {
+        self.excluded.values().sum()
+    }
+
+    /// URLs that failed, for whatever reason.
+    pub fn failed(&self) -> u64 {
+        self.failed_reasons.values().sum()
+    }
+
+    /// All known URLs.
+    pub fn known(&self) -> u64 {
+        self.listed + self.excluded_total() + self.failed() + self.queued
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        page::Via,
+        store::{Commit, Discovery, memory::MemoryStore},
+        url_key::UrlKey,
+    };
+
+    /// A run in which every reason has a count of its own: the nth reason has n + 1 URLs.
+    fn store_with_every_reason(run: RunId) -> MemoryStore {
+        let discovered = Reason::ALL
+            .iter()
+            .enumerate()
+            .flat_map(|(number, reason)| (0..=number).map(move |copy| (number, copy, *reason)))
+            .enumerate()
+            .map(|(sequence, (number, copy, reason))| Discovery {
+                key: UrlKey::from_normalised(&format!("https://example.com/{number}/{copy}"))
+                    .unwrap(),
+                sequence: sequence as u64,
+                depth: 1,
+                hops: 0,
+                via: Via::Link,
+                found_on: None,
+                reason,
+            })
+            .collect();
+        let mut store = MemoryStore::default();
+        store
+            .commit(&Commit {
+                run,
+                discovered,
+                ..Commit::default()
+            })
+            .unwrap();
+        store
+    }
+
+    #[test]
+    fn every_known_url_is_counted_once() {
+        let report = Report::read(&store_with_every_reason(1), 1).unwrap();
+        let known: u64 = (1..=Reason::ALL.len() as u64).sum();
+        assert_eq!(report.known(), known);
+        assert_eq!(
+            report.known(),
+            report.listed + report.excluded_total() + report.failed() + report.queued
+        );
+    }
+
+    #[test]
+    fn each_reason_is_counted_under_its_state() {
+        let report = Report::read(&store_with_every_reason(1), 1).unwrap();
+        let mut listed = 0;
+        let mut queued = 0;
+        let mut explained = BTreeMap::new();
+        for (number, reason) in Reason::ALL.iter().enumerate() {
+            let count = number as u64 + 1;
+            match reason.state() {
+                State::Listed => listed += count,
+                State::Queued => queued += count,
+                State::Excluded | State::Failed => {
+                    explained.insert(reason.code(), count);
+                }
+            }
+        }
+        assert_eq!((report.listed, report.queued), (listed, queued));
+        assert!(
+            report
+                .failed_reasons
+                .keys()
+                .all(|code| !report.excluded.contains_key(code))
+        );
+        let mut told = report.excluded;
+        told.extend(report.failed_reasons);
+        assert_eq!(told, explained);
+    }
+
+    #[test]
+    fn other_runs_do_not_count() {
+        assert_eq!(
+            Report::read(&store_with_every_reason(1), 2).unwrap(),
+            Report::default()
+        );
+    }
+
+    #[test]
+    fn reasons_without_urls_are_not_named() {
+        let report =
+            Report::from_counts(&BTreeMap::from([(Reason::Noindex, 0), (Reason::Gone, 2)]));
+        assert_eq!(report.excluded, BTreeMap::from([("gone", 2)]));
+    }
+}

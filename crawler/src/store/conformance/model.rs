@@ -1,0 +1,163 @@
+//! Random records and random work: a store does what [`MemoryStore`] does.
+
+use std::{collections::BTreeMap, ops::ControlFlow};
+
+use proptest::{
+    collection::vec,
+    prop_assert_eq,
+    test_runner::{Config, TestRunner},
+};
+
+use super::{
+    Bench,
+    arbitrary::{self, Step},
+    key,
+};
+use crate::{
+    page::{PageFacts, PageRecord, Reason},
+    store::{Commit, Finished, LedgerEntry, QueuedUrl, Store, memory::MemoryStore},
+    url_key::UrlKey,
+};
+
+pub(crate) fn every_record_comes_back_as_it_was<B: Bench>() {
+    let pages = vec((arbitrary::record(), arbitrary::links()), 1..24);
+    runner()
+        .run(&pages, |pages| {
+            let mut bench = B::new();
+            let mut commit = Commit::default();
+            for (number, (record, links)) in pages.iter().enumerate() {
+                commit.finished.push(Finished {
+                    key: key(&format!("https://example.com/{number}")),
+                    sequence: number as u64,
+                    record: record.clone(),
+                    links: links.clone(),
+                });
+            }
+            bench.store().commit(&commit).unwrap();
+            bench.reopen();
+            for finished in &commit.finished {
+                let stored = bench.store().page(&finished.key).unwrap();
+                prop_assert_eq!(stored.as_ref(), Some(&finished.record));
+                prop_assert_eq!(
+                    &bench.store().links(&finished.key).unwrap(),
+                    &finished.links
+                );
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// A failing case is shown whole, so that it can become a test; no file is kept of it.
+fn runner() -> TestRunner {
+    TestRunner::new(Config {
+        failure_persistence: None,
+        ..Config::default()
+    })
+}
+
+/// Everything that can be seen of a store.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    pages: Vec<(UrlKey, PageRecord)>,
+    earlier: Vec<Option<PageFacts>>,
+    links: Vec<Option<Vec<UrlKey>>>,
+    keys: BTreeMap<UrlKey, Reason>,
+    counts: Vec<BTreeMap<Reason, u64>>,
+    queue: Vec<QueuedUrl>,
+    queue_len: u64,
+    last_sequence: u64,
+    ledger: Vec<(UrlKey, LedgerEntry)>,
+    values: Vec<Option<String>>,
+}
+
+impl Seen {
+    fn of(store: &dyn Store) -> Self {
+        let mut pages = Vec::new();
+        let mut keys = BTreeMap::new();
+        for run in arbitrary::RUNS {
+            store
+                .visit_pages(run, None, &mut |key, record| {
+                    pages.push((key.clone(), record));
+                    ControlFlow::Continue(())
+                })
+                .unwrap();
+            store
+                .visit_keys(run, &mut |key, reason| {
+                    assert_eq!(keys.insert(key.clone(), reason), None);
+                })
+                .unwrap();
+        }
+        for (key, record) in &pages {
+            assert_eq!(store.page(key).unwrap().as_ref(), Some(record));
+        }
+        let mut ledger = Vec::new();
+        store
+            .visit_ledger(&mut |key, entry| {
+                assert_eq!(store.ledger(key).unwrap().as_ref(), Some(&entry));
+                ledger.push((key.clone(), entry));
+            })
+            .unwrap();
+        let of_keys = arbitrary::keys();
+        Self {
+            earlier: of_keys
+                .iter()
+                .map(|key| store.earlier_facts(key).unwrap())
+                .collect(),
+            links: of_keys
+                .iter()
+                .map(|key| store.links(key).unwrap())
+                .collect(),
+            pages,
+            keys,
+            counts: arbitrary::RUNS
+                .map(|run| store.counts(run).unwrap())
+                .collect(),
+            queue: store.queued(None, usize::MAX).unwrap(),
+            queue_len: store.queue_len().unwrap(),
+            last_sequence: store.last_sequence().unwrap(),
+            ledger,
+            values: arbitrary::NAMES
+                .map(|name| store.value(name).unwrap())
+                .to_vec(),
+        }
+    }
+}
+
+pub(crate) fn the_store_does_what_its_model_does<B: Bench>() {
+    runner()
+        .run(&arbitrary::steps(), |steps| {
+            let mut bench = B::new();
+            let mut model = MemoryStore::default();
+            for step in steps {
+                match &step {
+                    Step::Commit(commit) => {
+                        bench.store().commit(commit).unwrap();
+                        model.commit(commit).unwrap();
+                    }
+                    Step::BeginRun(run) => {
+                        bench.store().begin_run(*run).unwrap();
+                        model.begin_run(*run).unwrap();
+                    }
+                    Step::Rejudge(verdicts) => {
+                        bench.store().rejudge(verdicts).unwrap();
+                        model.rejudge(verdicts).unwrap();
+                    }
+                    Step::SetLedger(entries) => {
+                        bench.store().set_ledger(entries).unwrap();
+                        model.set_ledger(entries).unwrap();
+                    }
+                    Step::Reopen => bench.reopen(),
+                    Step::Crash => bench.crash(),
+                }
+                prop_assert_eq!(
+                    Seen::of(bench.store()),
+                    Seen::of(&model),
+                    "after {:?}",
+                    step
+                );
+            }
+            Ok(())
+        })
+        .unwrap();
+}

@@ -1,0 +1,206 @@
+//! What is stored of a URL, and what a commit leaves behind.
+
+use std::collections::BTreeMap;
+
+use super::{Bench, discover, discovery, finish, finished, key, page, queue, record, walk};
+use crate::{
+    page::{Link, Outcome, PageRecord, Reason, Via},
+    store::{Commit, Discovery, Finished},
+};
+
+pub(crate) fn a_finished_record_replaces_what_was_known<B: Bench>() {
+    let mut bench = B::new();
+    let found = discovery("/a", 1);
+    discover(bench.store(), 1, std::slice::from_ref(&found));
+    for last in [
+        record(1, Reason::Listed),
+        PageRecord {
+            outcome: Some(Outcome::NoAnswer {
+                error: String::new(),
+            }),
+            fetched_at: None,
+            ..record(1, Reason::NetworkError)
+        },
+        PageRecord {
+            outcome: Some(Outcome::NotFetched(Reason::TooDeep)),
+            ..record(1, Reason::Gone)
+        },
+        PageRecord {
+            outcome: None,
+            ..record(1, Reason::Queued)
+        },
+        record(2, Reason::Listed),
+    ] {
+        finish(bench.store(), last.run, finished(&found, last.clone()));
+        assert_eq!(page(bench.store(), &found), last);
+    }
+}
+
+pub(crate) fn a_finished_record_keeps_a_smaller_depth_of_its_run<B: Bench>() {
+    let mut bench = B::new();
+    let found = Discovery {
+        depth: 2,
+        ..discovery("/a", 1)
+    };
+    discover(bench.store(), 1, std::slice::from_ref(&found));
+    for (run, depth, fewest) in [(1, 9, 2), (1, 1, 1), (1, 5, 1), (2, 5, 5)] {
+        let last = PageRecord {
+            depth,
+            ..record(run, Reason::Listed)
+        };
+        finish(bench.store(), run, finished(&found, last));
+        assert_eq!(page(bench.store(), &found).depth, fewest);
+    }
+}
+
+pub(crate) fn links_stay_until_new_ones_come<B: Bench>() {
+    let mut bench = B::new();
+    let found = discovery("/a/b", 1);
+    let links = vec![
+        key("https://example.com/z"),
+        key("https://example.com/a/b"),
+        key("http://example.org/"),
+    ];
+    assert_eq!(bench.store().links(&found.key).unwrap(), None);
+    let end = |links| Finished {
+        links,
+        ..finished(&found, record(1, Reason::Listed))
+    };
+    for (given, kept) in [
+        (None, None),
+        (Some(links.clone()), Some(links.clone())),
+        (None, Some(links)),
+        (Some(Vec::new()), Some(Vec::new())),
+    ] {
+        finish(bench.store(), 1, end(given));
+        assert_eq!(bench.store().links(&found.key).unwrap(), kept);
+    }
+}
+
+pub(crate) fn links_in_the_facts_are_not_part_of_the_record<B: Bench>() {
+    let mut bench = B::new();
+    let found = discovery("/a", 1);
+    let plain = record(1, Reason::Listed);
+    let link = Link {
+        target: found.key.clone(),
+        via: Via::Link,
+        nofollow: false,
+    };
+    let mut with_links = plain.clone();
+    let Some(Outcome::Answered(facts)) = &mut with_links.outcome else {
+        unreachable!("it is answered")
+    };
+    facts.links.push(link);
+    finish(bench.store(), 1, finished(&found, with_links));
+    assert_eq!(page(bench.store(), &found), plain);
+    assert_eq!(bench.store().links(&found.key).unwrap(), None);
+}
+
+pub(crate) fn a_changed_verdict_leaves_the_facts<B: Bench>() {
+    let mut bench = B::new();
+    let [answered, disallowed] = [
+        discovery("/a", 1),
+        Discovery {
+            reason: Reason::RobotsDisallowed,
+            ..discovery("/b", 2)
+        },
+    ];
+    discover(bench.store(), 1, &[answered.clone(), disallowed.clone()]);
+    finish(
+        bench.store(),
+        1,
+        finished(&answered, record(1, Reason::Listed)),
+    );
+    let before = page(bench.store(), &disallowed);
+    let verdicts = [
+        (answered.key.clone(), Reason::CanonicalLoop),
+        (disallowed.key.clone(), Reason::ExcludedByRule),
+        (key("https://example.com/unknown"), Reason::Gone),
+    ];
+    bench.store().rejudge(&verdicts).unwrap();
+    assert_eq!(
+        page(bench.store(), &answered),
+        record(1, Reason::CanonicalLoop)
+    );
+    let after = PageRecord {
+        reason: Reason::ExcludedByRule,
+        ..before
+    };
+    assert_eq!(page(bench.store(), &disallowed), after);
+    assert_eq!(
+        bench.store().counts(1).unwrap(),
+        BTreeMap::from([(Reason::CanonicalLoop, 1), (Reason::ExcludedByRule, 1)])
+    );
+}
+
+pub(crate) fn values_are_set_and_removed<B: Bench>() {
+    let mut bench = B::new();
+    let mut set = |values: &[(&str, Option<&str>)]| {
+        let values = values
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned)))
+            .collect();
+        bench
+            .store()
+            .commit(&Commit {
+                run: 1,
+                values,
+                ..Commit::default()
+            })
+            .unwrap();
+        bench.reopen();
+        ["a", "b"].map(|name| bench.store().value(name).unwrap())
+    };
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(set(&[]), [None, None]);
+    assert_eq!(
+        set(&[("a", Some("1")), ("b", Some(""))]),
+        [text("1"), text("")]
+    );
+    assert_eq!(set(&[("a", Some("2")), ("b", None)]), [text("2"), None]);
+    assert_eq!(
+        set(&[("b", None), ("a", None), ("a", Some("l1\nl2\0"))]),
+        [text("l1\nl2\0"), None]
+    );
+}
+
+pub(crate) fn a_refused_commit_leaves_nothing_behind<B: Bench>() {
+    let mut bench = B::new();
+    let found = discovery("/a", 1);
+    discover(bench.store(), 1, std::slice::from_ref(&found));
+    let commit = Commit {
+        run: 1,
+        discovered: vec![discovery("/b", 2), discovery("/c", 1)],
+        finished: vec![finished(&found, record(1, Reason::Listed))],
+        requeued: Vec::new(),
+        values: vec![("a".to_owned(), Some("1".to_owned()))],
+    };
+    bench.store().commit(&commit).unwrap_err();
+    assert_eq!(queue(bench.store()), [(1, found.key.clone())]);
+    assert_eq!(
+        walk(bench.store(), 1, None),
+        std::slice::from_ref(&found.key)
+    );
+    assert_eq!(page(bench.store(), &found).outcome, None);
+    assert_eq!(bench.store().value("a").unwrap(), None);
+    assert_eq!(bench.store().last_sequence().unwrap(), 1);
+}
+
+pub(crate) fn a_crash_keeps_every_commit<B: Bench>() {
+    let mut bench = B::new();
+    for number in 1..=20 {
+        let found = discovery(&format!("/{number}"), number);
+        discover(bench.store(), 1, std::slice::from_ref(&found));
+        if number % 2 == 0 {
+            finish(
+                bench.store(),
+                1,
+                finished(&found, record(1, Reason::Listed)),
+            );
+        }
+        bench.crash();
+        assert_eq!(walk(bench.store(), 1, None).len() as u64, number);
+        assert_eq!(bench.store().queue_len().unwrap(), number.div_ceil(2));
+        assert_eq!(bench.store().last_sequence().unwrap(), number);
+    }
+}

@@ -1,0 +1,400 @@
+//! The obvious implementation of [`Store`]: maps in memory. It is the model that the durable store
+//! is checked against, and the store of tests that run the engine. It never touches a disk, so
+//! nothing in it outlives the process.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    ops::ControlFlow,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use crate::{
+    page::{Outcome, PageFacts, PageRecord, Reason, RunId},
+    store::{
+        Commit, Discovery, Finished, LedgerEntry, QueuedUrl, Rejudged, Store, StoreError,
+        StoreErrorKind, VisitPage,
+    },
+    url_key::UrlKey,
+};
+
+/// A store in memory. A clone is a second handle on the same contents, so that a test can look at
+/// what the engine has committed so far; [`MemoryStore::snapshot`] copies the contents.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryStore {
+    contents: Arc<Mutex<Contents>>,
+}
+
+/// What a store knows.
+#[derive(Debug, Clone, Default)]
+struct Contents {
+    pages: BTreeMap<UrlKey, Known>,
+    /// Keys with their hops, by sequence number. Depths are those of the records.
+    queue: BTreeMap<u64, (UrlKey, u8)>,
+    links: BTreeMap<UrlKey, Vec<UrlKey>>,
+    ledger: BTreeMap<UrlKey, LedgerEntry>,
+    values: BTreeMap<String, String>,
+    last_sequence: u64,
+}
+
+/// What is known of one URL.
+#[derive(Debug, Clone)]
+struct Known {
+    record: PageRecord,
+    /// The answer of an earlier run, while there is none in the record's run.
+    earlier: Option<PageFacts>,
+}
+
+impl MemoryStore {
+    /// A store of its own with the contents of this instant: what a crash now would leave behind.
+    #[must_use]
+    pub fn snapshot(&self) -> Self {
+        Self {
+            contents: Arc::new(Mutex::new(self.contents().clone())),
+        }
+    }
+
+    /// The contents. A panic elsewhere cannot have left them half changed in a way that matters
+    /// more than that panic, so a poisoned lock is taken as it is.
+    fn contents(&self) -> MutexGuard<'_, Contents> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    /// The last answer, whatever its run.
+    fn into_facts(self) -> Option<PageFacts> {
+        match self.record.outcome {
+            Some(Outcome::Answered(facts)) => Some(*facts),
+            Some(Outcome::NotFetched(_) | Outcome::NoAnswer { .. }) | None => self.earlier,
+        }
+    }
+}
+
+impl Contents {
+    /// Whether `run` knows `key` already.
+    fn knows(&self, run: RunId, key: &UrlKey) -> bool {
+        self.pages
+            .get(key)
+            .is_some_and(|known| known.record.run >= run)
+    }
+
+    /// Refuses a commit that would put two URLs at one place of the queue.
+    fn check_sequences(&self, commit: &Commit) -> Result<(), StoreError> {
+        let discovered = commit
+            .discovered
+            .iter()
+            .filter(|discovery| discovery.reason == Reason::Queued)
+            .map(|discovery| (discovery.sequence, &discovery.key));
+        let requeued = commit
+            .requeued
+            .iter()
+            .map(|queued| (queued.sequence, &queued.key));
+        let mut given = HashSet::new();
+        for (sequence, key) in discovered.chain(requeued) {
+            if self.queue.contains_key(&sequence) || !given.insert(sequence) {
+                return Err(StoreError::new(
+                    StoreErrorKind::Io,
+                    format!("sequence number {sequence} is taken and cannot be given to {key}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn discover(&mut self, run: RunId, discovery: &Discovery) {
+        self.last_sequence = self.last_sequence.max(discovery.sequence);
+        if self.knows(run, &discovery.key) {
+            if let Some(known) = self.pages.get_mut(&discovery.key) {
+                known.record.depth = known.record.depth.min(discovery.depth);
+            }
+            return;
+        }
+        let earlier = self
+            .pages
+            .remove(&discovery.key)
+            .and_then(Known::into_facts);
+        let is_queued = discovery.reason == Reason::Queued;
+        let record = PageRecord {
+            run,
+            reason: discovery.reason,
+            depth: discovery.depth,
+            via: discovery.via,
+            found_on: discovery.found_on.clone(),
+            attempts: 0,
+            fetched_at: None,
+            outcome: (!is_queued).then_some(Outcome::NotFetched(discovery.reason)),
+        };
+        self.pages
+            .insert(discovery.key.clone(), Known { record, earlier });
+        if is_queued {
+            self.queue
+                .insert(discovery.sequence, (discovery.key.clone(), discovery.hops));
+        }
+    }
+
+    fn finish(&mut self, finished: &Finished) {
+        self.last_sequence = self.last_sequence.max(finished.sequence);
+        self.queue.remove(&finished.sequence);
+        let mut record = finished.record.clone();
+        if let Some(Outcome::Answered(facts)) = &mut record.outcome {
+            facts.links.clear();
+        }
+        if let Some(known) = self.pages.get(&finished.key)
+            && known.record.run == record.run
+        {
+            record.depth = record.depth.min(known.record.depth);
+            record.via = known.record.via;
+            record.found_on.clone_from(&known.record.found_on);
+        }
+        self.pages.insert(
+            finished.key.clone(),
+            Known {
+                record,
+                earlier: None,
+            },
+        );
+        if let Some(links) = &finished.links {
+            self.links.insert(finished.key.clone(), links.clone());
+        }
+    }
+
+    fn requeue(&mut self, run: RunId, queued: &QueuedUrl) {
+        self.last_sequence = self.last_sequence.max(queued.sequence);
+        let Some(known) = self.pages.get_mut(&queued.key) else {
+            return;
+        };
+        if known.record.run != run || known.record.reason == Reason::Queued {
+            return;
+        }
+        if let Some(Outcome::Answered(facts)) = known.record.outcome.take() {
+            known.earlier = Some(*facts);
+        }
+        known.record.reason = Reason::Queued;
+        known.record.depth = known.record.depth.min(queued.depth);
+        known.record.attempts = 0;
+        known.record.fetched_at = None;
+        self.queue
+            .insert(queued.sequence, (queued.key.clone(), queued.hops));
+    }
+
+    fn set_value(&mut self, name: &str, value: Option<&str>) {
+        match value {
+            Some(value) => self.values.insert(name.to_owned(), value.to_owned()),
+            None => self.values.remove(name),
+        };
+    }
+
+    fn of_run(&self, run: RunId) -> impl Iterator<Item = (&UrlKey, &PageRecord)> {
+        self.pages
+            .iter()
+            .map(|(key, known)| (key, &known.record))
+            .filter(move |(_, record)| record.run == run)
+    }
+}
+
+impl Store for MemoryStore {
+    fn commit(&mut self, commit: &Commit) -> Result<(), StoreError> {
+        let mut contents = self.contents();
+        contents.check_sequences(commit)?;
+        for discovery in &commit.discovered {
+            contents.discover(commit.run, discovery);
+        }
+        for finished in &commit.finished {
+            contents.finish(finished);
+        }
+        for queued in &commit.requeued {
+            contents.requeue(commit.run, queued);
+        }
+        for (name, value) in &commit.values {
+            contents.set_value(name, value.as_deref());
+        }
+        Ok(())
+    }
+
+    fn begin_run(&mut self, _run: RunId) -> Result<(), StoreError> {
+        let mut contents = self.contents();
+        contents.queue.clear();
+        contents.last_sequence = 0;
+        Ok(())
+    }
+
+    fn queued(&self, after: Option<u64>, limit: usize) -> Result<Vec<QueuedUrl>, StoreError> {
+        let contents = self.contents();
+        let behind = |sequence: u64| after.is_none_or(|after| sequence > after);
+        Ok(contents
+            .queue
+            .iter()
+            .filter(|(sequence, _)| behind(**sequence))
+            .filter_map(|(sequence, (key, hops))| {
+                let depth = contents.pages.get(key)?.record.depth;
+                Some(QueuedUrl {
+                    sequence: *sequence,
+                    key: key.clone(),
+                    depth,
+                    hops: *hops,
+                })
+            })
+            .take(limit)
+            .collect())
+    }
+
+    fn queue_len(&self) -> Result<u64, StoreError> {
+        Ok(self.contents().queue.len() as u64)
+    }
+
+    fn last_sequence(&self) -> Result<u64, StoreError> {
+        Ok(self.contents().last_sequence)
+    }
+
+    fn page(&self, key: &UrlKey) -> Result<Option<PageRecord>, StoreError> {
+        Ok(self
+            .contents()
+            .pages
+            .get(key)
+            .map(|known| known.record.clone()))
+    }
+
+    fn earlier_facts(&self, key: &UrlKey) -> Result<Option<PageFacts>, StoreError> {
+        Ok(self
+            .contents()
+            .pages
+            .get(key)
+            .and_then(|known| known.earlier.clone()))
+    }
+
+    fn visit_pages(
+        &self,
+        run: RunId,
+        from: Option<&UrlKey>,
+        visit: &mut dyn FnMut(&UrlKey, PageRecord) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        // Copied first: the visitor may read this store again, and the lock is not reentrant.
+        let records: Vec<_> = self
+            .contents()
+            .of_run(run)
+            .filter(|(key, _)| from.is_none_or(|from| *key >= from))
+            .map(|(key, record)| (key.clone(), record.clone()))
+            .collect();
+        for (key, record) in records {
+            if visit(&key, record).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_pages_with_ledger(
+        &self,
+        run: RunId,
+        from: Option<&UrlKey>,
+        visit: &mut VisitPage<'_>,
+    ) -> Result<(), StoreError> {
+        let ledger = self.contents().ledger.clone();
+        self.visit_pages(run, from, &mut |key, record| {
+            visit(key, record, ledger.get(key).cloned())
+        })
+    }
+
+    fn visit_keys(
+        &self,
+        run: RunId,
+        visit: &mut dyn FnMut(&UrlKey, Reason),
+    ) -> Result<(), StoreError> {
+        let keys: Vec<_> = self
+            .contents()
+            .of_run(run)
+            .map(|(key, record)| (key.clone(), record.reason))
+            .collect();
+        for (key, reason) in keys {
+            visit(&key, reason);
+        }
+        Ok(())
+    }
+
+    fn links(&self, key: &UrlKey) -> Result<Option<Vec<UrlKey>>, StoreError> {
+        Ok(self.contents().links.get(key).cloned())
+    }
+
+    fn counts(&self, run: RunId) -> Result<BTreeMap<Reason, u64>, StoreError> {
+        let mut counts = BTreeMap::new();
+        for (_, record) in self.contents().of_run(run) {
+            *counts.entry(record.reason).or_default() += 1;
+        }
+        Ok(counts)
+    }
+
+    fn rejudge(&mut self, verdicts: &[Rejudged]) -> Result<(), StoreError> {
+        let mut contents = self.contents();
+        for (key, reason) in verdicts {
+            if let Some(known) = contents.pages.get_mut(key) {
+                known.record.reason = *reason;
+            }
+        }
+        Ok(())
+    }
+
+    fn ledger(&self, key: &UrlKey) -> Result<Option<LedgerEntry>, StoreError> {
+        Ok(self.contents().ledger.get(key).cloned())
+    }
+
+    fn set_ledger(&mut self, entries: &[(UrlKey, LedgerEntry)]) -> Result<(), StoreError> {
+        self.contents().ledger.extend(entries.iter().cloned());
+        Ok(())
+    }
+
+    fn visit_ledger(&self, visit: &mut dyn FnMut(&UrlKey, LedgerEntry)) -> Result<(), StoreError> {
+        let ledger = self.contents().ledger.clone();
+        for (key, entry) in ledger {
+            visit(&key, entry);
+        }
+        Ok(())
+    }
+
+    fn value(&self, name: &str) -> Result<Option<String>, StoreError> {
+        Ok(self.contents().values.get(name).cloned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::conformance::{self, Bench, conformance_tests};
+
+    /// Nothing to open: what was committed is there.
+    struct MemoryBench(MemoryStore);
+
+    impl Bench for MemoryBench {
+        fn new() -> Self {
+            Self(MemoryStore::default())
+        }
+
+        fn store(&mut self) -> &mut dyn Store {
+            &mut self.0
+        }
+
+        fn reopen(&mut self) {
+            self.0 = self.0.clone();
+        }
+
+        fn crash(&mut self) {
+            self.0 = self.0.snapshot();
+        }
+    }
+
+    conformance_tests!(MemoryBench);
+
+    #[test]
+    fn clones_share_their_contents_and_snapshots_do_not() {
+        let mut store = MemoryStore::default();
+        let (handle, snapshot) = (store.clone(), store.snapshot());
+        let found = conformance::discovery("/a", 1);
+        let commit = Commit {
+            run: 1,
+            discovered: vec![found.clone()],
+            ..Commit::default()
+        };
+        store.commit(&commit).unwrap();
+        assert_eq!(handle.queue_len().unwrap(), 1);
+        assert_eq!(snapshot.queue_len().unwrap(), 0);
+    }
+}

@@ -1,0 +1,291 @@
+//! What is known, durably. One commit is all or nothing; discovered URLs are put only if absent in
+//! this run; pages come back in key order. A store holds one site. It never decides order or
+//! verdicts, and no SQL type, path or transaction leaks out of it.
+//!
+//! Two implementations: [`sqlite::SqliteStore`] and, as the model in tests, [`memory::MemoryStore`].
+
+pub mod memory;
+pub mod sqlite;
+
+#[cfg(test)]
+mod conformance;
+
+use std::{collections::BTreeMap, ops::ControlFlow};
+
+use crate::{
+    page::{PageFacts, PageRecord, Reason, RunId, State, Via},
+    url_key::UrlKey,
+};
+
+/// A URL found in this run, not known in it before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Discovery {
+    /// Which URL.
+    pub key: UrlKey,
+    /// Its place in the queue, unique in the run and growing in the order of discovery.
+    pub sequence: u64,
+    /// Hops from the start URL.
+    pub depth: u32,
+    /// Redirects in a row that led here.
+    pub hops: u8,
+    /// How it was found.
+    pub via: Via,
+    /// On which page.
+    pub found_on: Option<UrlKey>,
+    /// [`Reason::Queued`], or a verdict that needs no request.
+    pub reason: Reason,
+}
+
+/// The end of the work on one URL.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    /// Which URL.
+    pub key: UrlKey,
+    /// Its place in the queue, which it leaves.
+    pub sequence: u64,
+    /// What is known now.
+    pub record: PageRecord,
+    /// The links that were taken from it, for a later 304; `None` leaves stored ones alone.
+    pub links: Option<Vec<UrlKey>>,
+}
+
+/// A batch of effects: all or nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Commit {
+    /// The run these effects belong to.
+    pub run: RunId,
+    /// Inserted when the key is unknown or known from an earlier run only; otherwise ignored, but
+    /// for a smaller depth, which is kept. An inserted URL enters the queue when its reason is
+    /// [`Reason::Queued`]; with any other reason its outcome is
+    /// [`Outcome::NotFetched`](crate::page::Outcome::NotFetched). Of the facts of an earlier run
+    /// only [`Store::earlier_facts`] and [`Store::links`] tell from then on.
+    pub discovered: Vec<Discovery>,
+    /// Applied after the discoveries of the same commit. The record replaces the stored one; but of one
+    /// of the same run, how the URL was found first and a smaller depth are kept.
+    pub finished: Vec<Finished>,
+    /// URLs of this run that were decided without a request and may be fetched after all (settings or
+    /// robots.txt changed before a run was resumed): back to [`Reason::Queued`], with the sequence given.
+    /// Applied after the finished ones. A URL that this run does not know, or that waits already, is left out.
+    pub requeued: Vec<QueuedUrl>,
+    /// Named values to set (or, with `None`, to remove).
+    pub values: Vec<(String, Option<String>)>,
+}
+
+/// A URL waiting in the queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueuedUrl {
+    /// Its place in the queue.
+    pub sequence: u64,
+    /// Which URL.
+    pub key: UrlKey,
+    /// Hops from the start URL.
+    pub depth: u32,
+    /// Redirects in a row that led here.
+    pub hops: u8,
+}
+
+/// What the ledger remembers of a page's `lastmod`: once published, it moves only with the content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerEntry {
+    /// Hash of the content that `lastmod` belongs to, with its algorithm's version.
+    pub content_hash: u128,
+    /// Version of the hash algorithm.
+    pub hash_version: u32,
+    /// The published value, W3C date-time.
+    pub lastmod: Option<String>,
+    /// The `Last-Modified` header last seen with this content, seconds since 1970.
+    pub last_modified_seconds: Option<i64>,
+}
+
+/// A verdict that changed after the crawl (chains, loops, changed settings).
+pub type Rejudged = (UrlKey, Reason);
+
+/// Receives records with the ledger's memory of them one by one; says whether to go on.
+pub type VisitPage<'a> =
+    dyn FnMut(&UrlKey, PageRecord, Option<LedgerEntry>) -> ControlFlow<()> + 'a;
+
+/// The memory of one site.
+pub trait Store: Send {
+    /// Applies `commit`, durably when this returns: it survives the end of the process, however
+    /// that comes. What a loss of power may take is up to the implementation, but never a part of
+    /// a commit.
+    ///
+    /// # Errors
+    /// Nothing of the commit was applied.
+    fn commit(&mut self, commit: &Commit) -> Result<(), StoreError>;
+
+    /// Starts run `run`: empties the queue. Records of earlier runs stay until they are found again.
+    ///
+    /// # Errors
+    /// The old run stands.
+    fn begin_run(&mut self, run: RunId) -> Result<(), StoreError>;
+
+    /// The first `limit` queued URLs behind `after` (a sequence number; `None` = from the start).
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn queued(&self, after: Option<u64>, limit: usize) -> Result<Vec<QueuedUrl>, StoreError>;
+
+    /// Number of URLs in the queue.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn queue_len(&self) -> Result<u64, StoreError>;
+
+    /// The highest sequence number ever given in this run, to whatever kind of discovery; 0 when none was.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn last_sequence(&self) -> Result<u64, StoreError>;
+
+    /// The record of `key`, of whatever run.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn page(&self, key: &UrlKey) -> Result<Option<PageRecord>, StoreError>;
+
+    /// The last answer of `key` that counts no more, because the URL was found again in a later run
+    /// (or requeued) and the work on it has not ended: what a conditional request asks with, and what
+    /// a 304 confirms. Its links are empty ([`Store::links`] has them).
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn earlier_facts(&self, key: &UrlKey) -> Result<Option<PageFacts>, StoreError>;
+
+    /// Visits the records of run `run` in key order, from `from` (included) on. The visitor may
+    /// read the store.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn visit_pages(
+        &self,
+        run: RunId,
+        from: Option<&UrlKey>,
+        visit: &mut dyn FnMut(&UrlKey, PageRecord) -> ControlFlow<()>,
+    ) -> Result<(), StoreError>;
+
+    /// Visits the same records in the same order, each with the ledger's memory of it: cheaper than
+    /// [`Store::ledger`] for each.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn visit_pages_with_ledger(
+        &self,
+        run: RunId,
+        from: Option<&UrlKey>,
+        visit: &mut VisitPage<'_>,
+    ) -> Result<(), StoreError>;
+
+    /// Visits the keys of run `run` with their reasons, in no special order; cheaper than
+    /// [`Store::visit_pages`].
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn visit_keys(
+        &self,
+        run: RunId,
+        visit: &mut dyn FnMut(&UrlKey, Reason),
+    ) -> Result<(), StoreError>;
+
+    /// The links kept of `key`.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn links(&self, key: &UrlKey) -> Result<Option<Vec<UrlKey>>, StoreError>;
+
+    /// Known URLs of run `run` by reason.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn counts(&self, run: RunId) -> Result<BTreeMap<Reason, u64>, StoreError>;
+
+    /// Stores changed verdicts. Facts and the queue stay as they are; unknown URLs are left out.
+    ///
+    /// # Errors
+    /// None of them was stored.
+    fn rejudge(&mut self, verdicts: &[Rejudged]) -> Result<(), StoreError>;
+
+    /// The ledger's memory of `key`.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn ledger(&self, key: &UrlKey) -> Result<Option<LedgerEntry>, StoreError>;
+
+    /// Stores ledger entries.
+    ///
+    /// # Errors
+    /// None of them was stored.
+    fn set_ledger(&mut self, entries: &[(UrlKey, LedgerEntry)]) -> Result<(), StoreError>;
+
+    /// Visits the whole ledger in key order.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn visit_ledger(&self, visit: &mut dyn FnMut(&UrlKey, LedgerEntry)) -> Result<(), StoreError>;
+
+    /// A named value (see the modules that own them for the names).
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn value(&self, name: &str) -> Result<Option<String>, StoreError>;
+}
+
+/// Adds counts by reason up to counts by state.
+pub fn by_state(counts: &BTreeMap<Reason, u64>) -> BTreeMap<State, u64> {
+    let mut states = BTreeMap::new();
+    for (reason, count) in counts {
+        *states.entry(reason.state()).or_default() += count;
+    }
+    states
+}
+
+/// What callers branch on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreErrorKind {
+    /// The file cannot be opened or created.
+    Open,
+    /// The contents are damaged or no state of arpent.
+    Corrupt,
+    /// Written by a newer version of arpent.
+    Version,
+    /// Another run holds it.
+    Busy,
+    /// Reading or writing failed (disk full, I/O error).
+    Io,
+}
+
+/// A failure of the store.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct StoreError {
+    kind: StoreErrorKind,
+    message: String,
+    #[source]
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl StoreError {
+    /// A failure of `kind`; `message` is a lowercase fragment that names the thing.
+    pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    /// The same with its cause.
+    #[must_use]
+    pub fn with_source(
+        mut self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// What callers branch on.
+    pub fn kind(&self) -> StoreErrorKind {
+        self.kind
+    }
+}

@@ -1,0 +1,476 @@
+//! The durable store: one `SQLite` file for one site, opened by one process at a time. A commit is a
+//! transaction. The only room that knows `SQLite`; none of its types leaves it.
+//!
+//! People may read the file with any tool, even while a crawl runs:
+//! `sqlite3 state.db "select url from page where reason = 'noindex'"`. What the tables hold stands in
+//! the file itself (`.schema`).
+//!
+//! # What it costs
+//! Memory: 64 MiB of pages of the file, whatever the size of the site. Disk: about 0.8 KB per URL with
+//! 20 links. [`Store::counts`], [`Store::visit_keys`] and [`Store::queue_len`] read every row, about a
+//! second for a million URLs: they are for the start and the end of a run. An index for them would
+//! hold every URL once more and make each commit write to one more place for each URL.
+
+mod columns;
+mod effects;
+mod files;
+mod links;
+mod ranges;
+mod record;
+mod schema;
+
+use std::{
+    collections::BTreeMap,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
+
+use rusqlite::{
+    Connection, ErrorCode, OptionalExtension, Row, Transaction, TransactionBehavior, params,
+};
+
+use self::{
+    columns::Columns,
+    files::Lock,
+    record::{Stored, hash_from_text, hash_text, select_records},
+};
+use crate::{
+    page::{PageFacts, PageRecord, Reason, RunId},
+    store::{
+        Commit, LedgerEntry, QueuedUrl, Rejudged, Store, StoreError, StoreErrorKind, VisitPage,
+    },
+    url_key::UrlKey,
+};
+
+/// The memory of one site in a file.
+///
+/// Dropping it ends the use of the file and gives its lock back. Nothing is lost when that does not
+/// happen: what was committed is in the file.
+///
+/// ```
+/// use crawler::store::{Store, sqlite::SqliteStore};
+///
+/// let folder = tempfile::tempdir()?;
+/// let store = SqliteStore::open(&folder.path().join("https_example.com.db"))?;
+/// assert_eq!(store.queue_len()?, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct SqliteStore {
+    // Before the lock: fields are dropped in this order.
+    connection: Connection,
+    lock: Lock,
+    path: PathBuf,
+}
+
+impl SqliteStore {
+    /// Opens the state `path`, or begins one, and locks it for as long as the store lives. Folders
+    /// that have to be made, and the file, are for their owner alone.
+    ///
+    /// # Errors
+    /// - [`StoreErrorKind::Busy`]: another process (or store) holds it; the message names it.
+    /// - [`StoreErrorKind::Version`]: a newer arpent wrote it.
+    /// - [`StoreErrorKind::Corrupt`]: it is damaged, or no state of arpent. It is left as it is.
+    /// - [`StoreErrorKind::Open`]: it cannot be opened or created.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let path = absolute(path)?;
+        files::create_folder(&path)?;
+        let lock = Lock::acquire(&path)?;
+        files::end_replacement(&path, &lock)?;
+        Self::open_held(path, lock)
+    }
+
+    /// Opens a state anew: what is at `path` is set aside as by [`set_aside`], and the new state knows
+    /// of it only what `carry_over(old, new)` copies. However that ends, by a failure or by the end of
+    /// the process, either the old state or the whole new one is at `path` (or is put there when it is
+    /// opened next). Of a state that is damaged is carried over what can be read.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`], but for damage; `carry_over` failed. The old state stands.
+    pub fn open_anew(
+        path: &Path,
+        timestamp: &str,
+        carry_over: impl FnOnce(&dyn Store, &mut dyn Store) -> Result<(), StoreError>,
+    ) -> Result<Self, StoreError> {
+        let path = absolute(path)?;
+        files::create_folder(&path)?;
+        let mut lock = Lock::acquire(&path)?;
+        files::end_replacement(&path, &lock)?;
+        if files::exists(&path)? {
+            let mut new = Self::open(&files::next_of(&path))?;
+            let carried = match schema::open(&path) {
+                Ok(connection) => {
+                    let path = path.clone();
+                    let old = Self {
+                        connection,
+                        lock,
+                        path,
+                    };
+                    let carried = carry_over(&old, &mut new);
+                    lock = old.into_lock();
+                    carried
+                }
+                Err(error) => Err(error),
+            };
+            match carried {
+                Err(error) if error.kind() == StoreErrorKind::Corrupt => {
+                    tracing::warn!(target: "store", "{error}; what it knew is lost");
+                }
+                carried => carried?,
+            }
+            // Closed, it is one file, and all of it is on the disk.
+            drop(new);
+            files::set_aside_locked(&path, timestamp, &lock)?;
+            files::put_in_place(&path, &lock)?;
+        }
+        Self::open_held(path, lock)
+    }
+
+    fn open_held(path: PathBuf, lock: Lock) -> Result<Self, StoreError> {
+        files::create_file(&path)?;
+        let connection = schema::open(&path)?;
+        Ok(Self {
+            connection,
+            lock,
+            path,
+        })
+    }
+
+    /// Closes the file, and goes on holding it.
+    fn into_lock(self) -> Lock {
+        let Self {
+            connection, lock, ..
+        } = self;
+        drop(connection);
+        lock
+    }
+
+    /// Runs `queries`.
+    fn read<T>(
+        &self,
+        queries: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        queries(&self.connection).map_err(|error| failure("read", &self.path, error))
+    }
+
+    /// Runs `effects` in a transaction: all or nothing.
+    fn write(
+        &mut self,
+        effects: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), StoreError> {
+        let run = || {
+            let transaction = self
+                .connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            effects(&transaction)?;
+            transaction.commit()
+        };
+        run().map_err(|error| failure("write to", &self.path, error))
+    }
+
+    /// The only row of `sql`, if there is one.
+    fn row<T>(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        self.read(|connection| connection.query_row(sql, parameters, read).optional())
+    }
+
+    fn stored(&self, key: &UrlKey) -> Result<Option<Stored>, StoreError> {
+        self.row(
+            select_records!("WHERE url = ?1"),
+            [key.as_str()],
+            Stored::read,
+        )
+    }
+}
+
+/// To `SQLite` some relative names mean something else than a file.
+fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
+    std::path::absolute(path).map_err(|error| files::io_failure("open", path, error))
+}
+
+/// Renames the state `path` to `<name>.old-<timestamp>`, with the files that belong to it, and says
+/// where it is now; `None` when there is no state. Nothing is ever replaced: `.2` and so on is added
+/// to a name that is taken. `timestamp` must be fit for a file name. The state can still be opened
+/// there.
+///
+/// # Errors
+/// [`StoreErrorKind::Busy`]: a run holds it. [`StoreErrorKind::Open`]: it cannot be renamed.
+pub fn set_aside(path: &Path, timestamp: &str) -> Result<Option<PathBuf>, StoreError> {
+    files::set_aside(path, timestamp)
+}
+
+/// Translates what `SQLite` says about the state `path`.
+fn failure(action: &str, path: &Path, error: rusqlite::Error) -> StoreError {
+    let kind = match &error {
+        rusqlite::Error::SqliteFailure(failure, _)
+        | rusqlite::Error::SqlInputError { error: failure, .. } => {
+            match failure.code {
+                // `Unknown` is an error in SQL; as ours is fixed, the tables are not what they should be.
+                ErrorCode::DatabaseCorrupt
+                | ErrorCode::NotADatabase
+                | ErrorCode::TypeMismatch
+                | ErrorCode::Unknown => StoreErrorKind::Corrupt,
+                ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreErrorKind::Busy,
+                ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly => {
+                    StoreErrorKind::Open
+                }
+                _ => StoreErrorKind::Io,
+            }
+        }
+        rusqlite::Error::FromSqlConversionFailure(..)
+        | rusqlite::Error::IntegralValueOutOfRange(..)
+        | rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::Utf8Error(..) => StoreErrorKind::Corrupt,
+        _ => StoreErrorKind::Io,
+    };
+    let path = path.display();
+    let message = match kind {
+        StoreErrorKind::Corrupt => format!("{path} is damaged or no state of arpent"),
+        StoreErrorKind::Busy => format!("the state {path} is in use by another program"),
+        StoreErrorKind::Open | StoreErrorKind::Version | StoreErrorKind::Io => {
+            format!("cannot {action} the state {path}")
+        }
+    };
+    StoreError::new(kind, message).with_source(error)
+}
+
+impl Store for SqliteStore {
+    fn commit(&mut self, commit: &Commit) -> Result<(), StoreError> {
+        self.write(|transaction| effects::apply(transaction, commit))
+    }
+
+    fn begin_run(&mut self, run: RunId) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            transaction.execute("DELETE FROM queue", [])?;
+            transaction.execute(
+                "REPLACE INTO run (id, run, last_sequence) VALUES (1, ?1, 0)",
+                [run],
+            )?;
+            Ok(())
+        })
+    }
+
+    fn queued(&self, after: Option<u64>, limit: usize) -> Result<Vec<QueuedUrl>, StoreError> {
+        // A cross join keeps the order of the tables: from the queue to the pages.
+        let sql = "SELECT queue.sequence, queue.url, page.depth, queue.hops
+                   FROM queue CROSS JOIN page ON page.url = queue.url
+                   WHERE queue.sequence > ?1 ORDER BY queue.sequence LIMIT ?2";
+        self.read(|connection| {
+            let after = after.map_or(-1, |after| i64::try_from(after).unwrap_or(i64::MAX));
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let mut statement = connection.prepare(sql)?;
+            let rows = statement.query_map(params![after, limit], |row| {
+                let mut columns = Columns::new(row);
+                Ok(QueuedUrl {
+                    sequence: columns.get()?,
+                    key: columns.key()?,
+                    depth: columns.get()?,
+                    hops: columns.get()?,
+                })
+            })?;
+            rows.collect()
+        })
+    }
+
+    fn queue_len(&self) -> Result<u64, StoreError> {
+        Ok(self
+            .row("SELECT count(*) FROM queue", [], |row| row.get(0))?
+            .unwrap_or_default())
+    }
+
+    fn last_sequence(&self) -> Result<u64, StoreError> {
+        Ok(self
+            .row("SELECT last_sequence FROM run", [], |row| row.get(0))?
+            .unwrap_or_default())
+    }
+
+    fn page(&self, key: &UrlKey) -> Result<Option<PageRecord>, StoreError> {
+        Ok(self.stored(key)?.map(|stored| stored.record))
+    }
+
+    fn earlier_facts(&self, key: &UrlKey) -> Result<Option<PageFacts>, StoreError> {
+        Ok(self.stored(key)?.and_then(|stored| stored.earlier))
+    }
+
+    fn visit_pages(
+        &self,
+        run: RunId,
+        from: Option<&UrlKey>,
+        visit: &mut dyn FnMut(&UrlKey, PageRecord) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare(select_records!(
+                "WHERE url >= ?1 AND url < ?2 AND run = ?3 ORDER BY url"
+            ))?;
+            for range in ranges::of_origins(connection, "page", from)? {
+                let mut rows = statement.query(params![range.start, range.end, run])?;
+                while let Some(row) = rows.next()? {
+                    let stored = Stored::read(row)?;
+                    if visit(&stored.key, stored.record).is_break() {
+                        return Ok(());
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn visit_pages_with_ledger(
+        &self,
+        run: RunId,
+        from: Option<&UrlKey>,
+        visit: &mut VisitPage<'_>,
+    ) -> Result<(), StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare(select_records!(
+                ", ledger.content_hash, ledger.hash_version, lastmod, last_modified_seconds",
+                "LEFT JOIN ledger ON ledger.url = page.url ",
+                "WHERE page.url >= ?1 AND page.url < ?2 AND run = ?3 ORDER BY page.url"
+            ))?;
+            for range in ranges::of_origins(connection, "page", from)? {
+                let mut rows = statement.query(params![range.start, range.end, run])?;
+                while let Some(row) = rows.next()? {
+                    let mut columns = Columns::new(row);
+                    let stored = Stored::read_columns(&mut columns)?;
+                    let ledger = optional_ledger_entry(&mut columns)?;
+                    if visit(&stored.key, stored.record, ledger).is_break() {
+                        return Ok(());
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn visit_keys(
+        &self,
+        run: RunId,
+        visit: &mut dyn FnMut(&UrlKey, Reason),
+    ) -> Result<(), StoreError> {
+        self.read(|connection| {
+            let mut statement =
+                connection.prepare("SELECT url, reason FROM page WHERE run = ?1")?;
+            let mut rows = statement.query([run])?;
+            while let Some(row) = rows.next()? {
+                let mut columns = Columns::new(row);
+                visit(&columns.key()?, columns.word("reason", Reason::from_code)?);
+            }
+            Ok(())
+        })
+    }
+
+    fn links(&self, key: &UrlKey) -> Result<Option<Vec<UrlKey>>, StoreError> {
+        self.row(
+            "SELECT links FROM outlinks WHERE id = (SELECT outlinks FROM page WHERE url = ?1)",
+            [key.as_str()],
+            |row| Columns::new(row).bytes(|bytes| links::decode(key, bytes)),
+        )
+    }
+
+    fn counts(&self, run: RunId) -> Result<BTreeMap<Reason, u64>, StoreError> {
+        // Counted here: SQL would sort all rows by reason first.
+        self.read(|connection| {
+            let mut counts = BTreeMap::new();
+            let mut statement = connection.prepare("SELECT reason FROM page WHERE run = ?1")?;
+            let mut rows = statement.query([run])?;
+            while let Some(row) = rows.next()? {
+                let reason = Columns::new(row).word("reason", Reason::from_code)?;
+                *counts.entry(reason).or_default() += 1;
+            }
+            Ok(counts)
+        })
+    }
+
+    fn rejudge(&mut self, verdicts: &[Rejudged]) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let mut update =
+                transaction.prepare("UPDATE page SET state = ?2, reason = ?3 WHERE url = ?1")?;
+            for (key, reason) in verdicts {
+                update.execute([key.as_str(), reason.state().as_str(), reason.code()])?;
+            }
+            Ok(())
+        })
+    }
+
+    fn ledger(&self, key: &UrlKey) -> Result<Option<LedgerEntry>, StoreError> {
+        let sql = "SELECT content_hash, hash_version, lastmod, last_modified_seconds FROM ledger WHERE url = ?1";
+        self.row(sql, [key.as_str()], |row| {
+            ledger_entry(&mut Columns::new(row))
+        })
+    }
+
+    fn set_ledger(&mut self, entries: &[(UrlKey, LedgerEntry)]) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let mut replace = transaction.prepare(
+                "REPLACE INTO ledger (url, content_hash, hash_version, lastmod, last_modified_seconds)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?;
+            for (key, entry) in entries {
+                replace.execute(params![
+                    key.as_str(),
+                    hash_text(entry.content_hash),
+                    entry.hash_version,
+                    entry.lastmod,
+                    entry.last_modified_seconds,
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
+    fn visit_ledger(&self, visit: &mut dyn FnMut(&UrlKey, LedgerEntry)) -> Result<(), StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT url, content_hash, hash_version, lastmod, last_modified_seconds FROM ledger
+                 WHERE url >= ?1 AND url < ?2 ORDER BY url",
+            )?;
+            for range in ranges::of_origins(connection, "ledger", None)? {
+                let mut rows = statement.query([range.start, range.end])?;
+                while let Some(row) = rows.next()? {
+                    let mut columns = Columns::new(row);
+                    visit(&columns.key()?, ledger_entry(&mut columns)?);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn value(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.row("SELECT value FROM value WHERE name = ?1", [name], |row| {
+            row.get(0)
+        })
+    }
+}
+
+/// The entry of a page that may have none: then its columns are empty, of which one never is.
+fn optional_ledger_entry(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<LedgerEntry>> {
+    let hash = columns.optional_word("content_hash", hash_from_text)?;
+    let Some(content_hash) = hash else {
+        return Ok(None);
+    };
+    rest_of_ledger_entry(content_hash, columns).map(Some)
+}
+
+fn ledger_entry(columns: &mut Columns<'_, '_>) -> rusqlite::Result<LedgerEntry> {
+    let content_hash = columns.word("content_hash", hash_from_text)?;
+    rest_of_ledger_entry(content_hash, columns)
+}
+
+fn rest_of_ledger_entry(
+    content_hash: u128,
+    columns: &mut Columns<'_, '_>,
+) -> rusqlite::Result<LedgerEntry> {
+    Ok(LedgerEntry {
+        content_hash,
+        hash_version: columns.get()?,
+        lastmod: columns.get()?,
+        last_modified_seconds: columns.get()?,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! One commit as SQL: its discoveries, its finished and requeued URLs, its values. Runs inside a
+//! transaction that the caller commits or drops.
+
+use rusqlite::{Statement, Transaction, params};
+
+use super::{links::Encoder, record};
+use crate::{
+    page::{Reason, RunId},
+    store::{Commit, Discovery, Finished, QueuedUrl},
+    url_key::UrlKey,
+};
+
+/// Applies all effects of `commit`.
+pub(super) fn apply(transaction: &Transaction<'_>, commit: &Commit) -> rusqlite::Result<()> {
+    let mut effects = Effects::new(transaction, commit.run)?;
+    for discovery in &commit.discovered {
+        effects.discover(discovery)?;
+    }
+    for finished in &commit.finished {
+        effects.finish(finished)?;
+    }
+    for queued in &commit.requeued {
+        effects.requeue(queued)?;
+    }
+    transaction.execute(
+        "INSERT INTO run (id, run, last_sequence) VALUES (1, ?1, ?2)
+         ON CONFLICT (id) DO UPDATE SET
+           run = max(run, excluded.run), last_sequence = max(last_sequence, excluded.last_sequence)",
+        [commit.run, effects.last_sequence],
+    )?;
+    for (name, value) in &commit.values {
+        set_value(transaction, name, value.as_deref())?;
+    }
+    Ok(())
+}
+
+/// The statements of a commit, prepared once for all of its effects.
+struct Effects<'c> {
+    run: RunId,
+    last_sequence: u64,
+    insert: Statement<'c>,
+    lower_depth: Statement<'c>,
+    enqueue: Statement<'c>,
+    dequeue: Statement<'c>,
+    replace: Statement<'c>,
+    set_links: Statement<'c>,
+    requeue: Statement<'c>,
+    encoder: Encoder,
+}
+
+impl<'c> Effects<'c> {
+    fn new(transaction: &'c Transaction<'_>, run: RunId) -> rusqlite::Result<Self> {
+        Ok(Self {
+            run,
+            last_sequence: 0,
+            insert: transaction.prepare(
+                "INSERT INTO page (url, run, state, reason, depth, via, found_on, not_fetched)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                 ON CONFLICT (url) DO UPDATE SET
+                   run = excluded.run, state = excluded.state, reason = excluded.reason,
+                   depth = excluded.depth, via = excluded.via, found_on = excluded.found_on,
+                   attempts = 0, fetched_at = NULL, not_fetched = excluded.not_fetched, error = NULL
+                 WHERE page.run < excluded.run",
+            )?,
+            lower_depth: transaction
+                .prepare("UPDATE page SET depth = ?2 WHERE url = ?1 AND depth > ?2")?,
+            enqueue: transaction
+                .prepare("INSERT INTO queue (sequence, url, hops) VALUES (?1, ?2, ?3)")?,
+            dequeue: transaction.prepare("DELETE FROM queue WHERE sequence = ?1")?,
+            replace: transaction.prepare(record::REPLACE)?,
+            set_links: transaction.prepare(
+                "REPLACE INTO outlinks (id, links)
+                 VALUES ((SELECT outlinks FROM page WHERE url = ?1), ?2)",
+            )?,
+            requeue: transaction.prepare(
+                "UPDATE page SET
+                   state = ?3, reason = ?4, depth = min(depth, ?5), attempts = 0, fetched_at = NULL,
+                   not_fetched = NULL, error = NULL, answer_run = iif(answer_run IS NULL, NULL, -1)
+                 WHERE url = ?1 AND run = ?2 AND reason <> ?4",
+            )?,
+            encoder: Encoder::new(),
+        })
+    }
+
+    fn discover(&mut self, discovery: &Discovery) -> rusqlite::Result<()> {
+        self.last_sequence = self.last_sequence.max(discovery.sequence);
+        let is_queued = discovery.reason == Reason::Queued;
+        let key = discovery.key.as_str();
+        let inserted = self.insert.execute(params![
+            key,
+            self.run,
+            discovery.reason.state().as_str(),
+            discovery.reason.code(),
+            discovery.depth,
+            discovery.via.as_str(),
+            discovery.found_on.as_ref().map(UrlKey::as_str),
+            (!is_queued).then(|| discovery.reason.code()),
+        ])?;
+        if inserted == 0 {
+            self.lower_depth.execute(params![key, discovery.depth])?;
+        } else if is_queued {
+            self.enqueue
+                .execute(params![discovery.sequence, key, discovery.hops])?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, finished: &Finished) -> rusqlite::Result<()> {
+        self.last_sequence = self.last_sequence.max(finished.sequence);
+        self.dequeue.execute([finished.sequence])?;
+        let outlinks = match &finished.links {
+            Some(links) => Some(self.put_links(&finished.key, links)?),
+            None => None,
+        };
+        record::put(&mut self.replace, &finished.key, &finished.record, outlinks)?;
+        self.replace.raw_execute()?;
+        Ok(())
+    }
+
+    /// Stores the links of `key` in the place of older ones; says under which id.
+    fn put_links(&mut self, key: &UrlKey, links: &[UrlKey]) -> rusqlite::Result<i64> {
+        let bytes = self
+            .encoder
+            .encode(key, links)
+            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+        self.set_links.insert(params![key.as_str(), bytes])
+    }
+
+    fn requeue(&mut self, queued: &QueuedUrl) -> rusqlite::Result<()> {
+        self.last_sequence = self.last_sequence.max(queued.sequence);
+        let key = queued.key.as_str();
+        let reason = Reason::Queued;
+        let changed = self.requeue.execute(params![
+            key,
+            self.run,
+            reason.state().as_str(),
+            reason.code(),
+            queued.depth
+        ])?;
+        if changed > 0 {
+            self.enqueue
+                .execute(params![queued.sequence, key, queued.hops])?;
+        }
+        Ok(())
+    }
+}
+
+fn set_value(
+    transaction: &Transaction<'_>,
+    name: &str,
+    value: Option<&str>,
+) -> rusqlite::Result<()> {
+    match value {
+        Some(value) => transaction.execute(
+            "REPLACE INTO value (name, value) VALUES (?1, ?2)",
+            [name, value],
+        )?,
+        None => transaction.execute("DELETE FROM value WHERE name = ?1", [name])?,
+    };
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! The files around a state: its folder, its lock, and setting a state aside. The lock is the
+//! kernel's, so that no crash leaves one behind. Nothing here looks into the database.
+
+use std::{
+    ffi::OsString,
+    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    process,
+};
+
+use jiff::Timestamp;
+
+use crate::store::{StoreError, StoreErrorKind};
+
+/// Files that `SQLite` keeps beside a database, by what they add to its name.
+const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
+
+/// Bytes of a lock file that are read for a message; one line of ours is shorter than 64.
+const MAX_HOLDER_BYTES: u64 = 200;
+
+/// States set aside with one and the same timestamp.
+const MAX_SAME_NAME: u32 = 100;
+
+/// The hold on a state, given back when it is dropped or the process ends.
+#[derive(Debug)]
+pub(super) struct Lock {
+    file: File,
+}
+
+impl Drop for Lock {
+    /// Closing the file is not enough: a program that is being started at this instant holds a copy
+    /// of it for a moment, and would hold the lock with it. Should this fail, that is all it costs.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
+}
+
+impl Lock {
+    /// Takes the lock of the state `database` at once: `<database>.lock`, which stays when the lock
+    /// is given back, as removing it could split the lock in two.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::Busy`] names the holder; [`StoreErrorKind::Open`]: no such file can be made.
+    pub(super) fn acquire(database: &Path) -> Result<Self, StoreError> {
+        let path = with_suffix(database, ".lock");
+        let mut file = open_private(&path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(busy(database, &holder(&mut file))),
+            Err(TryLockError::Error(error)) => return Err(io_failure("lock", &path, error)),
+        }
+        // The text only serves the message of others: a full disk is no reason not to go on.
+        let _ = name_holder(&mut file);
+        Ok(Self { file })
+    }
+}
+
+/// Writes who holds the lock. The start time is the file's own: no clock is read here.
+fn name_holder(file: &mut File) -> io::Result<()> {
+    file.set_len(0)?;
+    write!(file, "process {}", process::id())?;
+    if let Ok(started) = Timestamp::try_from(file.metadata()?.modified()?) {
+        writeln!(file, ", started {started:.0}")?;
+    }
+    Ok(())
+}
+
+/// Who holds the lock, as it says itself; where locked files cannot be read, nobody knows.
+fn holder(file: &mut File) -> String {
+    let mut text = Vec::new();
+    let read = file.take(MAX_HOLDER_BYTES).read_to_end(&mut text);
+    let text: String = String::from_utf8_lossy(&text)
+        .chars()
+        .filter(|character| !character.is_control())
+        .collect();
+    match read {
+        Ok(_) if text.starts_with("process ") => text,
+        Ok(_) | Err(_) => "another process".to_owned(),
+    }
+}
+
+fn busy(database: &Path, holder: &str) -> StoreError {
+    StoreError::new(
+        StoreErrorKind::Busy,
+        format!("the state {} is in use by {holder}", database.display()),
+    )
+}
+
+/// Makes sure that `database` exists, empty when it is new. It and the folders that have to be made
+/// for it are for their owner alone: a state can hold what a site shows only to some.
+///
+/// # Errors
+/// [`StoreErrorKind::Open`].
+pub(super) fn create_file(database: &Path) -> Result<(), StoreError> {
+    open_private(database).map(drop)
+}
+
+/// Makes the folder that `database` stands in.
+///
+/// # Errors
+/// [`StoreErrorKind::Open`].
+pub(super) fn create_folder(database: &Path) -> Result<(), StoreError> {
+    let Some(folder) = database.parent() else {
+        return Ok(());
+    };
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+        .create(folder)
+        .map_err(|error| io_failure("create the folder", folder, error))
+}
+
+fn open_private(path: &Path) -> Result<File, StoreError> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+        .open(path)
+        .map_err(|error| io_failure("open", path, error))
+}
+
+/// Renames the state `database` to `<name>.old-<timestamp>`, with what belongs to it, and says where
+/// it is now; `None` when there was none. A state of that name is never replaced: `.2` and so on is
+/// added. `timestamp` must be fit for a file name.
+///
+/// # Errors
+/// [`StoreErrorKind::Busy`]: a run holds it. [`StoreErrorKind::Open`]: it cannot be renamed.
+pub(super) fn set_aside(database: &Path, timestamp: &str) -> Result<Option<PathBuf>, StoreError> {
+    if !exists(database)? {
+        return Ok(None);
+    }
+    let lock = Lock::acquire(database)?;
+    set_aside_locked(database, timestamp, &lock).map(Some)
+}
+
+/// The same for a state that is there and held.
+pub(super) fn set_aside_locked(
+    database: &Path,
+    timestamp: &str,
+    _held: &Lock,
+) -> Result<PathBuf, StoreError> {
+    let aside = free_name(&with_suffix(database, &format!(".old-{timestamp}")))?;
+    // The database goes first: beside a missing or empty database SQLite takes no log for its own, so
+    // that a crash between the renames does not mix two states.
+    rename(database, &aside)?;
+    for companion in COMPANIONS {
+        let from = with_suffix(database, companion);
+        if exists(&from)? {
+            rename(&from, &with_suffix(&aside, companion))?;
+        }
+    }
+    Ok(aside)
+}
+
+/// Where the state that will take the place of `database` is made. It is complete when `database` is
+/// not there: that is set aside only then.
+pub(super) fn next_of(database: &Path) -> PathBuf {
+    with_suffix(database, ".new")
+}
+
+/// Ends what a replacement of `database` that was killed has begun: forwards, when the old state is set
+/// aside already, else back.
+pub(super) fn end_replacement(database: &Path, held: &Lock) -> Result<(), StoreError> {
+    let next = next_of(database);
+    if !exists(&next)? {
+        return Ok(());
+    }
+    if exists(database)? {
+        discard(&next)
+    } else {
+        put_in_place(database, held)
+    }
+}
+
+/// Puts the finished next state in the place of `database`, which is set aside.
+pub(super) fn put_in_place(database: &Path, _held: &Lock) -> Result<(), StoreError> {
+    // A log of the old state that was not set aside with it must not be taken for one of the new.
+    for companion in COMPANIONS {
+        remove(&with_suffix(database, companion))?;
+    }
+    let next = next_of(database);
+    rename(&next, database)?;
+    discard(&next)
+}
+
+/// Removes a state that nobody holds, with everything that belongs to it.
+pub(super) fn discard(database: &Path) -> Result<(), StoreError> {
+    let companions = COMPANIONS.into_iter().chain([".lock"]);
+    for companion in companions {
+        remove(&with_suffix(database, companion))?;
+    }
+    remove(database)
+}
+
+fn remove(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(io_failure("remove", path, error))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// `path` itself or, where that is taken, with a number.
+fn free_name(path: &Path) -> Result<PathBuf, StoreError> {
+    if !exists(path)? {
+        return Ok(path.to_owned());
+    }
+    for number in 2..=MAX_SAME_NAME {
+        let numbered = with_suffix(path, &format!(".{number}"));
+        if !exists(&numbered)? {
+            return Ok(numbered);
+        }
+    }
+    Err(StoreError::new(
+        StoreErrorKind::Open,
+        format!("there are too many states named {}", path.display()),
+    ))
+}
+
+pub(super) fn exists(path: &Path) -> Result<bool, StoreError> {
+    path.try_exists()
+        .map_err(|error| io_failure("look for", path, error))
+}
+
+fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
+    fs::rename(from, to).map_err(|error| io_failure("rename", from, error))
+}
+
+/// What the system says about the file `path`.
+pub(super) fn io_failure(action: &str, path: &Path, error: io::Error) -> StoreError {
+    StoreError::new(
+        StoreErrorKind::Open,
+        format!("cannot {action} {}", path.display()),
+    )
+    .with_source(error)
+}
+
+/// `path` with `suffix` behind its name, whatever its extension.
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut text: OsString = path.as_os_str().to_owned();
+    text.push(suffix);
+    text.into()
+}

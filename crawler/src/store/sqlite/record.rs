@@ -1,0 +1,310 @@
+//! Rows of `page` to records and back. A row that no record could have made is an error, which
+//! becomes [`StoreErrorKind::Corrupt`](crate::store::StoreErrorKind::Corrupt); nothing is guessed.
+
+use jiff::Timestamp;
+use rusqlite::{Row, Statement, types::Null};
+
+use super::columns::{Binder, ColumnError, Columns};
+use crate::{
+    page::{
+        BodyEnd, BodyKind, Canonical, ContentHash, Directives, Outcome, PageFacts, PageRecord,
+        Reason, Refresh, Via, Warnings,
+    },
+    url_key::UrlKey,
+};
+
+/// Stores a record, in the order of [`put`]. Of a record of the same run, how the URL was found and
+/// the smaller depth stay; links that are not new stay in any case.
+pub(super) const REPLACE: &str = "
+REPLACE INTO page (
+  url, run, state, reason, depth, via, found_on, attempts, fetched_at, not_fetched, error, outlinks,
+  answer_run, status, content_type, kind, body_end, body_bytes, content_hash, hash_version,
+  last_modified, date, etag, noindex, nofollow, unavailable_after, canonical_is, canonical,
+  refresh_delay, refresh_url, location, selected_lastmod, excluded_by_page_rule, warnings, title
+) SELECT
+  ?1, ?2, ?3, ?4,
+  iif(old.run = ?2, min(old.depth, ?5), ?5),
+  iif(old.run = ?2, old.via, ?6),
+  iif(old.run = ?2, old.found_on, ?7),
+  ?8, ?9, ?10, ?11,
+  ifnull(?12, old.outlinks),
+  ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31,
+  ?32, ?33, ?34, ?35
+FROM (SELECT 1) LEFT JOIN page AS old ON old.url = ?1";
+
+/// Parameters of [`REPLACE`].
+const PARAMETERS: usize = 35;
+
+/// The columns of [`Stored::read`], in its order; then further ones, and what the table is joined with;
+/// a condition follows.
+macro_rules! select_records {
+    ($condition:literal) => {
+        select_records!("", "", $condition)
+    };
+    ($more:literal, $join:literal, $condition:literal) => {
+        concat!(
+            "SELECT page.url, run, reason, depth, via, found_on, attempts, fetched_at, not_fetched, error, ",
+            "answer_run, status, content_type, kind, body_end, body_bytes, page.content_hash, ",
+            "page.hash_version, last_modified, date, etag, noindex, nofollow, unavailable_after, ",
+            "canonical_is, canonical, refresh_delay, refresh_url, location, selected_lastmod, ",
+            "excluded_by_page_rule, warnings, title",
+            $more,
+            " FROM page ",
+            $join,
+            $condition
+        )
+    };
+}
+pub(super) use select_records;
+
+/// Columns of the facts, the last ones of a row.
+const FACTS: usize = 22;
+
+/// A row of `page`.
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub(super) key: UrlKey,
+    pub(super) record: PageRecord,
+    /// An answer that does not count.
+    pub(super) earlier: Option<PageFacts>,
+}
+
+/// Binds a record to [`REPLACE`]; `outlinks` is the id of its new links.
+pub(super) fn put(
+    statement: &mut Statement<'_>,
+    key: &UrlKey,
+    record: &PageRecord,
+    outlinks: Option<i64>,
+) -> rusqlite::Result<()> {
+    let mut row = Binder::new(statement);
+    row.put(key.as_str())?;
+    row.put(record.run)?;
+    row.put(record.reason.state().as_str())?;
+    row.put(record.reason.code())?;
+    row.put(record.depth)?;
+    row.put(record.via.as_str())?;
+    row.put(record.found_on.as_ref().map(UrlKey::as_str))?;
+    row.put(record.attempts)?;
+    row.put(record.fetched_at.map(time_text))?;
+    let (not_fetched, error, facts) = match &record.outcome {
+        None => (None, None, None),
+        Some(Outcome::NotFetched(reason)) => (Some(reason.code()), None, None),
+        Some(Outcome::NoAnswer { error }) => (None, Some(error.as_str()), None),
+        Some(Outcome::Answered(facts)) => (None, None, Some(facts)),
+    };
+    row.put(not_fetched)?;
+    row.put(error)?;
+    row.put(outlinks)?;
+    match facts {
+        Some(facts) => {
+            row.put(record.run)?;
+            put_facts(&mut row, facts)?;
+        }
+        None => {
+            while row.position() < PARAMETERS {
+                row.put(Null)?;
+            }
+        }
+    }
+    debug_assert_eq!(row.position(), PARAMETERS);
+    Ok(())
+}
+
+fn put_facts(row: &mut Binder<'_, '_>, facts: &PageFacts) -> rusqlite::Result<()> {
+    row.put(facts.status)?;
+    row.put(&facts.content_type)?;
+    row.put(match facts.kind {
+        BodyKind::Page => Some("page"),
+        BodyKind::Document => Some("document"),
+        BodyKind::Other => None,
+    })?;
+    match &facts.end {
+        BodyEnd::Complete => row.put("complete")?,
+        BodyEnd::Skipped => row.put(Null)?,
+        BodyEnd::TooLarge => row.put("too-large")?,
+        BodyEnd::CutShort => row.put("cut-short")?,
+        BodyEnd::Undecodable(coding) => row.put(format!("{UNDECODABLE}{coding}"))?,
+    }
+    row.put(facts.body_bytes)?;
+    row.put(facts.content_hash.map(|ContentHash(hash)| hash_text(hash)))?;
+    row.put(facts.content_hash.map(|_| ContentHash::VERSION))?;
+    row.put(facts.last_modified.map(time_text))?;
+    row.put(facts.date.map(time_text))?;
+    row.put(&facts.etag)?;
+    row.flag(facts.directives.noindex)?;
+    row.flag(facts.directives.nofollow)?;
+    row.put(facts.directives.unavailable_after.map(time_text))?;
+    let (canonical_is, canonical) = match &facts.canonical {
+        Canonical::Absent => (None, None),
+        Canonical::Itself => (Some("itself"), None),
+        Canonical::Other(key) => (Some("other"), Some(key.as_str())),
+        Canonical::Conflicting => (Some("conflicting"), None),
+    };
+    row.put(canonical_is)?;
+    row.put(canonical)?;
+    row.put(facts.refresh.as_ref().map(|refresh| refresh.delay_seconds))?;
+    row.put(
+        facts
+            .refresh
+            .as_ref()
+            .map(|refresh| refresh.target.as_str()),
+    )?;
+    row.put(facts.location.as_ref().map(UrlKey::as_str))?;
+    row.put(&facts.selected_lastmod)?;
+    row.flag(facts.excluded_by_page_rule)?;
+    let warnings = facts.warnings.codes().collect::<Vec<_>>().join(",");
+    row.put((!warnings.is_empty()).then_some(warnings))?;
+    row.put(&facts.title)
+}
+
+/// Begins the text of [`BodyEnd::Undecodable`].
+const UNDECODABLE: &str = "undecodable: ";
+
+impl Stored {
+    /// Reads a row of [`select_records`].
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Self::read_columns(&mut Columns::new(row))
+    }
+
+    /// Reads them; what follows is left.
+    pub(super) fn read_columns(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Self> {
+        let key = columns.key()?;
+        let run = columns.get()?;
+        let reason = columns.word("reason", Reason::from_code)?;
+        let depth = columns.get()?;
+        let via = columns.word("via", Via::from_word)?;
+        let found_on = columns.optional_key()?;
+        let attempts = columns.get()?;
+        let fetched_at = columns.time()?;
+        let not_fetched = columns.optional_word("not_fetched", Reason::from_code)?;
+        let error: Option<String> = columns.get()?;
+        let answer_run: Option<i64> = columns.get()?;
+        let facts = if answer_run.is_some() {
+            Some(read_facts(columns)?)
+        } else {
+            columns.skip(FACTS);
+            None
+        };
+        let counts = answer_run.is_some_and(|answer_run| u64::try_from(answer_run) == Ok(run));
+        let (outcome, earlier) = match (facts, error, not_fetched) {
+            (Some(facts), _, _) if counts => (Some(Outcome::Answered(Box::new(facts))), None),
+            (earlier, Some(error), _) => (Some(Outcome::NoAnswer { error }), earlier),
+            (earlier, None, Some(reason)) => (Some(Outcome::NotFetched(reason)), earlier),
+            (earlier, None, None) => (None, earlier),
+        };
+        let record = PageRecord {
+            run,
+            reason,
+            depth,
+            via,
+            found_on,
+            attempts,
+            fetched_at,
+            outcome,
+        };
+        Ok(Self {
+            key,
+            record,
+            earlier,
+        })
+    }
+}
+
+fn read_facts(columns: &mut Columns<'_, '_>) -> rusqlite::Result<PageFacts> {
+    // Fields are read in the order of the columns.
+    Ok(PageFacts {
+        status: columns.get()?,
+        content_type: columns.get()?,
+        kind: columns
+            .optional_word("kind", |word| match word {
+                "page" => Some(BodyKind::Page),
+                "document" => Some(BodyKind::Document),
+                _ => None,
+            })?
+            .unwrap_or(BodyKind::Other),
+        end: columns
+            .optional_word("body_end", |word| match word {
+                "complete" => Some(BodyEnd::Complete),
+                "too-large" => Some(BodyEnd::TooLarge),
+                "cut-short" => Some(BodyEnd::CutShort),
+                _ => word
+                    .strip_prefix(UNDECODABLE)
+                    .map(|coding| BodyEnd::Undecodable(coding.to_owned())),
+            })?
+            .unwrap_or(BodyEnd::Skipped),
+        body_bytes: columns.get()?,
+        content_hash: {
+            let hash = columns.optional_word("content_hash", hash_from_text)?;
+            let version: Option<u32> = columns.get()?;
+            // The hash of another algorithm tells nothing about whether the content changed.
+            hash.filter(|_| version == Some(ContentHash::VERSION))
+                .map(ContentHash)
+        },
+        last_modified: columns.time()?,
+        date: columns.time()?,
+        etag: columns.get()?,
+        directives: Directives {
+            noindex: columns.flag()?,
+            nofollow: columns.flag()?,
+            unavailable_after: columns.time()?,
+        },
+        canonical: read_canonical(columns)?,
+        refresh: {
+            let delay: Option<u32> = columns.get()?;
+            let target = columns.optional_key()?;
+            match (delay, target) {
+                (Some(delay_seconds), Some(target)) => Some(Refresh {
+                    delay_seconds,
+                    target,
+                }),
+                (None, None) => None,
+                (Some(_), None) | (None, Some(_)) => {
+                    return Err(columns.failure(ColumnError::Half { what: "refresh" }));
+                }
+            }
+        },
+        location: columns.optional_key()?,
+        selected_lastmod: columns.get()?,
+        excluded_by_page_rule: columns.flag()?,
+        links: Vec::new(),
+        warnings: columns
+            .optional_word("warnings", |codes| {
+                Some(Warnings::from_codes(codes.split(',')))
+            })?
+            .unwrap_or_default(),
+        title: columns.get()?,
+    })
+}
+
+fn read_canonical(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Canonical> {
+    let is: Option<String> = columns.get()?;
+    let other = columns.optional_key()?;
+    match (is.as_deref(), other) {
+        (None, None) => Ok(Canonical::Absent),
+        (Some("itself"), None) => Ok(Canonical::Itself),
+        (Some("conflicting"), None) => Ok(Canonical::Conflicting),
+        (Some("other"), Some(key)) => Ok(Canonical::Other(key)),
+        (Some("other"), None) | (None, Some(_)) => {
+            Err(columns.failure(ColumnError::Half { what: "canonical" }))
+        }
+        (Some(word), _) => Err(columns.failure(ColumnError::Word {
+            what: "canonical_is",
+            word: word.to_owned(),
+        })),
+    }
+}
+
+/// RFC 3339 in UTC, with as many digits of the second as the time has: it reads back as it was.
+fn time_text(time: Timestamp) -> String {
+    time.to_string()
+}
+
+/// A 128-bit hash in hexadecimal.
+pub(super) fn hash_text(hash: u128) -> String {
+    format!("{hash:032x}")
+}
+
+/// The hash that [`hash_text`] wrote.
+pub(super) fn hash_from_text(text: &str) -> Option<u128> {
+    (text.len() == 32).then(|| u128::from_str_radix(text, 16).ok())?
+}

@@ -1,0 +1,173 @@
+//! What people see in the file.
+
+use super::*;
+use crate::{
+    page::{
+        BodyEnd, BodyKind, Canonical, ContentHash, Directives, Outcome, Refresh, Via, Warnings,
+    },
+    store::{
+        Finished,
+        conformance::{discovery, finished, key, record},
+    },
+};
+
+#[test]
+fn people_can_read_the_file_while_it_is_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = SqliteStore::open(&state(&folder)).unwrap();
+    let [a, b] = [discovery("/a", 1), discovery("/b", 2)];
+    let commit = Commit {
+        run: 1,
+        discovered: vec![a.clone(), b.clone(), discovery("/c", 3)],
+        finished: vec![
+            finished(&a, record(1, Reason::Noindex)),
+            finished(&b, record(1, Reason::Listed)),
+        ],
+        ..Commit::default()
+    };
+    store.commit(&commit).unwrap();
+    let tool = Connection::open(state(&folder)).unwrap();
+    let rows = |sql: &str| -> Vec<String> {
+        let mut statement = tool.prepare(sql).unwrap();
+        statement
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect()
+    };
+    assert_eq!(
+        rows("select url from page where reason = 'noindex'"),
+        [a.key.as_str()]
+    );
+    assert_eq!(
+        rows("select fetched_at from page where etag = '\"1\"' limit 1"),
+        ["2026-05-01T10:00:00.25Z"]
+    );
+    assert_eq!(rows("select url from listed"), [b.key.as_str()]);
+    assert_eq!(
+        rows("select state || ' ' || reason || ' ' || urls from summary"),
+        ["excluded noindex 1", "listed listed 1", "queued queued 1"]
+    );
+    let schema = rows("select sql from sqlite_schema where name = 'page'");
+    assert!(
+        schema
+            .iter()
+            .all(|sql| sql.contains("-- why; the codes of the report")),
+        "{schema:?}"
+    );
+    // A tool that reads does not stop the crawl.
+    tool.execute_batch("BEGIN; SELECT count(*) FROM page")
+        .unwrap();
+    store.begin_run(2).unwrap();
+    assert_eq!(rows("select url from listed"), [b.key.as_str()]);
+}
+
+/// A record in which everything is said, each thing differently.
+fn answered_in_full() -> PageRecord {
+    let time = |day: u32| Some(format!("2026-02-{day:02}T00:00:00Z").parse().unwrap());
+    let url = |path: &str| key(&format!("https://example.com/{path}"));
+    let facts = PageFacts {
+        status: 200,
+        content_type: Some("text/html".to_owned()),
+        kind: BodyKind::Page,
+        end: BodyEnd::Undecodable("lzma".to_owned()),
+        body_bytes: 4_321,
+        content_hash: Some(ContentHash(0xabc)),
+        last_modified: time(2),
+        date: time(3),
+        etag: Some("W/\"4\"".to_owned()),
+        directives: Directives {
+            noindex: true,
+            nofollow: false,
+            unavailable_after: time(5),
+        },
+        canonical: Canonical::Other(url("canonical")),
+        refresh: Some(Refresh {
+            delay_seconds: 6,
+            target: url("refresh"),
+        }),
+        location: Some(url("location")),
+        selected_lastmod: Some("2026-02-07".to_owned()),
+        excluded_by_page_rule: true,
+        links: Vec::new(),
+        warnings: Warnings {
+            soft_404: true,
+            sniffed: true,
+            ..Warnings::default()
+        },
+        title: Some("a title".to_owned()),
+    };
+    PageRecord {
+        run: 8,
+        reason: Reason::CanonicalElsewhere,
+        depth: 9,
+        via: Via::Alternate,
+        found_on: Some(url("found-on")),
+        attempts: 10,
+        fetched_at: time(1),
+        outcome: Some(Outcome::Answered(Box::new(facts))),
+    }
+}
+
+#[test]
+fn columns_hold_what_their_names_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = SqliteStore::open(&state(&folder)).unwrap();
+    let finished = vec![Finished {
+        links: Some(vec![key("https://example.com/link")]),
+        ..finished(&discovery("/a", 11), answered_in_full())
+    }];
+    store
+        .commit(&Commit {
+            run: 8,
+            finished,
+            ..Commit::default()
+        })
+        .unwrap();
+    let named = |column: &str| -> String {
+        let sql = format!("SELECT CAST(ifnull({column}, '-') AS TEXT) FROM page");
+        store
+            .connection
+            .query_row(&sql, [], |row| row.get(0))
+            .unwrap()
+    };
+    for (column, text) in [
+        ("url", "https://example.com/a"),
+        ("run", "8"),
+        ("state", "excluded"),
+        ("reason", "canonical-elsewhere"),
+        ("depth", "9"),
+        ("via", "alternate"),
+        ("found_on", "https://example.com/found-on"),
+        ("attempts", "10"),
+        ("fetched_at", "2026-02-01T00:00:00Z"),
+        ("not_fetched", "-"),
+        ("error", "-"),
+        ("outlinks", "1"),
+        ("answer_run", "8"),
+        ("status", "200"),
+        ("content_type", "text/html"),
+        ("kind", "page"),
+        ("body_end", "undecodable: lzma"),
+        ("body_bytes", "4321"),
+        ("content_hash", "00000000000000000000000000000abc"),
+        ("hash_version", "1"),
+        ("last_modified", "2026-02-02T00:00:00Z"),
+        ("date", "2026-02-03T00:00:00Z"),
+        ("etag", "W/\"4\""),
+        ("noindex", "1"),
+        ("nofollow", "-"),
+        ("unavailable_after", "2026-02-05T00:00:00Z"),
+        ("canonical_is", "other"),
+        ("canonical", "https://example.com/canonical"),
+        ("refresh_delay", "6"),
+        ("refresh_url", "https://example.com/refresh"),
+        ("location", "https://example.com/location"),
+        ("selected_lastmod", "2026-02-07"),
+        ("excluded_by_page_rule", "1"),
+        ("warnings", "soft-404,sniffed-html"),
+        ("title", "a title"),
+    ] {
+        assert_eq!(named(column), text, "{column}");
+    }
+}

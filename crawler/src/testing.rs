@@ -1,0 +1,430 @@
+//! A site, a clock and a failing store for tests: everything the engine touches, without sockets and
+//! without real time. Under tokio's paused clock a crawl of hours takes milliseconds and its spacing
+//! can be asserted exactly.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    ops::ControlFlow,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use crate::{
+    clock::Clock,
+    fetch::{
+        BodySink, BodyWish, BoxFuture, Fetch, FetchError, FetchErrorKind, Fetched, Headers,
+        Request, ResponseHead,
+    },
+    page::{BodyEnd, PageFacts, PageRecord, Reason, RunId},
+    store::{
+        Commit, LedgerEntry, QueuedUrl, Rejudged, Store, StoreError, StoreErrorKind, VisitPage,
+    },
+    url_key::UrlKey,
+};
+
+/// Wall time that runs with tokio's clock, from a fixed instant on.
+#[derive(Debug, Clone)]
+pub struct TestClock {
+    start: Timestamp,
+    began: Instant,
+}
+
+impl TestClock {
+    /// A clock that shows `start` now.
+    pub fn starting_at(start: Timestamp) -> Self {
+        Self {
+            start,
+            began: Instant::now(),
+        }
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        self.start
+            .checked_add(self.began.elapsed())
+            .unwrap_or(Timestamp::MAX)
+    }
+}
+
+/// What a fixture page answers.
+#[derive(Debug, Clone)]
+pub struct FixturePage {
+    /// HTTP status.
+    pub status: u16,
+    /// Headers.
+    pub headers: Vec<(String, String)>,
+    /// Body.
+    pub body: Vec<u8>,
+    /// Time from the request to the end of the answer.
+    pub latency: Duration,
+    /// When set, there is no answer but this failure.
+    pub failure: Option<FetchErrorKind>,
+}
+
+impl FixturePage {
+    /// 200 with an HTML body.
+    pub fn html(body: impl Into<String>) -> Self {
+        Self {
+            status: 200,
+            headers: vec![("content-type".into(), "text/html; charset=utf-8".into())],
+            body: body.into().into_bytes(),
+            latency: Duration::from_millis(5),
+            failure: None,
+        }
+    }
+
+    /// A page that links to `targets`.
+    pub fn linking<'a>(targets: impl IntoIterator<Item = &'a str>) -> Self {
+        let links: Vec<String> = targets
+            .into_iter()
+            .map(|target| format!("<a href=\"{target}\">{target}</a>"))
+            .collect();
+        let links = links.join("\n");
+        Self::html(format!("<!doctype html><title>page</title><p>{links}</p>"))
+    }
+
+    /// An empty answer with `status`.
+    pub fn status(status: u16) -> Self {
+        Self {
+            status,
+            headers: Vec::new(),
+            ..Self::html("")
+        }
+    }
+
+    /// A redirect to `target`.
+    pub fn redirect(status: u16, target: &str) -> Self {
+        Self::status(status).with_header("location", target)
+    }
+
+    /// Plain text, e.g. a robots.txt.
+    pub fn text(body: &str) -> Self {
+        let mut page = Self::html(body);
+        page.headers = vec![("content-type".into(), "text/plain".into())];
+        page
+    }
+
+    /// No answer at all.
+    pub fn failing(kind: FetchErrorKind) -> Self {
+        Self {
+            failure: Some(kind),
+            ..Self::html("")
+        }
+    }
+
+    /// The same with one more header.
+    #[must_use]
+    pub fn with_header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The same, answered after `latency`.
+    #[must_use]
+    pub fn after(mut self, latency: Duration) -> Self {
+        self.latency = latency;
+        self
+    }
+}
+
+/// One request that a [`FixtureSite`] saw.
+#[derive(Debug, Clone)]
+pub struct SeenRequest {
+    /// Whole URL.
+    pub url: String,
+    /// When it came in.
+    pub begun: Instant,
+    /// When its answer ended.
+    pub ended: Option<Instant>,
+    /// Requests in flight on the same host while it was out, itself included, at its beginning.
+    pub in_flight: usize,
+}
+
+type Script = dyn Fn(&str, usize) -> Option<FixturePage> + Send + Sync;
+
+/// A site in memory: pages by whole URL, 404 for the rest, and a log of every request.
+#[derive(Clone, Default)]
+pub struct FixtureSite {
+    pages: Arc<HashMap<String, FixturePage>>,
+    /// Asked first, with the URL and how often it was asked for before.
+    script: Option<Arc<Script>>,
+    log: Arc<Mutex<Vec<SeenRequest>>>,
+}
+
+impl std::fmt::Debug for FixtureSite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FixtureSite")
+            .field("pages", &self.pages.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl FixtureSite {
+    /// A site with these pages, by whole URL.
+    pub fn new<'a>(pages: impl IntoIterator<Item = (&'a str, FixturePage)>) -> Self {
+        let pages = pages
+            .into_iter()
+            .map(|(url, page)| (url.to_owned(), page))
+            .collect();
+        Self {
+            pages: Arc::new(pages),
+            ..Self::default()
+        }
+    }
+
+    /// The same, with a script that may answer first: it gets the URL and how often it was asked for before.
+    #[must_use]
+    pub fn scripted(
+        mut self,
+        script: impl Fn(&str, usize) -> Option<FixturePage> + Send + Sync + 'static,
+    ) -> Self {
+        self.script = Some(Arc::new(script));
+        self
+    }
+
+    /// Every request so far, in order.
+    pub fn requests(&self) -> Vec<SeenRequest> {
+        self.log().clone()
+    }
+
+    fn log(&self) -> MutexGuard<'_, Vec<SeenRequest>> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, url: &UrlKey) -> (usize, FixturePage) {
+        let mut log = self.log();
+        let earlier = log
+            .iter()
+            .filter(|request| request.url == url.as_str())
+            .count();
+        let host = url.host();
+        let same_host = |request: &&SeenRequest| {
+            UrlKey::from_normalised(&request.url).is_ok_and(|other| other.host() == host)
+        };
+        let in_flight = 1 + log
+            .iter()
+            .filter(|request| request.ended.is_none())
+            .filter(same_host)
+            .count();
+        log.push(SeenRequest {
+            url: url.as_str().to_owned(),
+            begun: Instant::now(),
+            ended: None,
+            in_flight,
+        });
+        let position = log.len() - 1;
+        drop(log);
+        let scripted = self
+            .script
+            .as_ref()
+            .and_then(|script| script(url.as_str(), earlier));
+        let page = scripted.or_else(|| self.pages.get(url.as_str()).cloned());
+        (position, page.unwrap_or_else(|| FixturePage::status(404)))
+    }
+}
+
+impl Fetch for FixtureSite {
+    fn fetch<'a>(
+        &'a self,
+        request: &'a Request,
+        sink: &'a mut (dyn BodySink + Send),
+    ) -> BoxFuture<'a, Result<Fetched, FetchError>> {
+        Box::pin(async move {
+            let (position, page) = self.begin(&request.url);
+            let _ends = Ending {
+                site: self,
+                position,
+            };
+            tokio::time::sleep(page.latency).await;
+            if let Some(kind) = page.failure {
+                return Err(FetchError::new(kind, "fixture failure"));
+            }
+            let headers: Headers = page
+                .headers
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_str()))
+                .collect();
+            let head = ResponseHead {
+                status: page.status,
+                headers,
+            };
+            let mut end = BodyEnd::Complete;
+            let wish = sink.head(&head);
+            if wish == BodyWish::Stop {
+                end = BodyEnd::Skipped;
+            } else if page.body.len() as u64 > request.max_body_bytes {
+                end = BodyEnd::TooLarge;
+            } else {
+                for chunk in page.body.chunks(1_000) {
+                    if sink.chunk(chunk) == BodyWish::Stop {
+                        end = BodyEnd::Skipped;
+                        break;
+                    }
+                }
+            }
+            Ok(Fetched {
+                head,
+                end,
+                wire_bytes: page.body.len() as u64,
+            })
+        })
+    }
+}
+
+/// Notes the end of a request, also when its future is dropped.
+struct Ending<'a> {
+    site: &'a FixtureSite,
+    position: usize,
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        if let Some(request) = self.site.log().get_mut(self.position) {
+            request.ended = Some(Instant::now());
+        }
+    }
+}
+
+/// A store that fails at its n-th write and from then on, like a disk that is full.
+#[derive(Debug)]
+pub struct FailingStore<S> {
+    inner: S,
+    writes_left: usize,
+    only_commits: bool,
+}
+
+impl<S> FailingStore<S> {
+    /// `inner`, which takes `commits` commits; other writes never fail.
+    pub fn new(inner: S, commits: usize) -> Self {
+        Self {
+            inner,
+            writes_left: commits,
+            only_commits: true,
+        }
+    }
+
+    /// `inner`, which takes `writes` writes: commits, begun runs, changed verdicts, ledger entries.
+    pub fn after_writes(inner: S, writes: usize) -> Self {
+        Self {
+            inner,
+            writes_left: writes,
+            only_commits: false,
+        }
+    }
+
+    fn write(&mut self) -> Result<(), StoreError> {
+        if self.writes_left == 0 {
+            return Err(StoreError::new(
+                StoreErrorKind::Io,
+                "failed to write: no space left on device",
+            ));
+        }
+        self.writes_left -= 1;
+        Ok(())
+    }
+
+    fn write_other(&mut self) -> Result<(), StoreError> {
+        if self.only_commits {
+            Ok(())
+        } else {
+            self.write()
+        }
+    }
+
+    /// The store inside, as the failures left it.
+    pub fn into_inner(self) -> S {
+        self.inner
+    }
+}
+
+impl<S: Store> Store for FailingStore<S> {
+    fn commit(&mut self, commit: &Commit) -> Result<(), StoreError> {
+        self.write()?;
+        self.inner.commit(commit)
+    }
+
+    fn begin_run(&mut self, run: RunId) -> Result<(), StoreError> {
+        self.write_other()?;
+        self.inner.begin_run(run)
+    }
+
+    fn queued(&self, after: Option<u64>, limit: usize) -> Result<Vec<QueuedUrl>, StoreError> {
+        self.inner.queued(after, limit)
+    }
+
+    fn queue_len(&self) -> Result<u64, StoreError> {
+        self.inner.queue_len()
+    }
+
+    fn last_sequence(&self) -> Result<u64, StoreError> {
+        self.inner.last_sequence()
+    }
+
+    fn page(&self, key: &UrlKey) -> Result<Option<PageRecord>, StoreError> {
+        self.inner.page(key)
+    }
+
+    fn earlier_facts(&self, key: &UrlKey) -> Result<Option<PageFacts>, StoreError> {
+        self.inner.earlier_facts(key)
+    }
+
+    fn visit_pages(
+        &self,
+        run: RunId,
+        from: Option<&UrlKey>,
+        visit: &mut dyn FnMut(&UrlKey, PageRecord) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.inner.visit_pages(run, from, visit)
+    }
+
+    fn visit_pages_with_ledger(
+        &self,
+        run: RunId,
+        from: Option<&UrlKey>,
+        visit: &mut VisitPage<'_>,
+    ) -> Result<(), StoreError> {
+        self.inner.visit_pages_with_ledger(run, from, visit)
+    }
+
+    fn visit_keys(
+        &self,
+        run: RunId,
+        visit: &mut dyn FnMut(&UrlKey, Reason),
+    ) -> Result<(), StoreError> {
+        self.inner.visit_keys(run, visit)
+    }
+
+    fn links(&self, key: &UrlKey) -> Result<Option<Vec<UrlKey>>, StoreError> {
+        self.inner.links(key)
+    }
+
+    fn counts(&self, run: RunId) -> Result<BTreeMap<Reason, u64>, StoreError> {
+        self.inner.counts(run)
+    }
+
+    fn rejudge(&mut self, verdicts: &[Rejudged]) -> Result<(), StoreError> {
+        self.write_other()?;
+        self.inner.rejudge(verdicts)
+    }
+
+    fn ledger(&self, key: &UrlKey) -> Result<Option<LedgerEntry>, StoreError> {
+        self.inner.ledger(key)
+    }
+
+    fn set_ledger(&mut self, entries: &[(UrlKey, LedgerEntry)]) -> Result<(), StoreError> {
+        self.write_other()?;
+        self.inner.set_ledger(entries)
+    }
+
+    fn visit_ledger(&self, visit: &mut dyn FnMut(&UrlKey, LedgerEntry)) -> Result<(), StoreError> {
+        self.inner.visit_ledger(visit)
+    }
+
+    fn value(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.inner.value(name)
+    }
+}
