@@ -34,8 +34,11 @@
 //! | [`holds`] | which hosts asked to wait, across starts? |
 //! | [`page`], [`site`], [`url_key`], [`config`], [`clock`] | the words everything else is written in |
 
+pub mod engine;
+
 pub mod report;
 
+pub mod frontier;
 pub mod politeness;
 pub mod robots;
 pub mod scope;

@@ -1,0 +1,341 @@
+//! The one door to the network: whoever wants an answer waits here for a turn at the host, so that
+//! robots.txt, the start URL and its redirects run under the same clocks as pages.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use tokio::{task::JoinSet, time::Instant};
+use tokio_util::sync::CancellationToken;
+
+use super::signal;
+use crate::{
+    clock::Clock,
+    config::LimitsConfig,
+    fetch::{BodySink, BodyWish, Fetch, FetchError, Fetched, Request, ResponseHead},
+    holds::Holds,
+    politeness::{Closed, NextTurn, Politeness, SharedPoliteness, Signal, Turn},
+    robots::{self, RobotsSink, Rules},
+    url_key::{HostKey, Identity, Origin, UrlKey},
+};
+
+/// How often a host without a free turn is looked at again: its turns may be held by another engine.
+pub(super) const BUSY_POLL: Duration = Duration::from_millis(50);
+
+/// Everything needed to ask one question politely.
+#[derive(Clone)]
+pub(super) struct Door {
+    pub(super) fetch: Arc<dyn Fetch>,
+    pub(super) politeness: SharedPoliteness,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) identity: Arc<Identity>,
+    pub(super) limits: Arc<LimitsConfig>,
+    pub(super) max_body_bytes: u64,
+    /// Product token that selects the robots.txt group.
+    pub(super) agent: Arc<str>,
+    /// The first `Date` that an answer brought: the host's own clock at the start of the run.
+    pub(super) first_date: Arc<OnceLock<Timestamp>>,
+    /// `Retry-After` across starts.
+    pub(super) holds: Holds,
+    /// Writes to it that are under way.
+    pub(super) writes: Arc<Mutex<JoinSet<()>>>,
+}
+
+/// A turn that finds its way back: dropped, it counts as used by a request that told nothing.
+#[must_use]
+pub(super) struct HeldTurn {
+    turn: Option<Turn>,
+    door: Door,
+}
+
+impl HeldTurn {
+    /// The request ended now with `signal`. A `Retry-After` is remembered at once, so that not even a
+    /// kill makes the next start forget it.
+    pub(super) fn finish(mut self, signal: Signal) {
+        self.end(signal);
+    }
+
+    fn end(&mut self, signal: Signal) {
+        let Some(turn) = self.turn.take() else { return };
+        let host = turn.host().clone();
+        let now = Instant::now();
+        let held_until = {
+            let mut clocks = self.door.clocks();
+            clocks.finish(turn, signal, now);
+            clocks.held_until(&host)
+        };
+        if let (true, Some(until)) = (asks_to_wait(signal), held_until) {
+            self.door.remember_hold(host, until, now);
+        }
+    }
+}
+
+impl Drop for HeldTurn {
+    fn drop(&mut self) {
+        self.end(Signal::Neutral);
+    }
+}
+
+fn asks_to_wait(signal: Signal) -> bool {
+    match signal {
+        Signal::Overloaded { retry_after } | Signal::ServerError { retry_after } => {
+            retry_after.is_some()
+        }
+        Signal::Fine { .. } | Signal::Unreachable | Signal::Neutral => false,
+    }
+}
+
+/// One answered, or unanswered, request.
+pub(super) struct Asked {
+    pub(super) result: Result<Fetched, FetchError>,
+    /// From sending the request to the head of the answer, or to the failure.
+    pub(super) latency: Duration,
+}
+
+/// Why no request was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// The host is closed for this run.
+    Closed(Closed),
+    /// The run is stopping.
+    Stopping,
+}
+
+/// What is known of an origin's robots.txt.
+pub(super) enum Robots {
+    /// Rules to obey (which may allow everything).
+    Rules(Rules),
+    /// It could not be read: nothing may be fetched. Says why.
+    Unreachable(String),
+    /// No request could be sent.
+    Refused(Refused),
+}
+
+impl Door {
+    /// Locks the clocks of the hosts.
+    pub(super) fn clocks(&self) -> MutexGuard<'_, Politeness> {
+        self.politeness
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes sure that a turn comes back.
+    pub(super) fn hold(&self, turn: Turn) -> HeldTurn {
+        HeldTurn {
+            turn: Some(turn),
+            door: self.clone(),
+        }
+    }
+
+    /// Tells the clocks what earlier starts, and other programs, were asked to wait for.
+    pub(super) fn recall_holds(&self) {
+        let wall = self.clock.now();
+        let now = Instant::now();
+        for (host, until) in self.holds.load(wall) {
+            let wait = Duration::try_from(until.duration_since(wall)).unwrap_or_default();
+            self.clocks().hold_until(&host, now + wait, now);
+        }
+    }
+
+    fn remember_hold(&self, host: HostKey, until: Instant, now: Instant) {
+        let wall = self.clock.now();
+        let until = wall
+            .checked_add(until.saturating_duration_since(now))
+            .unwrap_or(Timestamp::MAX);
+        let holds = self.holds.clone();
+        self.writes().spawn_blocking(move || {
+            if let Err(error) = holds.remember(&host, until, wall) {
+                tracing::warn!(target: "engine", %host, "cannot remember that the host asked to wait until {until}: {error}");
+            }
+        });
+    }
+
+    fn writes(&self) -> MutexGuard<'_, JoinSet<()>> {
+        let mut writes = self.writes.lock().unwrap_or_else(PoisonError::into_inner);
+        while writes.try_join_next().is_some() {}
+        writes
+    }
+
+    /// Waits until everything that has to be remembered is written.
+    pub(super) async fn settle(&self) {
+        let mut writes = std::mem::take(&mut *self.writes());
+        while writes.join_next().await.is_some() {}
+    }
+
+    /// Sends one request; the caller holds a turn.
+    pub(super) async fn send(&self, url: &UrlKey, sink: &mut (dyn BodySink + Send)) -> Asked {
+        let request = Request {
+            url: url.clone(),
+            max_body_bytes: self.max_body_bytes,
+        };
+        let sent = Instant::now();
+        let mut timed = Timed {
+            sink,
+            head_at: None,
+        };
+        let result = self.fetch.fetch(&request, &mut timed).await;
+        let latency = timed
+            .head_at
+            .unwrap_or_else(Instant::now)
+            .duration_since(sent);
+        if let Some(date) = result
+            .as_ref()
+            .ok()
+            .and_then(|fetched| signal::server_time(&fetched.head.headers))
+        {
+            self.first_date.get_or_init(|| date);
+        }
+        Asked { result, latency }
+    }
+
+    /// Waits for a turn at the host of `url`.
+    async fn turn(&self, url: &UrlKey, stop: &CancellationToken) -> Result<HeldTurn, Refused> {
+        let host = url.host();
+        loop {
+            let next = self.clocks().next(&host, Instant::now());
+            let until = match next {
+                NextTurn::Ready(turn) => return Ok(self.hold(turn)),
+                NextTurn::WaitUntil(until) => until,
+                NextTurn::Busy => Instant::now() + BUSY_POLL,
+                NextTurn::Closed(closed) => return Err(Refused::Closed(closed)),
+            };
+            // Nothing is lost if either arm is dropped: no turn is out here.
+            tokio::select! {
+                () = tokio::time::sleep_until(until) => {}
+                () = stop.cancelled() => return Err(Refused::Stopping),
+            }
+        }
+    }
+
+    /// Asks for `url`, with tries and pauses as the settings have them. `sink` makes the receiver of
+    /// one attempt; the receiver of the last attempt comes back with its answer.
+    pub(super) async fn ask<S: BodySink + Send>(
+        &self,
+        url: &UrlKey,
+        stop: &CancellationToken,
+        mut sink: impl FnMut() -> S,
+    ) -> Result<(Result<Fetched, FetchError>, S), Refused> {
+        let mut tries = 0;
+        loop {
+            let turn = self.turn(url, stop).await?;
+            let mut receiver = sink();
+            let asked = self.send(url, &mut receiver).await;
+            let signal = signal::of(&asked.result, asked.latency, self.clock.now());
+            turn.finish(signal);
+            tries += 1;
+            if tries >= self.limits.max_tries || !signal::is_passing(&asked.result) {
+                return Ok((asked.result, receiver));
+            }
+            tracing::debug!(target: "engine", %url, tries, "another try");
+            // Nothing is lost if either arm is dropped: no turn is out here.
+            tokio::select! {
+                () = tokio::time::sleep(retry_delay(&self.limits, url, tries)) => {}
+                () = stop.cancelled() => return Err(Refused::Stopping),
+            }
+        }
+    }
+
+    /// Reads the robots.txt of `origin` and tells its host's clocks the `Crawl-delay`.
+    ///
+    /// Redirects are followed to any host, five at most; the rules apply to `origin`
+    /// (RFC 9309 section 2.3.1.2).
+    pub(super) async fn robots(&self, origin: &Origin, stop: &CancellationToken) -> Robots {
+        let Ok(mut url) = self.identity.parse(&format!("{origin}/robots.txt")) else {
+            return Robots::Unreachable(format!("{origin} has no robots.txt URL"));
+        };
+        let mut hops = 0;
+        let rules = loop {
+            let (result, sink) = match self.ask(&url, stop, RobotsSink::new).await {
+                Ok(answered) => answered,
+                Err(refused) => return Robots::Refused(refused),
+            };
+            let fetched = match result {
+                Ok(fetched) => fetched,
+                Err(error) => return Robots::Unreachable(format!("{url}: {}", chain(&error))),
+            };
+            let status = fetched.head.status;
+            if (300..400).contains(&status)
+                && hops < robots::MAX_REDIRECTS
+                && let Some(target) = location(&self.identity, &url, &fetched.head)
+            {
+                hops += 1;
+                url = target;
+                continue;
+            }
+            match robots::judge_answer(Some(status), &fetched.end, sink.body(), &self.agent) {
+                robots::RobotsAnswer::Rules(rules) => break rules,
+                robots::RobotsAnswer::AllowAll => break Rules::allow_all(),
+                robots::RobotsAnswer::Unreachable => {
+                    return Robots::Unreachable(format!("{url} {}", robots_trouble(&fetched)));
+                }
+            }
+        };
+        let host = HostKey::new(&origin.host);
+        self.clocks().set_crawl_delay(&host, rules.crawl_delay());
+        Robots::Rules(rules)
+    }
+}
+
+fn robots_trouble(fetched: &Fetched) -> String {
+    match fetched.head.status {
+        200..=299 => "was cut short or could not be decoded".to_owned(),
+        status => format!("answered {status}"),
+    }
+}
+
+/// The usable target of a redirect.
+pub(super) fn location(identity: &Identity, url: &UrlKey, head: &ResponseHead) -> Option<UrlKey> {
+    let reference = head.headers.all("location").next()?;
+    let reference = String::from_utf8_lossy(reference);
+    identity
+        .resolve(&url.to_url(), reference.trim(), encoding_rs::UTF_8)
+        .ok()
+}
+
+/// How long to wait before try number `tries + 1`: the settings' delay and up to a quarter more,
+/// spread by the URL so that many retries do not come at once.
+pub(super) fn retry_delay(limits: &LimitsConfig, url: &UrlKey, tries: u32) -> Duration {
+    let position = usize::try_from(tries.saturating_sub(1)).unwrap_or(usize::MAX);
+    let base = limits
+        .retry_delays
+        .get(position)
+        .or(limits.retry_delays.last())
+        .copied()
+        .unwrap_or_default();
+    let spread = u32::try_from((url.fingerprint() ^ u64::from(tries)) % 256).unwrap_or_default();
+    base.saturating_add(base.saturating_mul(spread) / 1024)
+}
+
+/// An error and its causes in one line.
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+/// Notes when the head of an answer arrives, and passes everything on.
+struct Timed<'a> {
+    sink: &'a mut (dyn BodySink + Send),
+    head_at: Option<Instant>,
+}
+
+impl BodySink for Timed<'_> {
+    fn head(&mut self, head: &ResponseHead) -> BodyWish {
+        self.head_at = Some(Instant::now());
+        self.sink.head(head)
+    }
+
+    fn chunk(&mut self, bytes: &[u8]) -> BodyWish {
+        self.sink.chunk(bytes)
+    }
+}

@@ -1,0 +1,107 @@
+//! What the rules of now say of a URL: scope, robots.txt and depth before it is fetched, the verdict
+//! after. One value for the loop and for the work of taking up a run, which may happen elsewhere.
+
+use std::sync::Arc;
+
+use crate::{
+    clock::Clock,
+    config::Config,
+    page::{Outcome, PageRecord, Reason},
+    robots::Rules,
+    scope::{Judgement, Scope},
+    url_key::UrlKey,
+    verdict::{self, Policy, Verdict},
+};
+
+/// The rules of a run.
+#[derive(Clone)]
+pub(super) struct Judge {
+    scope: Scope,
+    robots: Rules,
+    policy: Policy,
+    max_depth: Option<u32>,
+    clock: Arc<dyn Clock>,
+    /// Text that changes when the settings do.
+    settings: Arc<str>,
+}
+
+impl Judge {
+    /// The rules of `config` for the site of `scope`, and those of its robots.txt.
+    pub(super) fn new(config: &Config, scope: Scope, robots: Rules, clock: Arc<dyn Clock>) -> Self {
+        let max_depth = config.limits.max_depth;
+        let settings = format!("{:?} {max_depth:?}", config.scope).into();
+        Self {
+            scope,
+            robots,
+            policy: Policy::default(),
+            max_depth,
+            clock,
+            settings,
+        }
+    }
+
+    /// The same rules with another robots.txt.
+    pub(super) fn with_robots(&self, robots: Rules) -> Self {
+        Self {
+            robots,
+            ..self.clone()
+        }
+    }
+
+    /// Whether a URL is of the crawl at all.
+    pub(super) fn is_inside(&self, url: &UrlKey) -> bool {
+        self.scope.judge(url) != Judgement::Outside
+    }
+
+    /// What is decided about a URL before it is fetched: [`Reason::Queued`] when it may be, `None`
+    /// when it is out of scope.
+    pub(super) fn before_fetch(&self, url: &UrlKey, depth: u32) -> Option<Reason> {
+        let reason = match self.scope.judge(url) {
+            Judgement::Outside => return None,
+            Judgement::Excluded(reason) => reason,
+            Judgement::ListOnly => Reason::ListOnly,
+            Judgement::Inside | Judgement::FollowOnly => {
+                if !self.robots.allows(url.path_and_query()) {
+                    Reason::RobotsDisallowed
+                } else if self.max_depth.is_some_and(|max_depth| depth > max_depth) {
+                    Reason::TooDeep
+                } else {
+                    Reason::Queued
+                }
+            }
+        };
+        Some(reason)
+    }
+
+    /// The verdict on an attempt that has ended.
+    pub(super) fn after_fetch(&self, url: &UrlKey, outcome: &Outcome) -> Verdict {
+        verdict::judge(
+            url,
+            outcome,
+            None,
+            &self.scope,
+            &self.policy,
+            self.clock.now(),
+        )
+    }
+
+    /// What a decided URL is under the rules of now: by its stored facts where there are some,
+    /// [`Reason::Queued`] when it has to be fetched.
+    pub(super) fn again(&self, url: &UrlKey, record: &PageRecord) -> Reason {
+        let before = self
+            .before_fetch(url, record.depth)
+            .unwrap_or(Reason::ExcludedByRule);
+        match (&record.outcome, before) {
+            (Some(outcome @ (Outcome::Answered(_) | Outcome::NoAnswer { .. })), Reason::Queued) => {
+                self.after_fetch(url, outcome).reason
+            }
+            (Some(_) | None, before) => before,
+        }
+    }
+
+    /// Changes when the rules about known URLs do.
+    pub(super) fn fingerprint(&self) -> u64 {
+        let text = format!("{} {:?}", self.settings, self.robots);
+        xxhash_rust::xxh3::xxh3_64(text.as_bytes())
+    }
+}

@@ -1,0 +1,399 @@
+//! What happens next: the only place that starts work, and the single writer of all state.
+//!
+//! From top to bottom: [`crawl`] asks the start URL which site it is (`start`), opens the store, takes
+//! up the open run or begins one, and drives the loop (`run`). Every request goes through one
+//! `door`, under the clocks of its host.
+
+mod door;
+mod judge;
+mod run;
+mod signal;
+mod start;
+
+#[cfg(test)]
+mod tests;
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{sync::watch, time::Instant};
+use tokio_util::sync::CancellationToken;
+
+pub use self::run::{COMMIT_INTERVAL, MAX_REDIRECTS};
+use self::{
+    door::Door,
+    judge::Judge,
+    run::{Run, Setup, resume},
+    start::Started,
+};
+pub use crate::politeness::HostState;
+use crate::{
+    clock::Clock,
+    config::Config,
+    fetch::Fetch,
+    holds::Holds,
+    page::RunId,
+    parse::PageReader,
+    politeness::SharedPoliteness,
+    robots, runs,
+    scope::Scope,
+    site::Site,
+    store::{Store, StoreError, StoreErrorKind},
+    url_key::{HostKey, UrlKey},
+};
+
+/// How often waits are shown before the site is known.
+const START_HEARTBEAT: Duration = Duration::from_secs(1);
+
+/// Longer than anybody waits, and short enough for the arithmetic of instants: 30 years.
+const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
+/// Opens the store of a site, once the start URL has told which site it is.
+pub type OpenStore = Box<dyn FnOnce(&Site) -> Result<Box<dyn Store>, StoreError> + Send>;
+
+/// Everything the engine touches besides its settings.
+pub struct Seams {
+    /// The door to the network.
+    pub fetch: Arc<dyn Fetch>,
+    /// Wall time.
+    pub clock: Arc<dyn Clock>,
+    /// The clocks of all hosts, shared by every engine of the process.
+    pub politeness: SharedPoliteness,
+    /// The newest state of the run, for whoever shows it.
+    pub progress: watch::Sender<Progress>,
+    /// The memory of the site.
+    pub open_store: OpenStore,
+    /// `Retry-After` of earlier starts.
+    pub holds: Holds,
+}
+
+impl std::fmt::Debug for Seams {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Seams").finish_non_exhaustive()
+    }
+}
+
+/// What the run is doing, for the live view. What was fetched and received is of this start of the
+/// program, what is known, waiting and failed of the whole run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Progress {
+    /// The site, once it is known.
+    pub site: Option<Site>,
+    /// Finished page requests (retries not counted).
+    pub fetched: u64,
+    /// URLs waiting or in flight.
+    pub queued: u64,
+    /// Known URLs.
+    pub known: u64,
+    /// URLs given up after their tries.
+    pub failed: u64,
+    /// Bytes received, as they came over the wire.
+    pub bytes_in: u64,
+    /// Requests in flight.
+    pub in_flight: u32,
+    /// What the host is doing, when it is not simply being crawled.
+    pub host: HostState,
+    /// Time one request needs under the pauses in force, for an estimate of the time left; `None` while unknown.
+    pub pace: Option<Duration>,
+    /// Something the user should know at once (said loudly, e.g. a page rendered by JavaScript only); grows.
+    pub notices: Vec<String>,
+}
+
+/// Stops a run from outside. Clones share their state.
+#[derive(Debug, Clone, Default)]
+pub struct Shutdown {
+    stop: CancellationToken,
+    abort: CancellationToken,
+}
+
+impl Shutdown {
+    /// No new requests; those in flight finish, everything is stored.
+    pub fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// Requests in flight are dropped; what is finished is stored.
+    pub fn abort(&self) {
+        self.stop.cancel();
+        self.abort.cancel();
+    }
+
+    /// Whether [`Shutdown::stop`] or [`Shutdown::abort`] was called.
+    pub fn is_stopping(&self) -> bool {
+        self.stop.is_cancelled()
+    }
+
+    /// Whether [`Shutdown::abort`] was called.
+    pub fn is_aborting(&self) -> bool {
+        self.abort.is_cancelled()
+    }
+}
+
+/// How a crawl ended. `Err` is only what makes a crawl impossible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Every known URL was decided.
+    Drained,
+    /// `max_pages` or `max_time` was reached.
+    LimitReached,
+    /// `Retry-After` beyond `max_retry_after`: the host gets no further request in this run.
+    Deferred,
+    /// Too many pauses after failures in a row: nothing is published.
+    SiteDown,
+    /// [`Shutdown`] was used: nothing is published.
+    Stopped,
+}
+
+/// What a crawl hands back: the store, for publishing, and this start's numbers.
+pub struct Crawled {
+    /// The site, after the start URL's redirects.
+    pub site: Site,
+    /// The memory of the site; everything is committed.
+    pub store: Box<dyn Store>,
+    /// The run that was begun or resumed.
+    pub run: RunId,
+    /// Whether an unfinished run was resumed.
+    pub resumed: bool,
+    /// How it ended.
+    pub ending: Ending,
+    /// Finished page requests of this start, retries not counted.
+    pub fetched: u64,
+    /// Answers 304 of this start.
+    pub not_modified: u64,
+    /// Bytes received, as they came over the wire.
+    pub bytes_in: u64,
+    /// Links found in this start that lead out of the scope; they are only counted.
+    pub links_out_of_scope: u64,
+    /// Things the user should know, each a sentence.
+    pub notices: Vec<String>,
+}
+
+impl std::fmt::Debug for Crawled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Crawled")
+            .field("site", &self.site)
+            .field("run", &self.run)
+            .field("resumed", &self.resumed)
+            .field("ending", &self.ending)
+            .field("fetched", &self.fetched)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why there can be no crawl.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CrawlError {
+    /// The start URL cannot be the start of a crawl: unreachable, not 200, disallowed, or it leads elsewhere.
+    #[error("{message}")]
+    Start {
+        /// What happened, and what to do.
+        message: String,
+        /// The cause, if there is one.
+        #[source]
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    },
+    /// robots.txt could not be read (5xx, 429, network): nothing may be fetched.
+    #[error("{message}")]
+    Robots {
+        /// What happened, and what to do.
+        message: String,
+        /// The cause, if there is one.
+        #[source]
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    },
+    /// Settings that only show to be wrong when the site is known.
+    #[error("{0}")]
+    Settings(String),
+    /// The store failed.
+    #[error("failed to use the state of this site")]
+    Store(#[from] StoreError),
+    /// Stopped before the site was known.
+    #[error("stopped before the site was known")]
+    Stopped,
+}
+
+/// Crawls one site from `start`, resuming an unfinished run.
+///
+/// # Errors
+/// See [`CrawlError`]: whatever makes the crawl impossible. A page that fails is data, not an error.
+pub async fn crawl(
+    config: &Config,
+    start: &UrlKey,
+    seams: Seams,
+    shutdown: &Shutdown,
+) -> Result<Crawled, CrawlError> {
+    let Seams {
+        fetch,
+        clock,
+        politeness,
+        progress,
+        open_store,
+        holds,
+    } = seams;
+    let reader =
+        PageReader::new(&config.parse).map_err(|error| CrawlError::Settings(error.to_string()))?;
+    let reader = Arc::new(reader);
+    let agent = robots::agent_token(&config.fetch.user_agent).into();
+    let door = Door {
+        fetch,
+        politeness,
+        clock: Arc::clone(&clock),
+        identity: Arc::new(config.identity.clone()),
+        limits: Arc::new(config.limits.clone()),
+        max_body_bytes: config.fetch.max_body_bytes,
+        agent,
+        first_date: Arc::default(),
+        holds,
+        writes: Arc::default(),
+    };
+    let recalling = door.clone();
+    let recalled = tokio::task::spawn_blocking(move || recalling.recall_holds());
+    if let Err(error) = recalled.await {
+        tracing::error!(target: "engine", "internal error while recalling holds: {error}");
+    }
+    let crawled = crawl_through(config, start, &door, reader, progress, open_store, shutdown).await;
+    door.settle().await;
+    crawled
+}
+
+/// The crawl itself, through a door that knows what earlier starts were asked to wait for.
+async fn crawl_through(
+    config: &Config,
+    start: &UrlKey,
+    door: &Door,
+    reader: Arc<PageReader>,
+    progress: watch::Sender<Progress>,
+    open_store: OpenStore,
+    shutdown: &Shutdown,
+) -> Result<Crawled, CrawlError> {
+    let clock = Arc::clone(&door.clock);
+    for host in [Some(start.host()), www_twin(start)].into_iter().flatten() {
+        door.clocks().begin_run(&host);
+    }
+    let began = clock.now();
+    let deadline = end_of(config.limits.max_time);
+    let Started {
+        site,
+        hops,
+        robots,
+        bytes_in,
+    } = find_site(config, start, door, &reader, &progress, deadline, shutdown).await?;
+    let scope = Scope::new(&site, &config.scope)
+        .map_err(|error| CrawlError::Settings(error.to_string()))?;
+    let crawl_delay = robots.crawl_delay();
+    let judge = Judge::new(config, scope, robots, Arc::clone(&clock));
+    let host_date = door.first_date.get().copied().unwrap_or(began);
+    let identity = identity_of(config);
+    let (opening, judging) = (site.clone(), judge.clone());
+    let opened = tokio::task::spawn_blocking(move || {
+        let mut store = open_store(&opening)?;
+        let run = runs::open(&mut *store, &identity, host_date, began)?;
+        let memory = resume::remember(&mut *store, run.number, &judging)?;
+        Ok::<_, StoreError>((store, run, memory))
+    });
+    let (store, open_run, memory) = opened.await.map_err(|error| {
+        StoreError::new(StoreErrorKind::Io, "the task that opens the store failed")
+            .with_source(error)
+    })??;
+    let moved = site.moved_from(start);
+    let mut run = Run::new(Setup {
+        config,
+        site,
+        judge,
+        memory,
+        reader,
+        door: door.clone(),
+        shutdown,
+        progress,
+        store,
+        number: open_run.number,
+        resumed: open_run.resumed,
+        deadline,
+    });
+    if let Some(moved) = moved {
+        run.say(moved);
+    }
+    if let Some(delay) = crawl_delay.filter(|delay| !delay.is_zero()) {
+        run.say(format!(
+            "robots.txt asks for one request every {delay:?} (Crawl-delay): 1,000 pages take at least {}",
+            rough_duration(delay.saturating_mul(1_000))
+        ));
+    }
+    run.add_bytes(bytes_in);
+    run.seed(hops);
+    run.drive().await
+}
+
+/// Asks the start URL which site it is, and shows what it is waiting for meanwhile.
+async fn find_site(
+    config: &Config,
+    start: &UrlKey,
+    door: &Door,
+    reader: &Arc<PageReader>,
+    progress: &watch::Sender<Progress>,
+    deadline: Instant,
+    shutdown: &Shutdown,
+) -> Result<Started, CrawlError> {
+    let host = start.host();
+    let finding = start::start(door, reader, start, config.scope.width, &shutdown.stop);
+    tokio::pin!(finding);
+    loop {
+        // Nothing is stored before the site is known, so a stop need not wait for the answer in flight:
+        // its turn comes back by itself.
+        tokio::select! {
+            started = &mut finding => return started,
+            () = shutdown.stop.cancelled() => return Err(CrawlError::Stopped),
+            () = tokio::time::sleep_until(deadline) => {
+                let message = format!("max_time passed before {start} answered");
+                return Err(CrawlError::Start { message, source: None });
+            }
+            () = tokio::time::sleep(START_HEARTBEAT) => {
+                let now = Instant::now();
+                let (host, pace) = {
+                    let clocks = door.clocks();
+                    (clocks.state(&host, now), clocks.pace(&host))
+                };
+                progress.send_replace(Progress { host, pace, ..Progress::default() });
+            }
+        }
+    }
+}
+
+/// The host name with `www.` added or dropped: a start URL may redirect there.
+fn www_twin(start: &UrlKey) -> Option<HostKey> {
+    let host = start.host();
+    let name = host.as_str();
+    let twin = name
+        .strip_prefix("www.")
+        .map_or_else(|| format!("www.{name}"), str::to_owned);
+    (!twin.is_empty()).then(|| HostKey::new(&twin))
+}
+
+/// When a run that begins now has to end.
+fn end_of(max_time: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(max_time).unwrap_or(now + FOREVER)
+}
+
+/// Changes with the settings that decide which URLs are known and what is known of them: a run under
+/// others is not resumed but followed by a new one.
+fn identity_of(config: &Config) -> String {
+    let parse = format!("{:?}", config.parse);
+    format!(
+        "{:016x} parse={:016x} nofollow={} exact_depth={}",
+        config.identity.fingerprint(),
+        xxhash_rust::xxh3::xxh3_64(parse.as_bytes()),
+        config.scope.take_nofollow_links,
+        config.limits.max_depth.is_some(),
+    )
+}
+
+/// A duration for people, in its largest sensible unit.
+fn rough_duration(duration: Duration) -> String {
+    match duration.as_secs() {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7_200 => format!("{} min", seconds / 60),
+        seconds @ 7_200..172_800 => format!("{} h", seconds / 3_600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}

@@ -1,0 +1,608 @@
+//! The loop over one site: hands out work while its result has room, takes results back, keeps the
+//! store busy with one trip at a time. The single writer of all state: every field here is touched
+//! by this loop only.
+//!
+//! The store is *moved* into the blocking task of a trip and comes back with its answer, so there is
+//! no lock and no second writer.
+
+mod decide;
+pub(super) mod resume;
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use tokio::{
+    sync::watch,
+    task::{AbortHandle, Id, JoinError, JoinSet},
+    time::Instant,
+};
+
+pub use self::decide::MAX_REDIRECTS;
+use self::resume::Memory;
+use super::{
+    CrawlError, Crawled, Ending, Progress, Shutdown,
+    door::{BUSY_POLL, Door, HeldTurn, Robots, chain, retry_delay},
+    judge::Judge,
+    signal,
+};
+use crate::{
+    config::Config,
+    fetch::{FetchError, Fetched},
+    frontier::{Frontier, Lease, Next, Seen, Wanted},
+    page::{Outcome, PageFacts, Reason, RunId},
+    parse::{PageParser, PageReader},
+    politeness::{Closed, NextTurn, Signal},
+    site::Site,
+    store::{Commit, QueuedUrl, Store, StoreError, StoreErrorKind},
+    url_key::HostKey,
+};
+
+/// Effects are stored at least this often; a crash costs no more than this.
+pub const COMMIT_INTERVAL: Duration = Duration::from_millis(500);
+
+/// ... and as soon as this many (links of pages included) have come together.
+const COMMIT_EFFECTS: usize = 65_536;
+
+/// With this many effects waiting for the store (links of pages included) no new request is sent.
+const MAX_PENDING_EFFECTS: usize = 262_144;
+
+/// The screen is told of news at most this often.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The loop looks around at least this often, so that the screen shows waits running down.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+
+/// A robots.txt is used for at most this long (RFC 9309 section 2.4) ...
+const ROBOTS_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// ... and when it cannot be read again, the old one is kept and the next try is due after this long.
+const ROBOTS_RETRY: Duration = Duration::from_secs(60 * 60);
+
+/// Everything a run is built from.
+pub(super) struct Setup<'a> {
+    pub(super) config: &'a Config,
+    pub(super) site: Site,
+    pub(super) judge: Judge,
+    pub(super) memory: Memory,
+    pub(super) reader: Arc<PageReader>,
+    pub(super) door: Door,
+    pub(super) shutdown: &'a Shutdown,
+    pub(super) progress: watch::Sender<Progress>,
+    pub(super) store: Box<dyn Store>,
+    pub(super) number: RunId,
+    pub(super) resumed: bool,
+    /// When the run has to end.
+    pub(super) deadline: Instant,
+}
+
+/// One run in progress.
+pub(super) struct Run<'a> {
+    config: &'a Config,
+    site: Site,
+    host: HostKey,
+    judge: Judge,
+    robots_due: Instant,
+    /// The task that reads robots.txt again.
+    robots_task: Option<Id>,
+    reader: Arc<PageReader>,
+    door: Door,
+    shutdown: &'a Shutdown,
+    progress: watch::Sender<Progress>,
+    shown: Progress,
+    shown_at: Instant,
+    /// `None` while it is on a trip.
+    store: Option<Box<dyn Store>>,
+    number: RunId,
+    resumed: bool,
+    tasks: JoinSet<Done>,
+    out: HashMap<Id, Out>,
+    frontier: Frontier,
+    seen: Seen,
+    pending: Commit,
+    /// Links of the finished pages in `pending`.
+    pending_links: usize,
+    last_trip: Instant,
+    next_sequence: u64,
+    queued: u64,
+    failed: u64,
+    fetched: u64,
+    not_modified: u64,
+    bytes_in: u64,
+    links_out_of_scope: u64,
+    shells: u64,
+    start_is_shell: bool,
+    notices: Vec<String>,
+    deadline: Instant,
+    ending: Option<Ending>,
+    aborted: bool,
+}
+
+/// A page request that is out.
+struct Out {
+    lease: Lease,
+    turn: HeldTurn,
+    task: AbortHandle,
+}
+
+/// What a task of the set brings back.
+enum Done {
+    Page(PageDone),
+    Trip(Trip),
+    Robots(Robots),
+}
+
+struct PageDone {
+    result: Result<(Fetched, Box<PageFacts>), FetchError>,
+    signal: Signal,
+    passing: bool,
+}
+
+struct Trip {
+    store: Box<dyn Store>,
+    result: Result<(), StoreError>,
+    refill: Option<(Wanted, Vec<QueuedUrl>)>,
+}
+
+impl<'a> Run<'a> {
+    /// Takes up the work: of a new run, or of one that was not finished.
+    pub(super) fn new(setup: Setup<'a>) -> Self {
+        let now = Instant::now();
+        let Memory {
+            seen,
+            queued,
+            failed,
+            next_sequence,
+        } = setup.memory;
+        Self {
+            config: setup.config,
+            host: HostKey::new(&setup.site.origin.host),
+            site: setup.site,
+            judge: setup.judge,
+            robots_due: now + ROBOTS_LIFETIME,
+            robots_task: None,
+            reader: setup.reader,
+            door: setup.door,
+            shutdown: setup.shutdown,
+            progress: setup.progress,
+            shown: Progress::default(),
+            shown_at: now,
+            store: Some(setup.store),
+            number: setup.number,
+            resumed: setup.resumed,
+            tasks: JoinSet::new(),
+            out: HashMap::new(),
+            frontier: Frontier::new(setup.config.limits.max_depth.is_some()),
+            seen,
+            pending: Commit {
+                run: setup.number,
+                ..Commit::default()
+            },
+            pending_links: 0,
+            last_trip: now,
+            next_sequence,
+            queued,
+            failed,
+            fetched: 0,
+            not_modified: 0,
+            bytes_in: 0,
+            links_out_of_scope: 0,
+            shells: 0,
+            start_is_shell: false,
+            notices: Vec::new(),
+            deadline: setup.deadline,
+            ending: None,
+            aborted: false,
+        }
+    }
+
+    /// A sentence the user should read at once.
+    pub(super) fn say(&mut self, notice: String) {
+        tracing::info!(target: "engine", "{notice}");
+        self.notices.push(notice);
+    }
+
+    /// Adds bytes that came in before the loop began.
+    pub(super) fn add_bytes(&mut self, bytes: u64) {
+        self.bytes_in += bytes;
+    }
+
+    /// Works until nothing is left or the run has to end.
+    pub(super) async fn drive(mut self) -> Result<Crawled, CrawlError> {
+        loop {
+            let now = Instant::now();
+            self.check_ends(now);
+            let wake = self.dispatch(now);
+            self.trip(now);
+            self.show(now, false);
+            if self.is_done() {
+                break;
+            }
+            let wake = self.wake(now, wake);
+            let stopping = matches!(self.ending, Some(Ending::Stopped | Ending::SiteDown));
+            // Nothing is lost when an arm is dropped: a finished task stays in the set, time and
+            // tokens can be asked again.
+            tokio::select! {
+                Some(joined) = self.tasks.join_next_with_id(), if !self.tasks.is_empty() => {
+                    self.take(joined)?;
+                    while let Some(joined) = self.tasks.try_join_next_with_id() {
+                        self.take(joined)?;
+                    }
+                }
+                () = tokio::time::sleep_until(wake) => {}
+                () = self.shutdown.stop.cancelled(), if !stopping => {}
+                () = self.shutdown.abort.cancelled(), if !self.aborted => {}
+            }
+        }
+        if self.queued == 0 && matches!(self.ending, Some(Ending::LimitReached | Ending::Deferred))
+        {
+            // The last answers came in after the end was called: everything is decided after all.
+            self.ending = None;
+        }
+        self.conclude();
+        self.show(Instant::now(), true);
+        let store = self
+            .store
+            .take()
+            .expect("the loop ends only when the store is at home");
+        Ok(Crawled {
+            site: self.site,
+            store,
+            run: self.number,
+            resumed: self.resumed,
+            ending: self.ending.unwrap_or(Ending::Drained),
+            fetched: self.fetched,
+            not_modified: self.not_modified,
+            bytes_in: self.bytes_in,
+            links_out_of_scope: self.links_out_of_scope,
+            notices: self.notices,
+        })
+    }
+
+    /// Notes why the run has to end, if it has to.
+    fn check_ends(&mut self, now: Instant) {
+        if self.shutdown.is_aborting() && !self.aborted {
+            self.aborted = true;
+            self.ending = Some(Ending::Stopped);
+            // Pages only: the store must come back from its trip.
+            self.out.values().for_each(|out| out.task.abort());
+        }
+        match self.ending {
+            // A signal wins over a limit: nothing is published.
+            None | Some(Ending::LimitReached | Ending::Deferred) if self.shutdown.is_stopping() => {
+                self.ending = Some(Ending::Stopped);
+            }
+            None if now >= self.deadline && !self.frontier_is_drained() => {
+                self.ending = Some(Ending::LimitReached);
+            }
+            None | Some(_) => {}
+        }
+    }
+
+    fn frontier_is_drained(&self) -> bool {
+        self.frontier.is_empty() && self.out.is_empty()
+    }
+
+    fn is_done(&self) -> bool {
+        let idle = self.out.is_empty() && self.store.is_some() && self.pending_effects() == 0;
+        idle && (self.ending.is_some() || self.frontier.is_empty())
+    }
+
+    fn wake(&self, now: Instant, dispatch: Option<Instant>) -> Instant {
+        let mut wake = now + HEARTBEAT;
+        if self.ending.is_none() && self.deadline > now {
+            wake = wake.min(self.deadline);
+        }
+        if let Some(due) = dispatch {
+            wake = wake.min(due);
+        }
+        if self.store.is_some() && self.pending_effects() > 0 {
+            wake = wake.min(self.last_trip + COMMIT_INTERVAL);
+        }
+        wake
+    }
+
+    /// Starts work while its result has room; says when to look again.
+    fn dispatch(&mut self, now: Instant) -> Option<Instant> {
+        if self.ending.is_some() {
+            return None;
+        }
+        self.refresh_robots(now);
+        loop {
+            if self.pending_effects() >= MAX_PENDING_EFFECTS {
+                return None;
+            }
+            let lease = match self.frontier.lease(now) {
+                Next::Lease(lease) => lease,
+                Next::WaitUntil(due) => return Some(due),
+                Next::Nothing => return None,
+            };
+            let before = self.judge.before_fetch(lease.url(), lease.depth());
+            match before.unwrap_or(Reason::ExcludedByRule) {
+                Reason::Queued => {}
+                reason => {
+                    self.decide_unfetched(lease, reason);
+                    continue;
+                }
+            }
+            if lease.earlier_tries() == 0 && self.first_tries() >= self.config.limits.max_pages {
+                self.frontier.give_back(lease);
+                let next_try = self.frontier.next_try();
+                if self.out.is_empty() && next_try.is_none() {
+                    self.ending = Some(Ending::LimitReached);
+                }
+                return next_try;
+            }
+            let next = self.door.clocks().next(&self.host, now);
+            match next {
+                NextTurn::Ready(turn) => {
+                    let turn = self.door.hold(turn);
+                    self.spawn(lease, turn);
+                }
+                NextTurn::WaitUntil(due) => {
+                    self.frontier.give_back(lease);
+                    return Some(due);
+                }
+                NextTurn::Busy => {
+                    self.frontier.give_back(lease);
+                    return self.out.is_empty().then(|| now + BUSY_POLL);
+                }
+                NextTurn::Closed(closed) => {
+                    self.frontier.give_back(lease);
+                    self.ending = Some(match closed {
+                        Closed::RetryAfter(_) => Ending::Deferred,
+                        Closed::Down => Ending::SiteDown,
+                    });
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Pages that were begun: finished, out, or waiting for another try.
+    fn first_tries(&self) -> u64 {
+        self.fetched + self.out.len() as u64 + self.frontier.tries_waiting() as u64
+    }
+
+    fn spawn(&mut self, lease: Lease, turn: HeldTurn) {
+        let door = self.door.clone();
+        let reader = Arc::clone(&self.reader);
+        let url = lease.url().clone();
+        let handle = self.tasks.spawn(async move {
+            let mut parser = PageParser::new(&url, &door.identity, &reader);
+            let asked = door.send(&url, &mut parser).await;
+            let signal = signal::of(&asked.result, asked.latency, door.clock.now());
+            let passing = signal::is_passing(&asked.result);
+            let result = asked.result.map(|fetched| {
+                let facts = Box::new(parser.finish(&fetched));
+                (fetched, facts)
+            });
+            Done::Page(PageDone {
+                result,
+                signal,
+                passing,
+            })
+        });
+        self.out.insert(
+            handle.id(),
+            Out {
+                lease,
+                turn,
+                task: handle,
+            },
+        );
+    }
+
+    /// Asks for robots.txt again when it is a day old.
+    fn refresh_robots(&mut self, now: Instant) {
+        if self.robots_task.is_some() || now < self.robots_due {
+            return;
+        }
+        let (door, origin, stop) = (
+            self.door.clone(),
+            self.site.origin.clone(),
+            self.shutdown.stop.clone(),
+        );
+        let task = self
+            .tasks
+            .spawn(async move { Done::Robots(door.robots(&origin, &stop).await) });
+        self.robots_task = Some(task.id());
+    }
+
+    fn take(&mut self, joined: Result<(Id, Done), JoinError>) -> Result<(), CrawlError> {
+        match joined {
+            Ok((id, Done::Page(done))) => {
+                if let Some(out) = self.out.remove(&id) {
+                    self.take_page(out, done);
+                }
+            }
+            Ok((_, Done::Trip(trip))) => {
+                self.store = Some(trip.store);
+                trip.result?;
+                if let Some((wanted, urls)) = trip.refill {
+                    self.frontier.refill(&wanted, urls);
+                }
+            }
+            Ok((_, Done::Robots(robots))) => self.take_robots(robots),
+            Err(error) => match self.out.remove(&error.id()) {
+                // The turn was used, so dropping it counts as an end.
+                Some(Out { lease, .. }) if error.is_cancelled() => self.frontier.give_back(lease),
+                Some(Out { lease, .. }) => {
+                    tracing::error!(target: "engine", url = %lease.url(), "internal error while handling a page: {error}");
+                    self.fetched += 1;
+                    self.decide_unfetched(lease, Reason::InternalError);
+                }
+                None if self.robots_task == Some(error.id()) => {
+                    self.take_robots(Robots::Unreachable(format!("internal error: {error}")));
+                }
+                None if error.is_cancelled() => {}
+                None => {
+                    return Err(StoreError::new(
+                        StoreErrorKind::Io,
+                        "the task that uses the store failed",
+                    )
+                    .with_source(error)
+                    .into());
+                }
+            },
+        }
+        Ok(())
+    }
+
+    fn take_robots(&mut self, robots: Robots) {
+        let now = Instant::now();
+        self.robots_task = None;
+        match robots {
+            Robots::Rules(rules) => {
+                self.judge = self.judge.with_robots(rules);
+                self.robots_due = now + ROBOTS_LIFETIME;
+            }
+            Robots::Unreachable(why) => {
+                tracing::warn!(target: "engine", "robots.txt cannot be read again, the rules of yesterday hold: {why}");
+                self.robots_due = now + ROBOTS_RETRY;
+            }
+            Robots::Refused(_) => self.robots_due = now + ROBOTS_RETRY,
+        }
+    }
+
+    fn take_page(&mut self, out: Out, done: PageDone) {
+        let Out {
+            lease,
+            turn,
+            task: _,
+        } = out;
+        let now = Instant::now();
+        turn.finish(done.signal);
+        if let Ok((fetched, _)) = &done.result {
+            self.bytes_in += fetched.wire_bytes;
+        }
+        let tries = lease.earlier_tries() + 1;
+        if done.passing && tries < self.config.limits.max_tries {
+            let due = now + retry_delay(&self.config.limits, lease.url(), tries);
+            tracing::debug!(target: "engine", url = %lease.url(), tries, "another try");
+            self.frontier.retry(lease, due);
+            return;
+        }
+        if self.is_deferred(done.signal) {
+            // The host will not be asked again in this run: the URL is not judged by an answer that says "later".
+            self.frontier.give_back(lease);
+            return;
+        }
+        self.fetched += 1;
+        let outcome = match done.result {
+            Ok((_, facts)) => Outcome::Answered(facts),
+            Err(error) => Outcome::NoAnswer {
+                error: chain(&error),
+            },
+        };
+        let (url, sequence, depth, hops) = (
+            lease.url().clone(),
+            lease.sequence(),
+            lease.depth(),
+            lease.hops(),
+        );
+        self.frontier.finish(lease);
+        self.decide(&url, sequence, depth, hops, tries, outcome);
+    }
+
+    fn is_deferred(&self, signal: Signal) -> bool {
+        match signal {
+            Signal::Overloaded {
+                retry_after: Some(wait),
+            }
+            | Signal::ServerError {
+                retry_after: Some(wait),
+            } => wait > self.config.politeness.max_retry_after,
+            Signal::Overloaded { retry_after: None }
+            | Signal::ServerError { retry_after: None }
+            | Signal::Fine { .. }
+            | Signal::Unreachable
+            | Signal::Neutral => false,
+        }
+    }
+
+    fn pending_effects(&self) -> usize {
+        let Commit {
+            run: _,
+            discovered,
+            finished,
+            requeued,
+            values,
+        } = &self.pending;
+        discovered.len() + finished.len() + requeued.len() + values.len() + self.pending_links
+    }
+
+    /// Sends the store on a trip when it is at home and there is a reason to.
+    fn trip(&mut self, now: Instant) {
+        let effects = self.pending_effects();
+        let wanted = if self.ending.is_none() {
+            self.frontier.wants()
+        } else {
+            None
+        };
+        let idle = self.out.is_empty();
+        let due = now >= self.last_trip + COMMIT_INTERVAL;
+        let worth_it = effects >= COMMIT_EFFECTS
+            || effects > 0 && (due || idle)
+            || wanted
+                .as_ref()
+                .is_some_and(|_| due || self.frontier.is_starving());
+        if !worth_it {
+            return;
+        }
+        let Some(mut store) = self.store.take() else {
+            return;
+        };
+        let next = Commit {
+            run: self.number,
+            ..Commit::default()
+        };
+        let commit = std::mem::replace(&mut self.pending, next);
+        self.pending_links = 0;
+        if wanted.is_some() {
+            self.frontier.asked();
+        }
+        self.last_trip = now;
+        self.tasks.spawn_blocking(move || {
+            let mut result = if effects == 0 {
+                Ok(())
+            } else {
+                store.commit(&commit)
+            };
+            let mut refill = None;
+            if let (Ok(()), Some(wanted)) = (&result, wanted) {
+                match store.queued(wanted.after, wanted.limit) {
+                    Ok(urls) => refill = Some((wanted, urls)),
+                    Err(error) => result = Err(error),
+                }
+            }
+            Done::Trip(Trip {
+                store,
+                result,
+                refill,
+            })
+        });
+    }
+
+    fn show(&mut self, now: Instant, last: bool) {
+        if !last && now < self.shown_at + PROGRESS_INTERVAL && self.shown.site.is_some() {
+            return;
+        }
+        self.shown_at = now;
+        let (host, pace) = {
+            let clocks = self.door.clocks();
+            (clocks.state(&self.host, now), clocks.pace(&self.host))
+        };
+        self.shown = Progress {
+            site: Some(self.site.clone()),
+            fetched: self.fetched,
+            queued: self.queued,
+            known: self.seen.len() as u64,
+            failed: self.failed,
+            bytes_in: self.bytes_in,
+            in_flight: u32::try_from(self.out.len()).unwrap_or(u32::MAX),
+            host,
+            pace,
+            notices: self.notices.clone(),
+        };
+        self.progress.send_replace(self.shown.clone());
+    }
+}

@@ -1,0 +1,167 @@
+//! From the URL that was typed to the site that is crawled: robots.txt first, then the start URL and
+//! its redirects, each hop under the rules of its own origin and under its host's clocks.
+
+use std::{collections::HashMap, sync::Arc};
+
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    CrawlError,
+    door::{Door, Refused, Robots, chain},
+};
+use crate::{
+    config::ScopeWidth,
+    page::PageFacts,
+    parse::{PageParser, PageReader},
+    politeness::Closed,
+    robots::Rules,
+    site::{self, Site},
+    url_key::{Origin, UrlKey},
+};
+
+/// Redirects followed from the start URL (as for any page).
+const START_HOPS: usize = 10;
+
+/// One answer on the way from the typed URL to the site.
+pub(super) struct Hop {
+    pub(super) url: UrlKey,
+    pub(super) facts: PageFacts,
+    pub(super) attempts: u32,
+}
+
+/// What the start URL told.
+pub(super) struct Started {
+    pub(super) site: Site,
+    /// Every answer, the start page itself last.
+    pub(super) hops: Vec<Hop>,
+    /// The rules of the site's origin.
+    pub(super) robots: Rules,
+    /// Bytes that came over the wire.
+    pub(super) bytes_in: u64,
+}
+
+/// Finds out which site `typed` is.
+pub(super) async fn start(
+    door: &Door,
+    reader: &Arc<PageReader>,
+    typed: &UrlKey,
+    width: ScopeWidth,
+    stop: &CancellationToken,
+) -> Result<Started, CrawlError> {
+    let mut rules: HashMap<Origin, Rules> = HashMap::new();
+    let mut hops: Vec<Hop> = Vec::new();
+    let mut bytes_in = 0;
+    let mut url = typed.clone();
+    loop {
+        let origin = url.origin();
+        if !rules.contains_key(&origin) {
+            let robots = read_robots(door, &origin, stop).await?;
+            rules.insert(origin.clone(), robots);
+        }
+        if let Some(robots) = rules.get(&origin)
+            && !robots.allows(url.path_and_query())
+        {
+            return Err(problem(format!(
+                "{url} is disallowed by {origin}/robots.txt for user agent \"{}\"; nothing may be crawled from there",
+                door.agent
+            )));
+        }
+        let parser = || PageParser::new(&url, &door.identity, reader);
+        let (result, parser) = door
+            .ask(&url, stop, parser)
+            .await
+            .map_err(|refused| refused_start(&url, refused))?;
+        let fetched = result.map_err(|error| CrawlError::Start {
+            message: format!("{url} cannot be fetched: {}", chain(&error)),
+            source: None,
+        })?;
+        bytes_in += fetched.wire_bytes;
+        let facts = parser.finish(&fetched);
+        let status = facts.status;
+        let location = facts.location.clone();
+        hops.push(Hop {
+            url: url.clone(),
+            facts,
+            attempts: 1,
+        });
+        match (status, location) {
+            (200, _) => break,
+            (300..=303 | 307 | 308, Some(target)) => {
+                if hops.len() > START_HOPS || hops.iter().any(|hop| hop.url == target) {
+                    return Err(problem(format!(
+                        "{typed} redirects in a loop, or more than {START_HOPS} times"
+                    )));
+                }
+                // Stops before a foreign host is contacted.
+                site::check_hop(typed, &target).map_err(|error| problem(error.to_string()))?;
+                url = target;
+            }
+            (300..=303 | 307 | 308, None) => {
+                return Err(problem(format!(
+                    "{url} answered {status} without a usable Location"
+                )));
+            }
+            (status, _) => {
+                return Err(problem(format!(
+                    "{url} answered {status}; a crawl needs a start page that answers 200"
+                )));
+            }
+        }
+    }
+    let targets: Vec<UrlKey> = hops.iter().skip(1).map(|hop| hop.url.clone()).collect();
+    let site = site::settle(typed, &targets, width).map_err(|error| problem(error.to_string()))?;
+    let robots = rules.remove(&site.origin).unwrap_or_else(Rules::allow_all);
+    Ok(Started {
+        site,
+        hops,
+        robots,
+        bytes_in,
+    })
+}
+
+async fn read_robots(
+    door: &Door,
+    origin: &Origin,
+    stop: &CancellationToken,
+) -> Result<Rules, CrawlError> {
+    match door.robots(origin, stop).await {
+        Robots::Rules(rules) => Ok(rules),
+        Robots::Unreachable(why) => Err(CrawlError::Robots {
+            message: format!(
+                "robots.txt of {origin} cannot be read, so nothing may be fetched there (RFC 9309): {why}"
+            ),
+            source: None,
+        }),
+        Robots::Refused(Refused::Stopping) => Err(CrawlError::Stopped),
+        Robots::Refused(Refused::Closed(closed)) => Err(CrawlError::Robots {
+            message: format!("{origin} {}", closed_text(closed)),
+            source: None,
+        }),
+    }
+}
+
+fn refused_start(url: &UrlKey, refused: Refused) -> CrawlError {
+    match refused {
+        Refused::Stopping => CrawlError::Stopped,
+        Refused::Closed(closed) => problem(format!(
+            "{url} cannot be fetched: the host {}",
+            closed_text(closed)
+        )),
+    }
+}
+
+fn closed_text(closed: Closed) -> &'static str {
+    match closed {
+        Closed::RetryAfter(_) => {
+            "asks not to be contacted for longer than max_retry_after (Retry-After); start again later"
+        }
+        Closed::Down => "does not answer",
+    }
+}
+
+fn problem(message: String) -> CrawlError {
+    CrawlError::Start {
+        message,
+        source: None,
+    }
+}

@@ -1,0 +1,252 @@
+//! How runs end, and how the next start takes them up.
+
+use super::*;
+
+#[tokio::test(start_paused = true)]
+async fn max_pages_ends_a_start_and_the_next_one_goes_on() {
+    let paths: Vec<String> = (0..30).map(|number| format!("/{number:02}")).collect();
+    let mut pages = vec![("/", FixturePage::linking(paths.iter().map(String::as_str)))];
+    pages.extend(
+        paths
+            .iter()
+            .map(|path| (path.as_str(), FixturePage::linking([]))),
+    );
+    let mut bench = Bench::new(site(pages));
+    bench.config.limits.max_pages = 12;
+    let crawled = bench.run().await;
+    assert_eq!(
+        (crawled.ending, crawled.fetched),
+        (Ending::LimitReached, 12)
+    );
+    assert_eq!(with_reason(&crawled, Reason::Queued).len(), 19);
+    bench.keep(crawled);
+    bench.config.limits.max_pages = 1_000;
+    let crawled = bench.run().await;
+    assert!(crawled.resumed);
+    assert_eq!(crawled.ending, Ending::Drained);
+    assert_eq!(with_reason(&crawled, Reason::Listed).len(), 31);
+}
+
+#[tokio::test(start_paused = true)]
+async fn max_depth_counts_the_fewest_hops_even_when_the_short_way_is_slow() {
+    // The long way /a /b /c is fast; the short way /slow is found first and answered last.
+    let mut bench = Bench::new(site([
+        ("/", FixturePage::linking(["/slow", "/a"])),
+        (
+            "/slow",
+            FixturePage::linking(["/c"]).after(Duration::from_secs(20)),
+        ),
+        ("/a", FixturePage::linking(["/b"])),
+        ("/b", FixturePage::linking(["/c"])),
+        ("/c", FixturePage::linking(["/d"])),
+        ("/d", FixturePage::linking(["/e"])),
+        ("/e", FixturePage::linking([])),
+    ]));
+    bench.config.limits.max_depth = Some(3);
+    let crawled = bench.run().await;
+    assert_eq!(
+        with_reason(&crawled, Reason::Listed),
+        ["/", "/a", "/b", "/c", "/d", "/slow"]
+    );
+    assert_eq!(with_reason(&crawled, Reason::TooDeep), ["/e"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn changed_rules_judge_the_stored_pages_of_a_resumed_run_again() {
+    let mut bench = Bench::new(site([
+        ("/", FixturePage::linking(["/x/1", "/y/1", "/z/1", "/z/2"])),
+        ("/x/1", FixturePage::linking([])),
+        ("/y/1", FixturePage::linking([])),
+        ("/z/1", FixturePage::linking([])),
+        ("/z/2", FixturePage::linking([])),
+    ]));
+    bench.config.scope.exclude = vec!["/y/*".into()];
+    bench.config.limits.max_pages = 3;
+    let crawled = bench.run().await;
+    assert_eq!(with_reason(&crawled, Reason::ExcludedByRule), ["/y/1"]);
+    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/x/1", "/z/1"]);
+    bench.keep(crawled);
+    bench.config.scope.exclude = vec!["/x/*".into()];
+    bench.config.limits.max_pages = 100;
+    let crawled = bench.run().await;
+    assert!(crawled.resumed);
+    assert_eq!(with_reason(&crawled, Reason::ExcludedByRule), ["/x/1"]);
+    assert_eq!(
+        with_reason(&crawled, Reason::Listed),
+        ["/", "/y/1", "/z/1", "/z/2"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_fails_ends_the_crawl() {
+    let bench = Bench::new(site([
+        ("/", FixturePage::linking(["/a"])),
+        ("/a", FixturePage::linking([])),
+    ]));
+    *bench.store.lock().unwrap() = Some(Box::new(FailingStore::new(MemoryStore::default(), 1)));
+    let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
+    assert!(matches!(error, CrawlError::Store(_)), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_finished_run_is_followed_by_a_new_one() {
+    let mut bench = Bench::new(site([
+        ("/", FixturePage::linking(["/a"])),
+        ("/a", FixturePage::linking([])),
+    ]));
+    let mut crawled = bench.run().await;
+    runs::finish(&mut *crawled.store, crawled.run).unwrap();
+    bench.keep(crawled);
+    bench.site = site([
+        ("/", FixturePage::linking(["/b"])),
+        ("/b", FixturePage::linking([])),
+    ]);
+    let crawled = bench.run().await;
+    assert_eq!((crawled.run, crawled.resumed), (2, false));
+    assert_eq!(
+        with_reason(&crawled, Reason::Listed),
+        ["/", "/b"],
+        "what is gone does not come back"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_died_right_after_it_was_opened_is_taken_up() {
+    let bench = Bench::new(site([
+        ("/", FixturePage::linking(["/a"])),
+        ("/a", FixturePage::linking([])),
+    ]));
+    // Opening a run takes one commit, noting its rules the second; nothing after these.
+    let store = MemoryStore::default();
+    let dying: Box<dyn Store> = Box::new(FailingStore::new(store.clone(), 2));
+    *bench.store.lock().unwrap() = Some(dying);
+    let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
+    assert!(matches!(error, CrawlError::Store(_)), "{error}");
+    *bench.store.lock().unwrap() = Some(Box::new(store));
+    let crawled = bench.run().await;
+    assert!(crawled.resumed);
+    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_start_url_of_the_same_site_joins_the_open_run() {
+    let mut bench = Bench::new(site([
+        ("/", FixturePage::linking(["/a", "/b"])),
+        ("/a", FixturePage::linking([])),
+        ("/b", FixturePage::linking([])),
+        ("/island", FixturePage::linking(["/shore"])),
+        ("/shore", FixturePage::linking([])),
+    ]));
+    bench.config.limits.max_pages = 2;
+    let crawled = bench.run().await;
+    bench.keep(crawled);
+    bench.config.limits.max_pages = 100;
+    let crawled = bench
+        .crawl(&url("/island"), &Shutdown::default())
+        .await
+        .unwrap();
+    assert!(crawled.resumed);
+    let listed = ["/", "/a", "/b", "/island", "/shore"];
+    assert_eq!(with_reason(&crawled, Reason::Listed), listed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn turns_that_a_failed_run_had_out_come_back() {
+    let paths: Vec<String> = (0..40).map(|number| format!("/{number}")).collect();
+    let mut pages = vec![("/", FixturePage::linking(paths.iter().map(String::as_str)))];
+    let slow = FixturePage::linking([]).after(Duration::from_millis(300));
+    pages.extend(paths.iter().map(|path| (path.as_str(), slow.clone())));
+    let mut bench = Bench::new(site(pages));
+    let politeness = Politeness::new(&bench.config.politeness);
+    bench.politeness = Some(Arc::new(Mutex::new(politeness)));
+    let failing = FailingStore::new(MemoryStore::default(), 3);
+    *bench.store.lock().unwrap() = Some(Box::new(failing));
+    bench.crawl(START, &Shutdown::default()).await.unwrap_err();
+    *bench.store.lock().unwrap() = Some(Box::new(MemoryStore::default()));
+    let crawled = bench.run().await;
+    assert_eq!(with_reason(&crawled, Reason::Listed).len(), 41);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_signal_wins_over_a_limit() {
+    let slow = FixturePage::linking([]).after(Duration::from_secs(5));
+    let mut bench = Bench::new(site([
+        ("/", FixturePage::linking(["/a", "/b"])),
+        ("/a", slow.clone()),
+        ("/b", slow),
+    ]));
+    bench.config.politeness.concurrency = std::num::NonZeroU32::MIN;
+    bench.config.limits.max_time = Duration::from_secs(1);
+    let shutdown = Shutdown::default();
+    let stopping = async {
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        shutdown.stop();
+    };
+    let (crawled, ()) = tokio::join!(bench.crawl(START, &shutdown), stopping);
+    assert_eq!(crawled.unwrap().ending, Ending::Stopped);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_that_leaves_nothing_over_is_none() {
+    let mut bench = Bench::new(site([
+        ("/", FixturePage::linking(["/a"])),
+        ("/a", FixturePage::linking([]).after(Duration::from_secs(5))),
+    ]));
+    bench.config.limits.max_time = Duration::from_secs(1);
+    let crawled = bench.run().await;
+    assert_eq!(crawled.ending, Ending::Drained);
+    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn max_pages_counts_pages_that_wait_for_another_try() {
+    let paths: Vec<String> = (0..20).map(|number| format!("/{number:02}")).collect();
+    let site = FixtureSite::new([(
+        START,
+        FixturePage::linking(paths.iter().map(String::as_str)),
+    )]);
+    let site = site.scripted(|url, earlier| {
+        let is_page = url.len() > START.len() && !url.contains("robots");
+        match (is_page, earlier) {
+            (true, 0) => Some(FixturePage::failing(FetchErrorKind::Reset)),
+            (true, _) => Some(FixturePage::linking([])),
+            (false, _) => None,
+        }
+    });
+    let mut bench = Bench::new(site);
+    bench.config.limits.max_pages = 8;
+    bench.config.politeness.failures_before_pause = 1_000;
+    let crawled = bench.run().await;
+    assert_eq!((crawled.ending, crawled.fetched), (Ending::LimitReached, 8));
+    assert_eq!(with_reason(&crawled, Reason::Listed).len(), 8);
+    assert_eq!(bench.pages().len(), 1 + 7 * 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn max_time_holds_before_the_site_is_known() {
+    let mut bench = Bench::new(site([
+        (
+            "/robots.txt",
+            FixturePage::text("User-agent: *\nCrawl-delay: 3600\n"),
+        ),
+        ("/", FixturePage::linking([])),
+    ]));
+    bench.config.limits.max_time = Duration::from_secs(10);
+    let began = Instant::now();
+    let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
+    assert!(error.to_string().contains("max_time"), "{error}");
+    assert_eq!(began.elapsed(), Duration::from_secs(10));
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_rules_for_reading_pages_begin_a_new_run() {
+    let mut bench = Bench::new(site([
+        ("/", FixturePage::linking(["/a"])),
+        ("/a", FixturePage::linking([])),
+    ]));
+    bench.config.limits.max_pages = 1;
+    let crawled = bench.run().await;
+    bench.keep(crawled);
+    bench.config.parse.robots_names.push("bingbot".into());
+    assert!(!bench.run().await.resumed);
+}

@@ -1,0 +1,387 @@
+//! The engine on a fixture site, a store in memory and paused time.
+
+mod ends;
+mod random;
+mod waits;
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+};
+
+use tokio::sync::watch;
+
+use super::*;
+use crate::{
+    config::Rate,
+    fetch::FetchErrorKind,
+    page::{Reason, State},
+    politeness::Politeness,
+    store::memory::MemoryStore,
+    testing::{FailingStore, FixturePage, FixtureSite, TestClock},
+    url_key::Identity,
+};
+
+const START: &str = "https://site.example/";
+
+/// What a test runs a crawl with.
+struct Bench {
+    config: Config,
+    site: FixtureSite,
+    store: Arc<Mutex<Option<Box<dyn Store>>>>,
+    holds: Holds,
+    politeness: Option<SharedPoliteness>,
+}
+
+impl Bench {
+    fn new(site: FixtureSite) -> Self {
+        let mut config = Config::default();
+        config.politeness.rate = Rate::Unlimited;
+        let store: Box<dyn Store> = Box::new(MemoryStore::default());
+        Self {
+            config,
+            site,
+            store: Arc::new(Mutex::new(Some(store))),
+            holds: Holds::default(),
+            politeness: None,
+        }
+    }
+
+    /// Runs one start of the program; the store goes back into the bench.
+    async fn crawl(&self, start: &str, shutdown: &Shutdown) -> Result<Crawled, CrawlError> {
+        let start = Identity::default().parse(start).unwrap();
+        let store = self
+            .store
+            .lock()
+            .unwrap()
+            .take()
+            .expect("the store is at home");
+        let clock = Arc::new(TestClock::starting_at(
+            "2026-03-01T12:00:00Z".parse().unwrap(),
+        ));
+        let politeness = self
+            .politeness
+            .clone()
+            .unwrap_or_else(|| Arc::new(Mutex::new(Politeness::new(&self.config.politeness))));
+        let seams = Seams {
+            fetch: Arc::new(self.site.clone()),
+            clock,
+            politeness,
+            progress: watch::Sender::new(Progress::default()),
+            open_store: Box::new(move |_| Ok(store)),
+            holds: self.holds.clone(),
+        };
+        crawl(&self.config, &start, seams, shutdown).await
+    }
+
+    async fn run(&self) -> Crawled {
+        self.crawl(START, &Shutdown::default()).await.unwrap()
+    }
+
+    fn keep(&self, crawled: Crawled) {
+        *self.store.lock().unwrap() = Some(crawled.store);
+    }
+
+    /// Page requests, without robots.txt, as paths.
+    fn pages(&self) -> Vec<String> {
+        let paths = self.site.requests().into_iter().filter_map(|request| {
+            let path = request.url.strip_prefix("https://site.example")?.to_owned();
+            (path != "/robots.txt").then_some(path)
+        });
+        paths.collect()
+    }
+}
+
+fn url(path: &str) -> String {
+    format!("https://site.example{path}")
+}
+
+fn site<'a>(pages: impl IntoIterator<Item = (&'a str, FixturePage)>) -> FixtureSite {
+    let pages: Vec<(String, FixturePage)> = pages
+        .into_iter()
+        .map(|(path, page)| (url(path), page))
+        .collect();
+    FixtureSite::new(pages.iter().map(|(url, page)| (url.as_str(), page.clone())))
+}
+
+fn reasons(crawled: &Crawled) -> Vec<(String, Reason)> {
+    let mut found = Vec::new();
+    crawled
+        .store
+        .visit_keys(crawled.run, &mut |key, reason| {
+            found.push((key.path_and_query().to_owned(), reason));
+        })
+        .unwrap();
+    found.sort();
+    found
+}
+
+fn with_reason(crawled: &Crawled, reason: Reason) -> Vec<String> {
+    reasons(crawled)
+        .into_iter()
+        .filter(|&(_, found)| found == reason)
+        .map(|(path, _)| path)
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_reachable_page_is_fetched_once_and_listed() {
+    let bench = Bench::new(site([
+        (
+            "/",
+            FixturePage::linking(["/a", "/b", "/a#top", "https://other.example/"]),
+        ),
+        ("/a", FixturePage::linking(["/", "/b", "/c"])),
+        ("/b", FixturePage::linking(["/missing"])),
+        ("/c", FixturePage::linking([])),
+    ]));
+    let crawled = bench.run().await;
+    assert_eq!(crawled.ending, Ending::Drained);
+    assert_eq!(
+        with_reason(&crawled, Reason::Listed),
+        ["/", "/a", "/b", "/c"]
+    );
+    assert_eq!(with_reason(&crawled, Reason::Gone), ["/missing"]);
+    let mut pages = bench.pages();
+    pages.sort();
+    assert_eq!(pages, ["/", "/a", "/b", "/c", "/missing"]);
+    assert_eq!(crawled.fetched, 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn robots_txt_is_read_before_anything_else_and_obeyed() {
+    let bench = Bench::new(site([
+        (
+            "/robots.txt",
+            FixturePage::text("User-agent: *\nDisallow: /private/\n"),
+        ),
+        ("/", FixturePage::linking(["/private/a", "/open"])),
+        ("/open", FixturePage::linking(["/private/b"])),
+    ]));
+    let crawled = bench.run().await;
+    assert_eq!(bench.site.requests()[0].url, url("/robots.txt"));
+    assert_eq!(bench.pages(), ["/", "/open"]);
+    assert_eq!(
+        with_reason(&crawled, Reason::RobotsDisallowed),
+        ["/private/a", "/private/b"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unreachable_robots_txt_forbids_everything() {
+    for page in [
+        FixturePage::status(503),
+        FixturePage::status(429),
+        FixturePage::failing(FetchErrorKind::Timeout),
+    ] {
+        let bench = Bench::new(site([
+            ("/robots.txt", page),
+            ("/", FixturePage::linking(["/a"])),
+        ]));
+        let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
+        assert!(matches!(error, CrawlError::Robots { .. }), "{error}");
+        assert_eq!(bench.pages(), [""; 0]);
+        assert_eq!(bench.site.requests().len(), 3, "three tries");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn robots_txt_redirects_are_followed_across_hosts() {
+    let pages = [
+        (
+            url("/robots.txt"),
+            FixturePage::redirect(301, "https://cdn.example/robots.txt"),
+        ),
+        (
+            "https://cdn.example/robots.txt".into(),
+            FixturePage::text("User-agent: arpent\nDisallow: /no\n"),
+        ),
+        (url("/"), FixturePage::linking(["/no", "/yes"])),
+        (url("/yes"), FixturePage::linking([])),
+    ];
+    let bench = Bench::new(FixtureSite::new(
+        pages.iter().map(|(url, page)| (url.as_str(), page.clone())),
+    ));
+    let crawled = bench.run().await;
+    assert_eq!(with_reason(&crawled, Reason::RobotsDisallowed), ["/no"]);
+    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/yes"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_start_page_that_is_not_200_or_disallowed_is_no_start() {
+    let cases = [
+        vec![("/", FixturePage::status(404))],
+        vec![("/", FixturePage::status(500))],
+        vec![("/", FixturePage::failing(FetchErrorKind::Connect))],
+        vec![(
+            "/",
+            FixturePage::redirect(302, "https://elsewhere.example/"),
+        )],
+        vec![("/", FixturePage::redirect(302, "/"))],
+        vec![("/", FixturePage::status(301))],
+        vec![
+            (
+                "/robots.txt",
+                FixturePage::text("User-agent: *\nDisallow: /\n"),
+            ),
+            ("/", FixturePage::linking([])),
+        ],
+    ];
+    for pages in cases {
+        let bench = Bench::new(site(pages.clone()));
+        let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
+        assert!(
+            matches!(error, CrawlError::Start { .. }),
+            "{pages:?}: {error}"
+        );
+        assert!(
+            bench
+                .site
+                .requests()
+                .iter()
+                .all(|request| !request.url.contains("elsewhere"))
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_redirect_to_https_and_www_decides_the_site() {
+    let pages = [
+        (
+            "http://site.example/",
+            FixturePage::redirect(301, "https://site.example/"),
+        ),
+        (
+            "https://site.example/",
+            FixturePage::redirect(301, "https://www.site.example/"),
+        ),
+        (
+            "https://www.site.example/",
+            FixturePage::linking(["/a", "https://site.example/b"]),
+        ),
+        ("https://www.site.example/a", FixturePage::linking([])),
+    ];
+    let bench = Bench::new(FixtureSite::new(pages));
+    let crawled = bench
+        .crawl("http://site.example/", &Shutdown::default())
+        .await
+        .unwrap();
+    assert_eq!(crawled.site.origin.to_string(), "https://www.site.example");
+    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/a"]);
+    assert_eq!(crawled.notices.len(), 1, "{:?}", crawled.notices);
+    let robots: Vec<String> = bench
+        .site
+        .requests()
+        .into_iter()
+        .map(|request| request.url)
+        .filter(|url| url.contains("robots"))
+        .collect();
+    assert_eq!(
+        robots.len(),
+        3,
+        "one robots.txt for each origin: {robots:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_start_page_that_scripts_render_is_said_loudly() {
+    let shell = "<!doctype html><title>App</title><div id=root></div><script src=/app.js></script>";
+    let crawled = Bench::new(site([("/", FixturePage::html(shell))]))
+        .run()
+        .await;
+    assert!(
+        crawled
+            .notices
+            .iter()
+            .any(|notice| notice.contains("JavaScript")),
+        "{:?}",
+        crawled.notices
+    );
+    let crawled = Bench::new(site([("/", FixturePage::linking(["/a"]))]))
+        .run()
+        .await;
+    assert_eq!(crawled.notices, [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_scope_is_the_directory_of_the_start_url() {
+    let bench = Bench::new(site([
+        (
+            "/docs/",
+            FixturePage::linking(["/docs/a", "/blog/b", "/docs", "../x"]),
+        ),
+        ("/docs/a", FixturePage::linking([])),
+    ]));
+    let crawled = bench
+        .crawl(&url("/docs/"), &Shutdown::default())
+        .await
+        .unwrap();
+    assert_eq!(reasons(&crawled).len(), 2);
+    assert_eq!(bench.pages(), ["/docs/", "/docs/a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_page_behind_the_start_redirect_is_asked_for_once() {
+    let mut bench = Bench::new(site([
+        ("/", FixturePage::redirect(302, "/en/")),
+        ("/en/", FixturePage::linking(["/en/a"])),
+        ("/en/a", FixturePage::linking(["/en/b"])),
+    ]));
+    // It is where the crawl begins, so the hops are counted from there.
+    bench.config.limits.max_depth = Some(1);
+    let crawled = bench.run().await;
+    assert_eq!(bench.pages(), ["/", "/en/", "/en/a"]);
+    assert_eq!(with_reason(&crawled, Reason::Listed), ["/en/", "/en/a"]);
+    assert_eq!(with_reason(&crawled, Reason::Redirected), ["/"]);
+    assert_eq!(with_reason(&crawled, Reason::TooDeep), ["/en/b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_redirect_target_is_a_page_of_its_own() {
+    let bench = Bench::new(site([
+        ("/", FixturePage::linking(["/old", "/away"])),
+        ("/old", FixturePage::redirect(301, "/new")),
+        (
+            "/away",
+            FixturePage::redirect(301, "https://other.example/"),
+        ),
+        ("/new", FixturePage::linking([])),
+    ]));
+    let crawled = bench.run().await;
+    assert_eq!(with_reason(&crawled, Reason::Redirected), ["/old"]);
+    assert_eq!(
+        with_reason(&crawled, Reason::RedirectedOutOfScope),
+        ["/away"]
+    );
+    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/new"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endless_chain_of_redirects_ends() {
+    let site = FixtureSite::new([(START, FixturePage::linking(["/r/0"]))]).scripted(|url, _| {
+        let number: u32 = url.strip_prefix("https://site.example/r/")?.parse().ok()?;
+        Some(FixturePage::redirect(302, &format!("/r/{}", number + 1)))
+    });
+    let crawled = Bench::new(site).run().await;
+    assert_eq!(crawled.ending, Ending::Drained);
+    assert_eq!(reasons(&crawled).len(), 1 + 1 + usize::from(MAX_REDIRECTS));
+}
+
+#[tokio::test(start_paused = true)]
+async fn links_out_of_scope_are_only_counted() {
+    let away = [
+        "/a",
+        "https://other.example/",
+        "http://site.example/",
+        "https://site.example:8443/",
+    ];
+    let bench = Bench::new(site([
+        ("/", FixturePage::linking(away)),
+        ("/a", FixturePage::linking([])),
+    ]));
+    let crawled = bench.run().await;
+    assert_eq!(
+        (crawled.links_out_of_scope, reasons(&crawled).len()),
+        (3, 2)
+    );
+}

@@ -1,0 +1,167 @@
+//! Waiting for the host: `Crawl-delay`, `Retry-After`, other tries.
+
+use super::*;
+
+#[tokio::test(start_paused = true)]
+async fn passing_failures_are_tried_three_times() {
+    let site = FixtureSite::new([(START, FixturePage::linking(["/flaky", "/down", "/cut"]))])
+        .scripted(
+            |url, earlier| match (url.strip_prefix("https://site.example")?, earlier) {
+                ("/flaky", 0 | 1) => Some(FixturePage::status(503)),
+                ("/flaky", _) => Some(FixturePage::linking([])),
+                ("/down", _) => Some(FixturePage::status(500)),
+                ("/cut", _) => Some(FixturePage::failing(FetchErrorKind::Reset)),
+                _ => None,
+            },
+        );
+    let bench = Bench::new(site);
+    let crawled = bench.run().await;
+    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/flaky"]);
+    assert_eq!(with_reason(&crawled, Reason::ServerError), ["/down"]);
+    assert_eq!(with_reason(&crawled, Reason::NetworkError), ["/cut"]);
+    assert_eq!(
+        bench.pages().iter().filter(|path| *path == "/down").count(),
+        3
+    );
+    assert_eq!(crawled.fetched, 4, "retries are not counted");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crawl_delay_spaces_requests_from_the_end_of_the_last_answer() {
+    let paths: Vec<String> = (0..10).map(|number| format!("/{number}")).collect();
+    let mut pages = vec![
+        (
+            "/robots.txt",
+            FixturePage::text("User-agent: *\nCrawl-delay: 7\n"),
+        ),
+        ("/", FixturePage::linking(paths.iter().map(String::as_str))),
+    ];
+    let slow = FixturePage::linking([]).after(Duration::from_secs(2));
+    pages.extend(paths.iter().map(|path| (path.as_str(), slow.clone())));
+    let bench = Bench::new(site(pages));
+    bench.run().await;
+    let requests = bench.site.requests();
+    assert_eq!(requests.len(), 12);
+    for pair in requests.windows(2) {
+        let pause = pair[1].begun.duration_since(pair[0].ended.unwrap());
+        assert!(
+            pause >= Duration::from_secs(7),
+            "{pause:?} between {} and {}",
+            pair[0].url,
+            pair[1].url
+        );
+        assert_eq!(pair[1].in_flight, 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_after_stops_the_whole_host_and_the_page_is_fetched_later() {
+    let paths: Vec<String> = (0..20).map(|number| format!("/{number}")).collect();
+    let home = FixturePage::linking(paths.iter().map(String::as_str));
+    let site = FixtureSite::new([(START, home)]).scripted(|url, earlier| {
+        let path = url.strip_prefix("https://site.example/")?;
+        path.parse::<u32>().ok()?;
+        let busy = path == "5" && earlier == 0;
+        let page = if busy {
+            FixturePage::status(429).with_header("retry-after", "30")
+        } else {
+            FixturePage::linking([])
+        };
+        Some(page)
+    });
+    let mut bench = Bench::new(site);
+    bench.config.politeness.concurrency = std::num::NonZeroU32::MIN;
+    let crawled = bench.run().await;
+    assert_eq!(crawled.ending, Ending::Drained);
+    assert_eq!(with_reason(&crawled, Reason::Listed).len(), 21);
+    let requests = bench.site.requests();
+    let busy = requests
+        .iter()
+        .position(|request| request.url.ends_with("/5"))
+        .unwrap();
+    let pause = requests[busy + 1]
+        .begun
+        .duration_since(requests[busy].ended.unwrap());
+    assert!(pause >= Duration::from_secs(30), "{pause:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_after_that_is_too_long_defers_the_rest_and_is_remembered() {
+    let folder = tempfile::tempdir().unwrap();
+    let site =
+        FixtureSite::new([(START, FixturePage::linking(["/a", "/b", "/c"]))]).scripted(|url, _| {
+            url.ends_with("/a")
+                .then(|| FixturePage::status(503).with_header("retry-after", "3600"))
+        });
+    let mut bench = Bench::new(site);
+    bench.config.politeness.concurrency = std::num::NonZeroU32::MIN;
+    bench.holds = Holds::in_file(&folder.path().join("holds"));
+    let crawled = bench.run().await;
+    assert_eq!(crawled.ending, Ending::Deferred);
+    assert_eq!(with_reason(&crawled, Reason::Queued), ["/a", "/b", "/c"]);
+    bench.keep(crawled);
+    let before = bench.site.requests().len();
+    let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
+    assert!(matches!(error, CrawlError::Robots { .. }), "{error}");
+    assert_eq!(
+        bench.site.requests().len(),
+        before,
+        "not one request inside the window"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_after_is_on_disk_while_the_run_still_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let site =
+        FixtureSite::new([(START, FixturePage::linking(["/a"]))]).scripted(|url, earlier| {
+            let is_busy = url.ends_with("/a") && earlier == 0;
+            is_busy.then(|| FixturePage::status(503).with_header("retry-after", "100"))
+        });
+    let mut bench = Bench::new(site);
+    bench.holds = Holds::in_file(&folder.path().join("holds"));
+    let shutdown = Shutdown::default();
+    let crawl = bench.crawl(START, &shutdown);
+    tokio::pin!(crawl);
+    tokio::select! {
+        _ = &mut crawl => panic!("it waits"),
+        () = tokio::time::sleep(Duration::from_secs(10)) => {}
+    }
+    let now = "2026-03-01T12:00:10Z".parse().unwrap();
+    let held: Vec<HostKey> = bench
+        .holds
+        .load(now)
+        .into_iter()
+        .map(|(host, _)| host)
+        .collect();
+    assert_eq!(held, [HostKey::new("site.example")]);
+    shutdown.abort();
+    crawl.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_after_of_the_host_behind_a_redirect_is_remembered_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let busy = FixturePage::status(503).with_header("retry-after", "3600");
+    let pages = [
+        (
+            START,
+            FixturePage::redirect(301, "https://www.site.example/"),
+        ),
+        ("https://www.site.example/", busy),
+    ];
+    let mut bench = Bench::new(FixtureSite::new(pages));
+    bench.holds = Holds::in_file(&folder.path().join("holds"));
+    bench.crawl(START, &Shutdown::default()).await.unwrap_err();
+    let asked = |bench: &Bench| {
+        let requests = bench.site.requests();
+        requests
+            .iter()
+            .filter(|request| request.url.contains("www."))
+            .count()
+    };
+    let before = asked(&bench);
+    *bench.store.lock().unwrap() = Some(Box::new(MemoryStore::default()));
+    bench.crawl(START, &Shutdown::default()).await.unwrap_err();
+    assert_eq!(asked(&bench), before);
+}

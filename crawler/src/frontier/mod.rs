@@ -1,0 +1,350 @@
+//! Which URL is next: a window in memory over the store's queue, URLs waiting for another try, and
+//! the leases that are out.
+//!
+//! A URL is leased at most once at a time, and a lease ends in exactly one commit, in another try,
+//! or in nothing (crash: the URL is still queued in the store). The frontier knows nothing of hosts
+//! and clocks; it is told the time.
+//!
+//! The window is always the *beginning* of what the store has behind the last URL that entered it,
+//! so no URL can be in it twice: a discovery enters directly only while nothing waits in the store.
+
+mod seen;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use tokio::time::Instant;
+
+pub use self::seen::Seen;
+use crate::{store::QueuedUrl, url_key::UrlKey};
+
+/// URLs in the window at most. At up to 2 KiB each this bounds it to a few megabytes.
+pub const WINDOW_URLS: usize = 4_096;
+
+/// The one running attempt at a URL. It must come back by [`Frontier::finish`], [`Frontier::retry`]
+/// or [`Frontier::give_back`].
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub struct Lease {
+    waiting: Waiting,
+}
+
+impl Lease {
+    /// Which URL.
+    pub fn url(&self) -> &UrlKey {
+        &self.waiting.url.key
+    }
+
+    /// Its place in the queue.
+    pub fn sequence(&self) -> u64 {
+        self.waiting.url.sequence
+    }
+
+    /// Hops from the start URL.
+    pub fn depth(&self) -> u32 {
+        self.waiting.url.depth
+    }
+
+    /// Redirects followed in a row to get here.
+    pub fn hops(&self) -> u8 {
+        self.waiting.url.hops
+    }
+
+    /// Tries before this one.
+    pub fn earlier_tries(&self) -> u32 {
+        self.waiting.tries
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Waiting {
+    url: QueuedUrl,
+    tries: u32,
+}
+
+/// What the frontier has to offer.
+#[derive(Debug)]
+pub enum Next {
+    /// This URL.
+    Lease(Lease),
+    /// Nothing before this instant: only later tries are waiting.
+    WaitUntil(Instant),
+    /// Nothing until a lease comes back or the store has been asked.
+    Nothing,
+}
+
+/// The order of work of one run.
+#[derive(Debug)]
+pub struct Frontier {
+    window: VecDeque<Waiting>,
+    /// Later tries by due time; the sequence number makes keys unique.
+    later: BTreeMap<(Instant, u64), Waiting>,
+    /// Leases out, and later tries, by depth.
+    outstanding: BTreeMap<u32, usize>,
+    /// Sequence number of the last URL that entered the window.
+    entered: Option<u64>,
+    /// The store has, or will have after the next commit, URLs behind `entered`.
+    more_in_store: bool,
+    /// A discovery passed the window since the last commit was taken.
+    passed_by: bool,
+    /// Take one depth after the other, so that depths are the fewest hops.
+    level_by_level: bool,
+}
+
+impl Frontier {
+    /// A frontier over a store whose queue may hold URLs. With `level_by_level` a URL is not leased
+    /// before everything nearer to the start is finished: the price of exact depths.
+    pub fn new(level_by_level: bool) -> Self {
+        Self {
+            window: VecDeque::new(),
+            later: BTreeMap::new(),
+            outstanding: BTreeMap::new(),
+            entered: None,
+            more_in_store: true,
+            passed_by: false,
+            level_by_level,
+        }
+    }
+
+    /// Takes note of a URL that was just discovered and will be in the next commit.
+    pub fn offer(&mut self, url: QueuedUrl) {
+        if !self.more_in_store && self.window.len() < WINDOW_URLS {
+            self.entered = Some(url.sequence);
+            self.window.push_back(Waiting { url, tries: 0 });
+        } else {
+            self.more_in_store = true;
+            self.passed_by = true;
+        }
+    }
+
+    /// Behind which sequence number the store should be asked for more, if it should.
+    pub fn wants(&self) -> Option<Wanted> {
+        (self.more_in_store && self.window.len() <= WINDOW_URLS / 2).then(|| Wanted {
+            after: self.entered,
+            limit: WINDOW_URLS - self.window.len(),
+        })
+    }
+
+    /// Whether nothing is left to lease while the store has more.
+    pub fn is_starving(&self) -> bool {
+        self.window.is_empty() && self.more_in_store
+    }
+
+    /// Must be called when a commit is handed to the store together with the question of
+    /// [`Frontier::wants`].
+    pub fn asked(&mut self) {
+        self.passed_by = false;
+    }
+
+    /// Takes the store's answer to [`Frontier::wants`].
+    pub fn refill(&mut self, wanted: &Wanted, urls: Vec<QueuedUrl>) {
+        debug_assert_eq!(
+            wanted.after, self.entered,
+            "the window changed while the store was asked"
+        );
+        if urls.len() < wanted.limit && !self.passed_by {
+            self.more_in_store = false;
+        }
+        if let Some(last) = urls.last() {
+            self.entered = Some(last.sequence);
+        }
+        self.window
+            .extend(urls.into_iter().map(|url| Waiting { url, tries: 0 }));
+    }
+
+    /// The next URL to work on: later tries that are due first, then the queue in order.
+    pub fn lease(&mut self, now: Instant) -> Next {
+        if let Some(entry) = self.later.first_entry()
+            && entry.key().0 <= now
+        {
+            return Next::Lease(Lease {
+                waiting: entry.remove(),
+            });
+        }
+        let nearest = self.outstanding.first_key_value().map(|(&depth, _)| depth);
+        let is_too_deep = |first: &Waiting| nearest.is_some_and(|depth| depth < first.url.depth);
+        let must_wait = self.level_by_level && self.window.front().is_some_and(is_too_deep);
+        if !must_wait && let Some(waiting) = self.window.pop_front() {
+            *self.outstanding.entry(waiting.url.depth).or_default() += 1;
+            return Next::Lease(Lease { waiting });
+        }
+        match self.later.first_key_value() {
+            Some((&(due, _), _)) => Next::WaitUntil(due),
+            None => Next::Nothing,
+        }
+    }
+
+    /// The URL is decided.
+    pub fn finish(&mut self, lease: Lease) {
+        let Lease { waiting } = lease;
+        self.settle(waiting.url.depth);
+    }
+
+    /// Another try, not before `due`.
+    pub fn retry(&mut self, lease: Lease, due: Instant) {
+        let mut waiting = lease.waiting;
+        waiting.tries += 1;
+        self.later.insert((due, waiting.url.sequence), waiting);
+    }
+
+    /// The lease was not used: the URL is first in line again.
+    pub fn give_back(&mut self, lease: Lease) {
+        self.settle(lease.waiting.url.depth);
+        self.window.push_front(lease.waiting);
+    }
+
+    /// URLs that wait for another try.
+    pub fn tries_waiting(&self) -> usize {
+        self.later.len()
+    }
+
+    /// When the next of them is due.
+    pub fn next_try(&self) -> Option<Instant> {
+        self.later.first_key_value().map(|(&(due, _), _)| due)
+    }
+
+    /// Whether nothing waits here or in the store. Leases may still be out.
+    pub fn is_empty(&self) -> bool {
+        self.window.is_empty() && self.later.is_empty() && !self.more_in_store
+    }
+
+    fn settle(&mut self, depth: u32) {
+        if let Some(count) = self.outstanding.get_mut(&depth) {
+            *count -= 1;
+            if *count == 0 {
+                self.outstanding.remove(&depth);
+            }
+        }
+    }
+}
+
+/// A question to the store's queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// Behind this sequence number.
+    pub after: Option<u64>,
+    /// At most this many.
+    pub limit: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn url(sequence: u64, depth: u32) -> QueuedUrl {
+        let key = UrlKey::from_normalised(&format!("https://h.example/{sequence}")).unwrap();
+        QueuedUrl {
+            sequence,
+            key,
+            depth,
+            hops: 0,
+        }
+    }
+
+    fn drained(frontier: &mut Frontier) -> Vec<u64> {
+        let now = Instant::now();
+        let mut order = Vec::new();
+        while let Next::Lease(lease) = frontier.lease(now) {
+            order.push(lease.sequence());
+            frontier.finish(lease);
+        }
+        order
+    }
+
+    fn fresh(level_by_level: bool) -> Frontier {
+        let mut frontier = Frontier::new(level_by_level);
+        let wanted = frontier.wants().unwrap();
+        frontier.asked();
+        frontier.refill(&wanted, Vec::new());
+        frontier
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn urls_come_in_order_of_discovery() {
+        let mut frontier = fresh(false);
+        (1..=5).for_each(|sequence| frontier.offer(url(sequence, 0)));
+        assert_eq!(drained(&mut frontier), [1, 2, 3, 4, 5]);
+        assert!(frontier.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_passes_the_window_comes_back_from_the_store_once() {
+        let mut frontier = fresh(false);
+        let total = WINDOW_URLS as u64 * 3;
+        (1..=total).for_each(|sequence| frontier.offer(url(sequence, 0)));
+        let mut order = Vec::new();
+        while !frontier.is_empty() {
+            order.extend(drained(&mut frontier));
+            if let Some(wanted) = frontier.wants() {
+                frontier.asked();
+                let behind = wanted.after.unwrap_or_default();
+                let urls = (behind + 1..=total)
+                    .take(wanted.limit)
+                    .map(|sequence| url(sequence, 0))
+                    .collect();
+                frontier.refill(&wanted, urls);
+            }
+        }
+        assert_eq!(order, (1..=total).collect::<Vec<_>>());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_discovery_during_the_question_is_not_forgotten() {
+        let mut frontier = Frontier::new(false);
+        let wanted = frontier.wants().unwrap();
+        frontier.asked();
+        frontier.offer(url(1, 0));
+        frontier.refill(&wanted, Vec::new());
+        assert!(!frontier.is_empty());
+        let wanted = frontier.wants().unwrap();
+        frontier.asked();
+        frontier.refill(&wanted, vec![url(1, 0)]);
+        assert_eq!(drained(&mut frontier), [1]);
+        assert!(frontier.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_later_try_waits_for_its_time_and_counts() {
+        let mut frontier = fresh(false);
+        frontier.offer(url(1, 0));
+        let now = Instant::now();
+        let due = now + Duration::from_secs(5);
+        let Next::Lease(lease) = frontier.lease(now) else {
+            panic!("a URL waits")
+        };
+        frontier.retry(lease, due);
+        assert!(matches!(frontier.lease(now), Next::WaitUntil(at) if at == due));
+        let Next::Lease(lease) = frontier.lease(due) else {
+            panic!("the try is due")
+        };
+        assert_eq!(lease.earlier_tries(), 1);
+        frontier.finish(lease);
+        assert!(frontier.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn level_by_level_holds_back_deeper_urls() {
+        let mut frontier = fresh(true);
+        frontier.offer(url(1, 1));
+        frontier.offer(url(2, 2));
+        let now = Instant::now();
+        let Next::Lease(first) = frontier.lease(now) else {
+            panic!("a URL waits")
+        };
+        assert!(matches!(frontier.lease(now), Next::Nothing));
+        frontier.finish(first);
+        assert!(matches!(frontier.lease(now), Next::Lease(lease) if lease.sequence() == 2));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lease_given_back_is_next() {
+        let mut frontier = fresh(false);
+        (1..=3).for_each(|sequence| frontier.offer(url(sequence, 0)));
+        let Next::Lease(lease) = frontier.lease(Instant::now()) else {
+            panic!("a URL waits")
+        };
+        frontier.give_back(lease);
+        assert_eq!(drained(&mut frontier), [1, 2, 3]);
+    }
+}
