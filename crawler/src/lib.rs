@@ -36,6 +36,9 @@
 
 pub mod engine;
 
+pub mod publish;
+
+pub mod export;
 pub mod report;
 
 pub mod frontier;

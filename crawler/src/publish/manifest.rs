@@ -1,0 +1,129 @@
+//! What the last publish left: every file with its hashes, its counts and the time it changed; the
+//! layout it had; and the files that were dropped and still stand. It makes the index's `lastmod` the
+//! time the *file* changed, and tells our files from foreign ones.
+//!
+//! The state holds it; the output has a copy for people and for the day the state is lost.
+
+use std::path::{Component, Path};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+/// Version of the format.
+const VERSION: u32 = 1;
+
+/// What the last publish left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Manifest {
+    version: u32,
+    /// Name of the site the set is of.
+    pub(super) site: String,
+    /// The folder it stands in, as an absolute path without links.
+    #[serde(default)]
+    pub(super) output: String,
+    /// When it was published.
+    pub(super) published: Timestamp,
+    /// Listed URLs.
+    pub(super) listed: u64,
+    /// The layout, for hysteresis, in its text form.
+    pub(super) layout: String,
+    /// The indexes, or the only urlset, then the parts.
+    pub(super) files: Vec<FileRecord>,
+    /// Files that left the index and still stand.
+    pub(super) dropped: Vec<Dropped>,
+}
+
+/// One published file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileRecord {
+    /// Path relative to the output.
+    pub(super) name: String,
+    /// SHA-256 of the uncompressed content, hex.
+    pub(super) sha256: String,
+    /// SHA-256 of the file as it stands, hex: the same for a plain file.
+    pub(super) file_sha256: String,
+    /// Entries.
+    pub(super) entries: u64,
+    /// Uncompressed bytes.
+    pub(super) bytes: u64,
+    /// When the file changed last, whole seconds; also its modification time.
+    pub(super) lastmod: Timestamp,
+}
+
+/// One file that is no longer named by an index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Dropped {
+    /// Path relative to the output.
+    pub(super) name: String,
+    /// SHA-256 of the file as we left it, hex: a file with another content is not ours to remove.
+    pub(super) file_sha256: String,
+    /// When it left the index.
+    pub(super) since: Timestamp,
+}
+
+impl Manifest {
+    /// A manifest of nothing yet.
+    pub(super) fn new(site: &str, output: &str, published: Timestamp) -> Self {
+        Self {
+            version: VERSION,
+            site: site.to_owned(),
+            output: output.to_owned(),
+            published,
+            listed: 0,
+            layout: String::new(),
+            files: Vec::new(),
+            dropped: Vec::new(),
+        }
+    }
+
+    /// Reads the text form; `None` when it is not one of this version and site, or names a file that
+    /// no output can have.
+    pub(super) fn read(text: &str, site: &str) -> Option<Self> {
+        let manifest: Self = serde_json::from_str(text).ok()?;
+        let fits = manifest.version == VERSION && manifest.site == site;
+        (fits && manifest.contents().all(|(name, _)| is_name(name))).then_some(manifest)
+    }
+
+    /// The text form: JSON, one item per line, ends in a line end.
+    pub(super) fn to_text(&self) -> String {
+        let mut text =
+            serde_json::to_string_pretty(self).expect("strings, numbers and times are always JSON");
+        text.push('\n');
+        text
+    }
+
+    /// Every file of ours, with the SHA-256 of its content as we left it.
+    pub(super) fn contents(&self) -> impl Iterator<Item = (&str, &str)> {
+        let files = self
+            .files
+            .iter()
+            .map(|file| (file.name.as_str(), file.file_sha256.as_str()));
+        let dropped = self
+            .dropped
+            .iter()
+            .map(|dropped| (dropped.name.as_str(), dropped.file_sha256.as_str()));
+        files.chain(dropped)
+    }
+}
+
+/// Whether `name` can be a file inside the output: a text that others could have written must not
+/// lead us out of it.
+pub(super) fn is_name(name: &str) -> bool {
+    let mut segments = Path::new(name).components();
+    !name.is_empty() && segments.all(|segment| matches!(segment, Component::Normal(_)))
+}
+
+/// Hex form of a SHA-256.
+pub(super) fn hex(hash: Sha256) -> String {
+    let mut text = String::with_capacity(64);
+    for byte in hash.finalize() {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
+        }
+    }
+    text
+}

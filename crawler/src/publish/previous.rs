@@ -1,0 +1,188 @@
+//! What stands in the output before a publish, and which of it is ours: what the last publish
+//! recorded, and what one that did not come to its end was about to put there. It only reads; who
+//! writes decides by [`Previous::standing`] what has to be kept.
+//!
+//! A name alone says little: people write files called `sitemap.xml` by hand. A file is ours when its
+//! content is one that we put under its name.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    MANIFEST, MANIFEST_COPY, PublishError, PublishRequest,
+    folder::{Folder, canonical, read_text},
+    manifest::{Dropped, FileRecord, Manifest, is_name},
+};
+use crate::store::Store;
+
+/// Note of the contents that a publish is about to put under their names: they are ours, even if it
+/// does not come to its end. It stands in the output, so that it is lost and moved together with the
+/// files that it is about.
+pub(super) const INTENT: &str = ".arpent-intent.json";
+
+/// Longest manifest (and note) that is read back from the output.
+const MAX_MANIFEST_BYTES: u64 = 64 * 1024 * 1024;
+
+/// SHA-256 of a file, hex, by its name.
+pub(super) type Contents = BTreeMap<String, String>;
+
+/// The set that a publish replaces.
+#[derive(Debug)]
+pub(super) struct Previous {
+    /// What the last publish left; of nothing when there was none.
+    pub(super) manifest: Manifest,
+    /// Places in the manifest's list of files, by name.
+    places: HashMap<String, usize>,
+    /// Every content known to be ours, by name.
+    ours: HashMap<String, Vec<String>>,
+    /// What a publish that did not come to its end was about to put there.
+    intended: Vec<Intended>,
+    /// The manifest's copy in the output as it is.
+    copy: Option<String>,
+}
+
+/// What stands under a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Nothing, or what we put there.
+    Ours,
+    /// Something else where once a file of ours was.
+    Altered,
+    /// Something that has nothing to do with us.
+    Foreign,
+}
+
+/// One content of [`INTENT`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Intended {
+    name: String,
+    file_sha256: String,
+}
+
+impl Previous {
+    /// Reads what is known. The state's manifest counts only for the output that it is about; the copy
+    /// counts wherever it stands, as it moves with the folder.
+    pub(super) fn read(
+        store: &dyn Store,
+        request: &PublishRequest<'_>,
+    ) -> Result<Self, PublishError> {
+        let root = &request.config.output;
+        let (site, output) = (request.site.name(), canonical(root));
+        let copy = read_text(&root.join(MANIFEST_COPY), MAX_MANIFEST_BYTES);
+        let copied = copy.as_deref().and_then(|text| Manifest::read(text, &site));
+        let recorded = store
+            .value(MANIFEST)?
+            .and_then(|text| Manifest::read(&text, &site))
+            .filter(|manifest| manifest.output == output);
+        let mut ours: HashMap<String, Vec<String>> = HashMap::new();
+        for (name, hash) in [&recorded, &copied]
+            .into_iter()
+            .flatten()
+            .flat_map(Manifest::contents)
+        {
+            ours.entry(name.to_owned())
+                .or_default()
+                .push(hash.to_owned());
+        }
+        let intended = read_text(&root.join(INTENT), MAX_MANIFEST_BYTES)
+            .and_then(|text| serde_json::from_str::<Vec<Intended>>(&text).ok())
+            .filter(|intended| intended.iter().all(|file| is_name(&file.name)))
+            .unwrap_or_default();
+        for Intended { name, file_sha256 } in &intended {
+            ours.entry(name.clone())
+                .or_default()
+                .push(file_sha256.clone());
+        }
+        let mut manifest = recorded
+            .or(copied)
+            .unwrap_or_else(|| Manifest::new(&site, &output, request.now));
+        manifest.output = output;
+        let names = manifest.files.iter().map(|file| file.name.clone());
+        Ok(Self {
+            places: names.zip(0..).collect(),
+            manifest,
+            ours,
+            intended,
+            copy,
+        })
+    }
+
+    /// The record of the file `name`.
+    pub(super) fn file(&self, name: &str) -> Option<&FileRecord> {
+        self.manifest.files.get(*self.places.get(name)?)
+    }
+
+    /// Whether the manifest's copy in the output says exactly this.
+    pub(super) fn copy_says(&self, text: &str) -> bool {
+        self.copy.as_deref() == Some(text)
+    }
+
+    /// What stands under `name`, and may have been put there by anybody.
+    pub(super) fn standing(&self, name: &str, folder: &Folder) -> Result<Standing, PublishError> {
+        if !folder.exists(name) {
+            return Ok(Standing::Ours);
+        }
+        let Some(ours) = self.ours.get(name) else {
+            return Ok(Standing::Foreign);
+        };
+        let is_ours = folder.hash(name)?.is_some_and(|hash| ours.contains(&hash));
+        Ok(if is_ours {
+            Standing::Ours
+        } else {
+            Standing::Altered
+        })
+    }
+
+    /// What of the noted contents stands now.
+    pub(super) fn intended(&self, folder: &Folder) -> Result<Contents, PublishError> {
+        let mut standing = Contents::new();
+        for Intended { name, file_sha256 } in &self.intended {
+            if folder.hash(name)?.as_ref() == Some(file_sha256) {
+                standing.insert(name.clone(), file_sha256.clone());
+            }
+        }
+        Ok(standing)
+    }
+
+    /// Every file that is ours and stands, or stood, without being one of the new set. `intended` are
+    /// those noted by a publish that did not come to its end: what they replaced is gone.
+    pub(super) fn dropped(
+        &self,
+        intended: &Contents,
+        is_named: impl Fn(&str) -> bool,
+        now: jiff::Timestamp,
+    ) -> Vec<Dropped> {
+        let files = self.manifest.files.iter().map(|file| Dropped {
+            name: file.name.clone(),
+            file_sha256: file.file_sha256.clone(),
+            since: now,
+        });
+        let dropped = self.manifest.dropped.iter().cloned().chain(files);
+        let mut dropped: BTreeMap<String, Dropped> = dropped
+            .map(|dropped| (dropped.name.clone(), dropped))
+            .collect();
+        for (name, hash) in intended {
+            let noted = Dropped {
+                name: name.clone(),
+                file_sha256: hash.clone(),
+                since: now,
+            };
+            dropped.insert(name.clone(), noted);
+        }
+        dropped.retain(|name, _| !is_named(name));
+        dropped.into_values().collect()
+    }
+}
+
+/// The text of [`INTENT`] for these contents, of which a name may have several.
+pub(super) fn intent_text<'a>(contents: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let intended: Vec<Intended> = contents
+        .map(|(name, file_sha256)| Intended {
+            name: name.to_owned(),
+            file_sha256: file_sha256.to_owned(),
+        })
+        .collect();
+    serde_json::to_string(&intended).expect("strings are always JSON")
+}

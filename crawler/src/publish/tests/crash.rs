@@ -1,0 +1,176 @@
+//! Publishes that end before their end, at every step, in every way; what a reader finds then, and what
+//! the next publish makes of it.
+
+use std::{
+    io::Read as _,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use sitemap_core::partition::Suffix;
+
+use super::*;
+
+/// What the publish after the interrupted one does differently.
+#[derive(Debug, Clone, Copy)]
+enum Next {
+    Same,
+    Plain,
+    InPlace,
+}
+
+/// Where a publish is interrupted: a step in the folder, or a write to the state.
+#[derive(Debug, Clone, Copy)]
+enum Interrupted {
+    Folder(Fault),
+    State,
+}
+
+/// Reads the set as a search engine would: every file that the index names is there, whole, and not
+/// older than the index says. The number of URLs; `None` when there is no index.
+fn read_as_a_reader(output: &Path) -> Option<usize> {
+    let index = fs::read_to_string(output.join("sitemap.xml")).ok()?;
+    assert!(index.ends_with("</sitemapindex>\n"), "{index}");
+    let mut urls = 0;
+    for entry in index.split("<sitemap>").skip(1) {
+        let value = |tag: &str| {
+            let (_, rest) = entry.split_once(&format!("<{tag}>")).unwrap();
+            rest.split_once("</").unwrap().0.to_owned()
+        };
+        let loc = value("loc");
+        let name = loc.strip_prefix("https://shop.example/").unwrap();
+        let file = fs::File::open(output.join(name)).unwrap_or_else(|error| {
+            panic!("the index names {name}: {error}");
+        });
+        let modified = file.metadata().unwrap().modified().unwrap();
+        assert!(
+            time(&value("lastmod")) <= Timestamp::try_from(modified).unwrap(),
+            "{name}"
+        );
+        let mut xml = String::new();
+        if name.ends_with(Suffix::XmlGz.as_str()) {
+            let mut gzip = flate2::read::GzDecoder::new(file);
+            gzip.read_to_string(&mut xml).unwrap();
+        } else {
+            let mut file = file;
+            file.read_to_string(&mut xml).unwrap();
+        }
+        assert!(xml.ends_with("</urlset>\n"), "{name}: {xml}");
+        urls += xml.matches("<loc>").count();
+    }
+    Some(urls)
+}
+
+impl Bench {
+    /// Publishes, and is interrupted after `steps` steps; whether it did not get that far.
+    fn publish_interrupted(&mut self, how: Interrupted, steps: u32) -> bool {
+        match how {
+            Interrupted::Folder(fault) => {
+                fault::after(steps, fault);
+                let result = catch_unwind(AssertUnwindSafe(|| self.publish_again()));
+                let is_over = !fault::end();
+                if is_over {
+                    assert_eq!(result.unwrap().unwrap().problems, [""; 0]);
+                }
+                is_over
+            }
+            Interrupted::State => {
+                let writes = usize::try_from(steps).unwrap();
+                let whole = self.store.snapshot();
+                let mut failing = FailingStore::after_writes(whole, writes);
+                let result = publish(&mut failing, &self.request());
+                self.store = failing.into_inner();
+                result.is_ok_and(|published| published.problems.is_empty())
+            }
+        }
+    }
+
+    fn request(&self) -> PublishRequest<'_> {
+        PublishRequest {
+            site: &self.site,
+            run: self.run,
+            config: &self.config,
+            partial: false,
+            dry_run: false,
+            now: self.now,
+            is_stopped: &|| false,
+        }
+    }
+
+    /// Publishes without an end of the run.
+    fn publish_again(&mut self) -> Result<Published, PublishError> {
+        let mut store = self.store.clone();
+        publish(&mut store, &self.request())
+    }
+}
+
+/// A second publish is interrupted at each of its steps; then another one has to come out well.
+fn check(how: Interrupted, next: Next) {
+    let mut interrupted = 0;
+    for steps in 0.. {
+        let mut bench = Bench::new("/");
+        bench.crawl(&shop());
+        bench.publish().unwrap();
+        let mut pages = shop();
+        pages.insert("/blog/7".into(), 2);
+        pages.insert("/about".into(), 3);
+        pages.retain(|path, _| !path.starts_with("/docs/"));
+        pages.extend((0..110).map(|number| (format!("/news/{number}"), 1)));
+        // Longer than the grace after the first one, so that something could be removed.
+        bench.wait(25);
+        bench.crawl(&pages);
+        let is_over = bench.publish_interrupted(how, steps);
+        let context = format!("{how:?} after {steps} steps, then {next:?}");
+        let urls = read_as_a_reader(&bench.config.output);
+        assert!(urls.is_some(), "{context}: the index is gone");
+
+        match next {
+            Next::Same => {}
+            Next::Plain => bench.config.gzip = false,
+            Next::InPlace => bench.config.layout = Layout::InPlace,
+        }
+        bench.wait(1);
+        let published = bench
+            .publish()
+            .unwrap_or_else(|error| panic!("{context}: {error}"));
+        assert_eq!(published.problems, [""; 0], "{context}");
+        let urls = read_as_a_reader(&bench.config.output);
+        assert_eq!(urls, Some(pages.len()), "{context}");
+
+        bench.wait(25);
+        bench.crawl(&pages);
+        let published = bench.publish().unwrap();
+        assert_eq!(changed(&published), [""; 0], "{context}");
+        let mut names: Vec<&str> = published.files.iter().map(|file| &*file.name).collect();
+        names.sort_unstable();
+        let files = bench.files();
+        let standing: Vec<&str> = files.keys().map(|name| &**name).collect();
+        assert_eq!(standing, names, "{context}: leftovers or backups");
+        if is_over {
+            break;
+        }
+        interrupted += 1;
+    }
+    assert!(interrupted >= 2, "{how:?}: interrupted {interrupted} times");
+}
+
+#[test]
+fn a_publish_that_is_killed_at_any_step_can_be_followed_by_any_other() {
+    for next in [Next::Same, Next::Plain, Next::InPlace] {
+        check(Interrupted::Folder(Fault::Kill), next);
+    }
+}
+
+#[test]
+fn a_publish_that_fails_at_any_step_can_be_followed_by_any_other() {
+    for next in [Next::Same, Next::Plain, Next::InPlace] {
+        check(Interrupted::Folder(Fault::Once), next);
+        check(Interrupted::Folder(Fault::Always), next);
+    }
+}
+
+#[test]
+fn a_publish_whose_state_fails_at_any_write_can_be_followed_by_any_other() {
+    for next in [Next::Same, Next::Plain, Next::InPlace] {
+        check(Interrupted::State, next);
+    }
+}
