@@ -1,0 +1,199 @@
+//! What happens beside the work: the newest progress is shown, signals are obeyed. It knows nothing of
+//! what the work is.
+
+use std::{future::Future, io, pin::pin, time::Duration};
+
+use crawler::engine::Progress;
+use tokio::{
+    sync::watch,
+    time::{Instant, MissedTickBehavior, interval},
+};
+
+use crate::{
+    exit_code::ExitCode,
+    live::{Speed, View},
+    output::Output,
+    panicked::{Panicked, caught},
+    signal::{Reaction, Signals, Stop, StopSignal},
+};
+
+/// Time that requests in flight get to finish after the first signal.
+const STOP_GRACE: Duration = Duration::from_secs(10);
+
+/// Time between two looks at the progress on a terminal, and without one.
+const TICK: Duration = Duration::from_millis(100);
+const CALM_TICK: Duration = Duration::from_millis(500);
+
+/// Without a terminal: when the first line about the progress is due, and the time between lines.
+const FIRST_LINE: Duration = Duration::from_secs(5);
+const LINE_GAP: Duration = Duration::from_secs(30);
+
+/// Stands beside the work of the whole program.
+#[derive(Debug)]
+pub(crate) struct Attendant {
+    output: Output,
+    signals: Signals,
+    stop: Stop,
+    abort_at: Option<Instant>,
+}
+
+impl Attendant {
+    /// Starts listening to signals; needs a running runtime.
+    ///
+    /// # Errors
+    /// The system refused.
+    pub(crate) fn new(output: &Output) -> io::Result<Self> {
+        Ok(Self {
+            output: output.clone(),
+            signals: Signals::listen()?,
+            stop: Stop::default(),
+            abort_at: None,
+        })
+    }
+
+    /// Stops the work when a signal came.
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
+    /// Runs `work` to its end.
+    ///
+    /// # Errors
+    /// It panicked.
+    pub(crate) async fn during<T>(
+        &mut self,
+        work: impl Future<Output = T>,
+        mut progress: Option<&mut ProgressView>,
+    ) -> Result<T, Panicked> {
+        let mut work = pin!(caught(work));
+        let mut ticks = interval(if self.output.is_terminal() {
+            TICK
+        } else {
+            CALM_TICK
+        });
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        let ended = loop {
+            tokio::select! {
+                // Dropped is only the borrow: the work goes on in the next round.
+                ended = &mut work => break ended,
+                // Cancel safe: a signal that was not taken stays.
+                signal = self.signals.next() => self.obey(signal),
+                // Cancel safe: a tick that was not taken comes again.
+                _ = ticks.tick() => {
+                    if let Some(progress) = &mut progress {
+                        progress.show(&self.output);
+                    }
+                    self.abort_after_grace();
+                }
+            }
+        };
+        if let Some(progress) = progress {
+            progress.say_news(&self.output);
+        }
+        self.output.hide();
+        ended
+    }
+
+    fn obey(&mut self, signal: StopSignal) {
+        match self.stop.obey(signal) {
+            Reaction::Stopping => {
+                self.abort_at = Some(Instant::now() + STOP_GRACE);
+                self.output
+                    .say("stopping: no new requests; a second signal drops those in flight");
+            }
+            Reaction::Aborting => self
+                .output
+                .say("stopping now: requests in flight are dropped"),
+            Reaction::Dying => {
+                self.output.hide();
+                self.output.error("ended at once by a third signal");
+                // A clean way out was asked for twice, and did not come.
+                std::process::exit(ExitCode::from(signal) as i32);
+            }
+        }
+    }
+
+    fn abort_after_grace(&mut self) {
+        if self.abort_at.is_some_and(|due| due <= Instant::now())
+            && !self.stop.shutdown.is_aborting()
+        {
+            self.stop.shutdown.abort();
+            self.output
+                .say("requests in flight did not end in time and are dropped");
+        }
+    }
+}
+
+/// Shows the progress of one crawl.
+#[derive(Debug)]
+pub(crate) struct ProgressView {
+    newest: watch::Receiver<Progress>,
+    /// The `delay` setting.
+    delay: Option<Duration>,
+    began: Instant,
+    speed: Speed,
+    next_line: Duration,
+    site_is_told: bool,
+    notices_told: usize,
+}
+
+impl ProgressView {
+    /// Of a crawl that begins now and sends its progress to `newest`.
+    pub(crate) fn new(newest: watch::Receiver<Progress>, delay: Option<Duration>) -> Self {
+        Self {
+            newest,
+            delay,
+            began: Instant::now(),
+            speed: Speed::default(),
+            next_line: FIRST_LINE,
+            site_is_told: false,
+            notices_told: 0,
+        }
+    }
+
+    /// The newest progress.
+    pub(crate) fn newest(&self) -> Progress {
+        self.newest.borrow().clone()
+    }
+
+    /// Redraws the live view; without a terminal, says a line now and then.
+    fn show(&mut self, output: &Output) {
+        self.say_news(output);
+        let progress = self.newest();
+        let elapsed = self.began.elapsed();
+        self.speed.note(elapsed, progress.fetched);
+        let view = View {
+            progress: &progress,
+            per_second: self.speed.per_second(),
+            delay: self.delay,
+        };
+        if output.is_terminal() {
+            // One column stays free: some terminals wrap after a full line.
+            output.show(&view.lines(Output::width().saturating_sub(1)));
+        } else if elapsed >= self.next_line {
+            output.say(&view.log_line());
+            self.next_line = elapsed + LINE_GAP;
+        }
+    }
+
+    /// Says what is told once: the site, and each notice.
+    fn say_news(&mut self, output: &Output) {
+        let progress = self.newest();
+        if let (Some(site), false) = (&progress.site, self.site_is_told) {
+            self.site_is_told = true;
+            output.say(&format!(
+                "crawling {}{} and everything below it",
+                site.origin, site.directory
+            ));
+        }
+        self.say_notices(&progress.notices, output);
+    }
+
+    /// Says those of `notices`, a list that only grows, that were not said before.
+    pub(crate) fn say_notices(&mut self, notices: &[String], output: &Output) {
+        for notice in notices.iter().skip(self.notices_told) {
+            output.warn(notice);
+        }
+        self.notices_told = self.notices_told.max(notices.len());
+    }
+}

@@ -1,0 +1,366 @@
+//! `arpent crawl`: for each site one after another crawl, publish, tell. A site that fails does not
+//! stop the others; a signal does.
+
+use std::{
+    fs::File,
+    io::{self, Read as _},
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use anyhow::Context as _;
+use crawler::{
+    clock::{Clock, SystemClock},
+    config::Config,
+    engine::{CrawlError, Crawled, Ending, OpenStore, Progress, Seams, Shutdown, crawl},
+    holds::Holds,
+    politeness::{Politeness, SharedPoliteness},
+    publish::{PublishError, PublishRequest, Published, publish},
+    report::Report,
+    runs,
+    store::{StoreError, StoreErrorKind},
+    url_key::{Origin, UrlKey},
+};
+use jiff::Timestamp;
+use tokio::{sync::watch, time::Instant};
+use tracing::level_filters::LevelFilter;
+
+use super::{seams, tell};
+use crate::{
+    args::CrawlArgs,
+    attend::{Attendant, ProgressView},
+    exit_code::{ExitCode, SiteDown},
+    fault::Faults,
+    output::Output,
+    panicked::Panicked,
+    settings::{Environment, MAX_FILE_BYTES, Settings, SettingsError, SummaryFormat},
+    summary::{Outcome, Summary},
+};
+
+/// Runs `arpent crawl`.
+///
+/// # Errors
+/// The settings make no sense, or the program cannot start; what fails on a site is told and only
+/// changes the exit code.
+pub(super) fn run(
+    args: &CrawlArgs,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let settings = Settings::load(args, environment, read_settings_file)?;
+    if settings.quiet {
+        output.be_quiet();
+    }
+    output.take_log(log_level(&settings));
+    for warning in &settings.warnings {
+        output.warn(warning);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("failed to start the runtime")?;
+    let code = runtime.block_on(async {
+        let mut job = Job {
+            politeness: Arc::new(Mutex::new(Politeness::new(&settings.config.politeness))),
+            settings: Arc::new(settings),
+            output: output.clone(),
+            attendant: Attendant::new(output).context("failed to listen to signals")?,
+            clock: Arc::new(SystemClock),
+            faults: Faults::new(environment),
+        };
+        anyhow::Ok(job.crawl_all().await)
+    });
+    // What still runs is a name lookup that nobody waits for.
+    runtime.shutdown_background();
+    code
+}
+
+/// Everything the sites of one start have in common.
+struct Job {
+    settings: Arc<Settings>,
+    output: Output,
+    politeness: SharedPoliteness,
+    attendant: Attendant,
+    clock: Arc<dyn Clock>,
+    faults: Faults,
+}
+
+impl Job {
+    async fn crawl_all(&mut self) -> ExitCode {
+        let settings = Arc::clone(&self.settings);
+        let mut worst = ExitCode::Success;
+        for start in &settings.urls {
+            let mut summary = Summary::new(start.as_str());
+            let began = Instant::now();
+            let result = match self.attendant.stop().asked_by() {
+                Some(_) => Err(CrawlError::Stopped.into()),
+                None => self.crawl_site(start, &mut summary).await,
+            };
+            let code = result.unwrap_or_else(|error| self.failed(error, &mut summary));
+            summary.set_duration(began.elapsed());
+            self.print(&summary);
+            worst = worst.worse(code);
+        }
+        worst
+    }
+
+    /// Crawls and publishes one site; `summary` gets what is known when it ends, well or not.
+    async fn crawl_site(
+        &mut self,
+        start: &UrlKey,
+        summary: &mut Summary,
+    ) -> anyhow::Result<ExitCode> {
+        let config = self.config_for(start);
+        let (progress, newest) = watch::channel(Progress::default());
+        let misfit = Arc::new(Mutex::new(None));
+        let seams = Seams {
+            fetch: seams::network(&config.fetch)?,
+            clock: Arc::clone(&self.clock),
+            politeness: Arc::clone(&self.politeness),
+            progress,
+            open_store: self.open_store(Arc::clone(&misfit)),
+            holds: Holds::in_file(&self.settings.state.join("retry-after")),
+        };
+        let (shutdown, faults) = (self.attendant.stop().shutdown.clone(), self.faults.clone());
+        let work = async {
+            faults.pass("panic-in-crawl");
+            // Boxed, because what a crawl holds across its waits is too large for the stack of its caller.
+            Box::pin(crawl(&config, start, seams, &shutdown)).await
+        };
+        let mut view = ProgressView::new(newest, config.politeness.delay);
+        let crawled = self.attendant.during(work, Some(&mut view)).await;
+        if let Some(site) = &view.newest().site {
+            summary.set_site(site);
+        }
+        let crawled = crawled?.map_err(|error| {
+            let misfit = misfit.lock().unwrap_or_else(PoisonError::into_inner).take();
+            misfit.map_or_else(|| error.into(), anyhow::Error::from)
+        })?;
+        view.say_notices(&crawled.notices, &self.output);
+        summary.set_crawled(&crawled);
+        summary.set_report(Report::read(&*crawled.store, crawled.run)?);
+        match crawled.ending {
+            Ending::Stopped => Err(CrawlError::Stopped.into()),
+            Ending::SiteDown => Err(SiteDown.into()),
+            Ending::Drained | Ending::LimitReached | Ending::Deferred => {
+                self.publish(crawled, config, summary).await
+            }
+        }
+    }
+
+    /// Publishes what was crawled.
+    async fn publish(
+        &mut self,
+        crawled: Crawled,
+        mut config: Config,
+        summary: &mut Summary,
+    ) -> anyhow::Result<ExitCode> {
+        let is_partial = summary.is_partial() || crawled.ending != Ending::Drained;
+        let dry_run = self.settings.dry_run;
+        config.publish.output = self.settings.output_of(&crawled.site.name());
+        summary.output = Some(config.publish.output.clone());
+        let (now, faults) = (self.clock.now(), self.faults.clone());
+        let shutdown = self.attendant.stop().shutdown.clone();
+        let work = tokio::task::spawn_blocking(move || {
+            faults.pass("panic-in-publish");
+            publish_and_count(crawled, &config, is_partial, dry_run, now, &shutdown)
+        });
+        self.output.show(&["  writing the sitemaps".to_owned()]);
+        let joined = self.attendant.during(work, None).await?;
+        let (published, report) = joined.map_err(|error| match error.try_into_panic() {
+            Ok(payload) => Panicked::from_payload(&*payload),
+            Err(error) => Panicked::new(error.to_string()),
+        })?;
+        let mut problems = Vec::new();
+        match report {
+            // Publishing may have judged again, so what it left behind is what is told.
+            Ok(report) => summary.set_report(report),
+            Err(error) => problems.push(format!("{:#}", anyhow::Error::from(error))),
+        }
+        let published = published?;
+        // The set stands whatever failed behind it: that is told, and the next start does it again.
+        problems.extend_from_slice(&published.problems);
+        for problem in &problems {
+            self.output.error(&format!("{}: {problem}", summary.site));
+        }
+        summary.set_published(&published);
+        summary.outcome = match (dry_run, is_partial, changes(&published)) {
+            (true, _, _) => Outcome::DryRun,
+            (false, true, _) => Outcome::Partial,
+            (false, false, true) => Outcome::Published,
+            (false, false, false) => Outcome::Unchanged,
+        };
+        Ok(if is_partial || !problems.is_empty() {
+            ExitCode::Partial
+        } else {
+            ExitCode::Success
+        })
+    }
+
+    /// The settings for the site that begins at `start`.
+    fn config_for(&self, start: &UrlKey) -> Config {
+        let mut config = self.settings.config.clone();
+        let origin = start.origin();
+        config.fetch.start_host = origin.host.to_string();
+        config.fetch.credential_origins = with_https_twin(origin);
+        config
+    }
+
+    /// Opens the state of the site once the engine knows which it is. A site that the settings do not
+    /// fit is found out here, before its first page is fetched: `misfit` then says why.
+    fn open_store(&self, misfit: Arc<Mutex<Option<SettingsError>>>) -> OpenStore {
+        let settings = Arc::clone(&self.settings);
+        let now = self.clock.now();
+        Box::new(move |site| {
+            if let Err(error) = settings.check_site(site) {
+                *misfit.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                return Err(StoreError::new(
+                    StoreErrorKind::Open,
+                    "the settings do not fit the site",
+                ));
+            }
+            let path = settings.state.join(format!("{}.db", site.name()));
+            if settings.fresh {
+                seams::fresh_state(&path, now)
+            } else {
+                seams::state(&path)
+            }
+        })
+    }
+
+    /// Tells what ended the work on a site, and what that means for the exit code.
+    fn failed(&self, error: anyhow::Error, summary: &mut Summary) -> ExitCode {
+        let code = match (ExitCode::of_error(&error), self.attendant.stop().asked_by()) {
+            // The library knows that it was stopped, but not by which signal.
+            (ExitCode::Interrupted, Some(signal)) => signal.into(),
+            (code, _) => {
+                // Most messages name the site or its start URL already.
+                let names_site = format!("{error:#}").contains(&summary.site);
+                let error = if names_site {
+                    error
+                } else {
+                    error.context(summary.site.clone())
+                };
+                tell(&error, &self.output);
+                code
+            }
+        };
+        summary.outcome = Outcome::of_failure(code);
+        code
+    }
+
+    fn print(&self, summary: &Summary) {
+        match self.settings.summary {
+            SummaryFormat::Text => summary
+                .text()
+                .iter()
+                .for_each(|line| self.output.data(line)),
+            SummaryFormat::Json => match summary.json() {
+                Ok(json) => self.output.data_json(&json),
+                Err(error) => self
+                    .output
+                    .error(&format!("failed to write the summary as JSON: {error}")),
+            },
+        }
+    }
+}
+
+/// Publishes, and counts what is in which state afterwards. The store is given back when it returns.
+fn publish_and_count(
+    crawled: Crawled,
+    config: &Config,
+    partial: bool,
+    dry_run: bool,
+    now: Timestamp,
+    shutdown: &Shutdown,
+) -> (Result<Published, PublishError>, Result<Report, StoreError>) {
+    let Crawled {
+        site,
+        mut store,
+        run,
+        ending,
+        ..
+    } = crawled;
+    let request = PublishRequest {
+        site: &site,
+        run,
+        config: &config.publish,
+        partial,
+        dry_run,
+        now,
+        is_stopped: &|| shutdown.is_stopping(),
+    };
+    let published = publish(&mut *store, &request);
+    let is_over = match &published {
+        Ok(published) => published.problems.is_empty() && ending == Ending::Drained,
+        Err(PublishError::Empty | PublishError::Shrunk { .. }) => ending == Ending::Drained,
+        // Something outside stood in the way: the next start publishes what is known without fetching it again.
+        Err(_) => false,
+    };
+    let finished = if is_over {
+        runs::finish(&mut *store, run)
+    } else {
+        Ok(())
+    };
+    (
+        published,
+        finished.and_then(|()| Report::read(&*store, run)),
+    )
+}
+
+/// Whether a publish changed anything that readers see.
+fn changes(published: &Published) -> bool {
+    !published.dropped.is_empty() || published.files.iter().any(|file| file.changed)
+}
+
+/// Where credentials may go: the origin itself and, because sites move from http to https, the same
+/// host there.
+fn with_https_twin(origin: Origin) -> Vec<Origin> {
+    let twin = (&*origin.scheme == "http" && origin.port == 80).then(|| Origin {
+        scheme: "https".into(),
+        host: Arc::clone(&origin.host),
+        port: 443,
+    });
+    [origin].into_iter().chain(twin).collect()
+}
+
+fn log_level(settings: &Settings) -> LevelFilter {
+    match (settings.quiet, settings.verbose) {
+        (true, _) => LevelFilter::ERROR,
+        (false, 0) => LevelFilter::WARN,
+        (false, 1) => LevelFilter::INFO,
+        (false, 2) => LevelFilter::DEBUG,
+        (false, _) => LevelFilter::TRACE,
+    }
+}
+
+/// Reads a settings file, and not much more when it is none.
+fn read_settings_file(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?
+        .take(MAX_FILE_BYTES as u64 + 1)
+        .read_to_string(&mut text)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_follow_a_site_to_https_only() {
+        fn check(url: &str, expected: &[&str]) {
+            let origins = with_https_twin(UrlKey::from_normalised(url).unwrap().origin());
+            assert_eq!(
+                origins.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                expected
+            );
+        }
+        check(
+            "http://example.com/",
+            &["http://example.com", "https://example.com"],
+        );
+        check("https://example.com/", &["https://example.com"]);
+        check("http://127.0.0.1:8080/a/", &["http://127.0.0.1:8080"]);
+    }
+}

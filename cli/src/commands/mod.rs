@@ -1,0 +1,63 @@
+//! From the start of the process to its exit code: reads the outside world once (arguments,
+//! environment), runs the job, tells what went wrong.
+
+mod crawl;
+mod seams;
+
+use clap::Parser as _;
+
+use crate::{
+    args::{Args, Command},
+    exit_code::ExitCode,
+    output::Output,
+    settings::{Environment, SettingsError},
+};
+
+/// The whole program.
+pub(crate) fn run() -> ExitCode {
+    let environment = environment();
+    let output = Output::new(&environment);
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            output.usage(&error);
+            return if error.use_stderr() {
+                ExitCode::Usage
+            } else {
+                ExitCode::Success
+            };
+        }
+    };
+    let result = match args.command {
+        Command::Crawl(args) => crawl::run(&args, &environment, &output),
+    };
+    result.unwrap_or_else(|error| {
+        tell(&error, &output);
+        ExitCode::of_error(&error)
+    })
+}
+
+/// Says what went wrong: the error and its causes on one line, problems of the settings on a line each.
+fn tell(error: &anyhow::Error, output: &Output) {
+    match error.downcast_ref::<SettingsError>() {
+        Some(SettingsError::Problems(problems)) => {
+            for problem in problems {
+                output.error(&problem.to_string());
+            }
+        }
+        Some(SettingsError::Unreadable { .. }) | None => output.error(&format!("{error:#}")),
+    }
+}
+
+/// The variables whose names are text; a value that is not is read with replacement characters.
+fn environment() -> Environment {
+    let variables = std::env::vars_os();
+    variables
+        .filter_map(|(name, value)| {
+            Some((
+                name.into_string().ok()?,
+                value.to_string_lossy().into_owned(),
+            ))
+        })
+        .collect()
+}

@@ -1,0 +1,235 @@
+//! What the process tells its parent: the documented exit codes, and the one place where an error
+//! or an outcome becomes one.
+
+use crawler::{
+    engine::CrawlError,
+    fetch::FetchError,
+    publish::PublishError,
+    store::{StoreError, StoreErrorKind},
+};
+
+use crate::{panicked::Panicked, settings::SettingsError, signal::StopSignal};
+
+/// How a process of arpent ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum ExitCode {
+    /// Published, or nothing changed.
+    Success = 0,
+    /// Wrong usage or settings; a state that cannot be opened, or was written by a newer arpent.
+    Usage = 2,
+    /// Published, but partial: some URLs failed after their tries, or were not reached; or the set
+    /// stands, but what is to be remembered of it could not be stored.
+    Partial = 3,
+    /// Refused to publish, the old set stands: nothing to list, the guard, a foreign file in the way,
+    /// the site went down, a disk that cannot be written.
+    Refused = 4,
+    /// The site could not be crawled: start URL or robots.txt unreachable, or all disallowed.
+    NotCrawled = 5,
+    /// Another run holds the state or the output.
+    Busy = 6,
+    /// A bug of arpent (`EX_SOFTWARE` of sysexits.h).
+    Internal = 70,
+    /// Stopped by SIGINT (128 + 2), progress kept.
+    Interrupted = 130,
+    /// Stopped by SIGTERM (128 + 15), progress kept.
+    Terminated = 143,
+}
+
+impl ExitCode {
+    /// All of them, the worst first: what several sites end with is the worst of their codes.
+    const WORST_FIRST: [Self; 9] = [
+        Self::Terminated,
+        Self::Interrupted,
+        Self::Internal,
+        Self::Usage,
+        Self::Busy,
+        Self::NotCrawled,
+        Self::Refused,
+        Self::Partial,
+        Self::Success,
+    ];
+
+    /// The worse of two.
+    pub(crate) fn worse(self, other: Self) -> Self {
+        *Self::WORST_FIRST
+            .iter()
+            .find(|code| [self, other].contains(code))
+            .unwrap_or(&Self::Internal)
+    }
+
+    /// The code for an error that ended the work on a site, or the program.
+    pub(crate) fn of_error(error: &anyhow::Error) -> Self {
+        if let Some(error) = error.downcast_ref::<CrawlError>() {
+            return Self::of_crawl_error(error);
+        }
+        if let Some(error) = error.downcast_ref::<PublishError>() {
+            return Self::of_publish_error(error);
+        }
+        if let Some(error) = error.downcast_ref::<StoreError>() {
+            return Self::of_store_error(error);
+        }
+        if error.is::<SettingsError>() || error.is::<FetchError>() {
+            // The only fetch error that gets here says that the client cannot be built from its settings.
+            return Self::Usage;
+        }
+        if error.is::<SiteDown>() {
+            return Self::Refused;
+        }
+        debug_assert!(
+            error.is::<Panicked>() || error.is::<std::io::Error>(),
+            "no exit code of its own: {error:#}"
+        );
+        Self::Internal
+    }
+
+    fn of_crawl_error(error: &CrawlError) -> Self {
+        match error {
+            CrawlError::Start { .. } | CrawlError::Robots { .. } => Self::NotCrawled,
+            CrawlError::Settings(_) => Self::Usage,
+            CrawlError::Store(error) => Self::of_store_error(error),
+            CrawlError::Stopped => Self::Interrupted,
+            // The library may learn to fail in new ways; until this place knows them they are bugs.
+            _ => Self::Internal,
+        }
+    }
+
+    fn of_publish_error(error: &PublishError) -> Self {
+        match error {
+            PublishError::Empty
+            | PublishError::Shrunk { .. }
+            | PublishError::Foreign(_)
+            | PublishError::Astray(_)
+            | PublishError::Io { .. } => Self::Refused,
+            PublishError::Busy(_) => Self::Busy,
+            PublishError::Settings(_) => Self::Usage,
+            PublishError::Stopped => Self::Interrupted,
+            PublishError::Store(error) => Self::of_store_error(error),
+            // `Check`, and whatever the library may learn to fail by until this place knows it.
+            _ => Self::Internal,
+        }
+    }
+
+    fn of_store_error(error: &StoreError) -> Self {
+        match error.kind() {
+            StoreErrorKind::Busy => Self::Busy,
+            // Another folder or another version of arpent: the user's to choose.
+            StoreErrorKind::Open | StoreErrorKind::Version => Self::Usage,
+            StoreErrorKind::Corrupt | StoreErrorKind::Io => Self::Refused,
+        }
+    }
+}
+
+/// The host failed too often: nothing is published from what a failing host says.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the site went down during the crawl; nothing is published, the same command later goes on"
+)]
+pub(crate) struct SiteDown;
+
+impl From<StopSignal> for ExitCode {
+    fn from(signal: StopSignal) -> Self {
+        match signal {
+            StopSignal::Interrupt => Self::Interrupted,
+            StopSignal::Terminate => Self::Terminated,
+        }
+    }
+}
+
+impl From<ExitCode> for std::process::ExitCode {
+    fn from(code: ExitCode) -> Self {
+        Self::from(code as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use crawler::fetch::FetchErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn every_error_has_its_code() {
+        fn check(error: impl Into<anyhow::Error>, expected: u8) {
+            let error = error.into();
+            assert_eq!(ExitCode::of_error(&error) as u8, expected, "{error:#}");
+            assert_eq!(
+                ExitCode::of_error(&error.context("while testing")) as u8,
+                expected
+            );
+        }
+        let store = |kind| StoreError::new(kind, "x");
+        let io = || std::io::Error::other("x");
+        let message = || "x".to_owned();
+        check(SettingsError::Problems(Vec::new()), 2);
+        check(FetchError::new(FetchErrorKind::Tls, "x"), 2);
+        check(
+            CrawlError::Start {
+                message: message(),
+                source: None,
+            },
+            5,
+        );
+        check(
+            CrawlError::Robots {
+                message: message(),
+                source: None,
+            },
+            5,
+        );
+        check(CrawlError::Settings(message()), 2);
+        check(CrawlError::Stopped, 130);
+        check(CrawlError::Store(store(StoreErrorKind::Busy)), 6);
+        check(CrawlError::Store(store(StoreErrorKind::Open)), 2);
+        check(CrawlError::Store(store(StoreErrorKind::Version)), 2);
+        check(CrawlError::Store(store(StoreErrorKind::Corrupt)), 4);
+        check(CrawlError::Store(store(StoreErrorKind::Io)), 4);
+        check(SiteDown, 4);
+        check(PublishError::Empty, 4);
+        check(PublishError::Shrunk { before: 2, now: 1 }, 4);
+        check(PublishError::Foreign(PathBuf::from("x")), 4);
+        check(PublishError::Astray(PathBuf::from("x")), 4);
+        check(
+            PublishError::Io {
+                action: "write",
+                path: PathBuf::from("x"),
+                source: io(),
+            },
+            4,
+        );
+        check(PublishError::Busy(PathBuf::from("x")), 6);
+        check(PublishError::Stopped, 130);
+        check(
+            PublishError::Check {
+                name: message(),
+                problem: message(),
+            },
+            70,
+        );
+        check(PublishError::Settings(message()), 2);
+        check(PublishError::Store(store(StoreErrorKind::Busy)), 6);
+        check(Panicked::new("x"), 70);
+    }
+
+    #[test]
+    fn the_worst_code_wins() {
+        fn check(codes: &[ExitCode], expected: u8) {
+            let worst = codes
+                .iter()
+                .copied()
+                .fold(ExitCode::Success, ExitCode::worse);
+            assert_eq!(worst as u8, expected, "{codes:?}");
+        }
+        check(&[], 0);
+        check(&[ExitCode::Success, ExitCode::Partial], 3);
+        check(&[ExitCode::Refused, ExitCode::Partial], 4);
+        check(&[ExitCode::Refused, ExitCode::NotCrawled], 5);
+        check(&[ExitCode::Busy, ExitCode::NotCrawled], 6);
+        check(&[ExitCode::Internal, ExitCode::Busy], 70);
+        check(&[ExitCode::Usage, ExitCode::Partial], 2);
+        check(&[ExitCode::Internal, ExitCode::Interrupted], 130);
+        check(&[ExitCode::Terminated, ExitCode::Internal], 143);
+    }
+}

@@ -1,0 +1,26 @@
+//! Faults for tests: the variable `ARPENT_FAULT` names a point at which the program panics, so that
+//! a test can see what becomes of a bug. Without the variable nothing here does anything.
+
+use crate::settings::Environment;
+
+/// The fault that was asked for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Faults(Option<String>);
+
+impl Faults {
+    /// Reads the variable.
+    pub(crate) fn new(environment: &Environment) -> Self {
+        Self(environment.get("ARPENT_FAULT").cloned())
+    }
+
+    /// Passes the point `name`.
+    ///
+    /// # Panics
+    /// This is the point that was asked for.
+    pub(crate) fn pass(&self, name: &str) {
+        assert!(
+            self.0.as_deref() != Some(name),
+            "the variable ARPENT_FAULT asks for {name}"
+        );
+    }
+}

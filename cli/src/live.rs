@@ -1,0 +1,405 @@
+//! What a running crawl looks like: the newest progress as lines of text, for a terminal of any
+//! width or for a log. It formats and estimates; it neither prints nor asks for the time.
+
+use std::{collections::VecDeque, time::Duration};
+
+use crawler::engine::{HostState, Progress};
+
+use crate::human;
+
+/// Seconds over which the speed is averaged: long enough to be calm at one page every few seconds.
+const SPEED_WINDOW: Duration = Duration::from_secs(30);
+
+/// Time between two samples of the speed.
+const SAMPLE_GAP: Duration = Duration::from_millis(500);
+
+/// Pages per second over the last half minute.
+#[derive(Debug, Default)]
+pub(crate) struct Speed {
+    /// When, since the start, how many pages were done. At most the window divided by the gap, and one.
+    samples: VecDeque<(Duration, u64)>,
+}
+
+impl Speed {
+    /// Takes note that `pages` were done at `elapsed` since the start.
+    pub(crate) fn note(&mut self, elapsed: Duration, pages: u64) {
+        if self
+            .samples
+            .back()
+            .is_some_and(|(last, _)| elapsed < *last + SAMPLE_GAP)
+        {
+            return;
+        }
+        self.samples.push_back((elapsed, pages));
+        while self
+            .samples
+            .front()
+            .is_some_and(|(first, _)| *first + SPEED_WINDOW < elapsed)
+        {
+            self.samples.pop_front();
+        }
+    }
+
+    /// `None` while too little is known.
+    pub(crate) fn per_second(&self) -> Option<f64> {
+        let ((first, before), (last, after)) = (self.samples.front()?, self.samples.back()?);
+        let seconds = last.checked_sub(*first)?.as_secs_f64();
+        let pages = after.checked_sub(*before)?;
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "pages within half a minute are far below 2^53"
+        )]
+        (seconds > 0.0).then(|| pages as f64 / seconds)
+    }
+}
+
+/// What the figures of [`Progress`] mean together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View<'a> {
+    /// The newest progress.
+    pub(crate) progress: &'a Progress,
+    /// Pages per second lately, when known.
+    pub(crate) per_second: Option<f64>,
+    /// The `delay` setting, to tell it from the host's own wish.
+    pub(crate) delay: Option<Duration>,
+}
+
+impl View<'_> {
+    /// The lines of the live view, each at most `width` characters: the site, the figures, and what
+    /// the host is doing when it is not simply being crawled.
+    pub(crate) fn lines(&self, width: usize) -> Vec<String> {
+        let mut lines = Vec::with_capacity(3);
+        if let Some(site) = &self.progress.site {
+            lines.push(fit(&format!("{}{}", site.origin, site.directory), width));
+        }
+        lines.push(self.figures(width));
+        lines.extend(self.host().map(|host| fit(&format!("  {host}"), width)));
+        lines
+    }
+
+    /// The same on one line, for a log.
+    pub(crate) fn log_line(&self) -> String {
+        let mut line = self.figures(usize::MAX).trim_start().to_owned();
+        if let Some(host) = self.host() {
+            line.push_str("; ");
+            line.push_str(&host);
+        }
+        match &self.progress.site {
+            Some(site) => format!("{}{}: {line}", site.origin, site.directory),
+            None => line,
+        }
+    }
+
+    /// As many figures as `width` has room for, the important ones before the others.
+    fn figures(&self, width: usize) -> String {
+        let progress = self.progress;
+        if progress.site.is_none() {
+            return fit("  waiting for robots.txt and the start page", width);
+        }
+        let left = self
+            .time_left()
+            .map(|left| format!("about {} left", human::duration(whole_seconds(left))));
+        // Each with its rank: the lowest ranks stay when there is no room for all.
+        let figures = [
+            (
+                0,
+                Some(format!("{} pages done", human::number(progress.fetched))),
+            ),
+            (
+                1,
+                Some(format!("{} queued", human::number(progress.queued))),
+            ),
+            (
+                3,
+                self.per_second
+                    .map(|speed| format!("{} pages/s", human::speed(speed))),
+            ),
+            (
+                5,
+                (progress.bytes_in > 0).then(|| human::bytes(progress.bytes_in)),
+            ),
+            (
+                2,
+                (progress.failed > 0).then(|| format!("{} failed", human::number(progress.failed))),
+            ),
+            (4, left),
+        ];
+        let line_up_to = |rank| {
+            let shown = figures
+                .iter()
+                .filter(|(own, _)| *own <= rank)
+                .filter_map(|(_, text)| text.as_deref());
+            format!("  {}", shown.collect::<Vec<_>>().join(", "))
+        };
+        let fitting = (0..figures.len())
+            .rev()
+            .map(line_up_to)
+            .find(|line| line.chars().count() <= width);
+        fitting.unwrap_or_else(|| fit(&line_up_to(0), width))
+    }
+
+    /// What the host is doing, when it is worth a word.
+    fn host(&self) -> Option<String> {
+        let wait = |left| human::duration(whole_seconds(left));
+        match self.progress.host {
+            HostState::Open => None,
+            HostState::RetryAfter(left) => Some(format!("waiting {}: Retry-After", wait(left))),
+            HostState::Delay(delay) => {
+                let whose = if self.delay.is_some_and(|own| own >= delay) {
+                    "delay setting"
+                } else {
+                    "Crawl-delay"
+                };
+                Some(format!(
+                    "one request every {}: {whose}",
+                    human::duration(delay)
+                ))
+            }
+            HostState::SlowedDown(divisor) => Some(format!(
+                "slowed down to 1/{divisor}: the host is in trouble"
+            )),
+            HostState::Pausing(left) => {
+                Some(format!("pausing {}: the host failed too often", wait(left)))
+            }
+            HostState::Closed => Some("no further request to this host in this run".to_owned()),
+        }
+    }
+
+    /// Queued URLs at the speed of late, or at the pace that the pauses in force allow, whichever is slower.
+    fn time_left(&self) -> Option<Duration> {
+        let queued = u32::try_from(self.progress.queued)
+            .ok()
+            .filter(|queued| *queued > 0)?;
+        let observed = self
+            .per_second
+            .filter(|speed| *speed > 0.0)
+            .map(|speed| 1.0 / speed);
+        let observed = observed.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        // Without a page in the last half minute only the pauses tell; without pauses nothing does.
+        let per_page = observed.max(self.progress.pace)?;
+        per_page.checked_mul(queued)
+    }
+}
+
+/// Rounded up: what is left is never nothing.
+fn whole_seconds(left: Duration) -> Duration {
+    Duration::from_millis(999)
+        .checked_add(left)
+        .map_or(left, |up| Duration::from_secs(up.as_secs().max(1)))
+}
+
+/// The beginning of a line.
+fn fit(line: &str, width: usize) -> String {
+    crate::untrusted::shorten(line, width).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use crawler::{site::Site, url_key::UrlKey};
+
+    use super::*;
+
+    fn progress() -> Progress {
+        let start = UrlKey::from_normalised("https://www.example.com/docs/").unwrap();
+        Progress {
+            site: Some(Site {
+                origin: start.origin(),
+                directory: "/docs/".to_owned(),
+                start,
+            }),
+            fetched: 1_234,
+            queued: 5_678,
+            known: 7_000,
+            failed: 3,
+            bytes_in: 12_900_000,
+            ..Progress::default()
+        }
+    }
+
+    fn view(progress: &Progress) -> View<'_> {
+        View {
+            progress,
+            per_second: Some(9.8),
+            delay: None,
+        }
+    }
+
+    #[test]
+    fn figures_give_way_by_rank_when_there_is_no_room() {
+        fn check(width: usize, expected: &[&str]) {
+            assert_eq!(view(&progress()).lines(width), expected, "{width}");
+        }
+        let site = "https://www.example.com/docs/";
+        check(
+            100,
+            &[
+                site,
+                "  1,234 pages done, 5,678 queued, 9.8 pages/s, 12.3 MiB, 3 failed, about 9 min left",
+            ],
+        );
+        check(
+            80,
+            &[
+                site,
+                "  1,234 pages done, 5,678 queued, 9.8 pages/s, 3 failed, about 9 min left",
+            ],
+        );
+        check(
+            60,
+            &[
+                site,
+                "  1,234 pages done, 5,678 queued, 9.8 pages/s, 3 failed",
+            ],
+        );
+        check(45, &[site, "  1,234 pages done, 5,678 queued, 3 failed"]);
+        check(35, &[site, "  1,234 pages done, 5,678 queued"]);
+        check(20, &["https://www.examp...", "  1,234 pages done"]);
+        check(10, &["https:/...", "  1,234..."]);
+        check(0, &["", ""]);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        let mut progress = progress();
+        progress.host = HostState::Pausing(Duration::from_secs(600));
+        for width in 0..200 {
+            for line in view(&progress).lines(width) {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_state_of_the_host_is_told() {
+        fn check(host: HostState, delay: Option<u64>, expected: Option<&str>) {
+            let progress = Progress {
+                host,
+                ..Progress::default()
+            };
+            let view = View {
+                progress: &progress,
+                per_second: None,
+                delay: delay.map(Duration::from_secs),
+            };
+            assert_eq!(
+                view.lines(80).get(1).map(|line| line.trim_start()),
+                expected
+            );
+        }
+        let seconds = Duration::from_secs;
+        check(HostState::Open, None, None);
+        check(
+            HostState::RetryAfter(seconds(12)),
+            None,
+            Some("waiting 12 s: Retry-After"),
+        );
+        check(
+            HostState::RetryAfter(Duration::from_millis(1_001)),
+            None,
+            Some("waiting 2 s: Retry-After"),
+        );
+        check(
+            HostState::RetryAfter(Duration::from_millis(3)),
+            None,
+            Some("waiting 1 s: Retry-After"),
+        );
+        check(
+            HostState::Delay(seconds(5)),
+            None,
+            Some("one request every 5 s: Crawl-delay"),
+        );
+        check(
+            HostState::Delay(seconds(5)),
+            Some(2),
+            Some("one request every 5 s: Crawl-delay"),
+        );
+        check(
+            HostState::Delay(seconds(5)),
+            Some(5),
+            Some("one request every 5 s: delay setting"),
+        );
+        check(
+            HostState::Delay(Duration::from_millis(500)),
+            Some(1),
+            Some("one request every 500 ms: delay setting"),
+        );
+        check(
+            HostState::SlowedDown(4),
+            None,
+            Some("slowed down to 1/4: the host is in trouble"),
+        );
+        check(
+            HostState::Pausing(seconds(60)),
+            None,
+            Some("pausing 1 min: the host failed too often"),
+        );
+        check(
+            HostState::Closed,
+            None,
+            Some("no further request to this host in this run"),
+        );
+    }
+
+    #[test]
+    fn a_log_line_holds_everything() {
+        let mut progress = progress();
+        progress.host = HostState::SlowedDown(2);
+        assert_eq!(
+            view(&progress).log_line(),
+            "https://www.example.com/docs/: 1,234 pages done, 5,678 queued, 9.8 pages/s, 12.3 MiB, 3 failed, \
+             about 9 min left; slowed down to 1/2: the host is in trouble"
+        );
+        assert_eq!(
+            View {
+                progress: &Progress::default(),
+                per_second: None,
+                delay: None
+            }
+            .log_line(),
+            "waiting for robots.txt and the start page"
+        );
+    }
+
+    #[test]
+    fn the_time_left_follows_the_slower_of_speed_and_pauses() {
+        fn check(queued: u64, per_second: Option<f64>, pace: Option<u64>, expected: Option<u64>) {
+            let progress = Progress {
+                queued,
+                pace: pace.map(Duration::from_secs),
+                ..Progress::default()
+            };
+            let view = View {
+                progress: &progress,
+                per_second,
+                delay: None,
+            };
+            assert_eq!(view.time_left(), expected.map(Duration::from_secs));
+        }
+        check(100, Some(10.0), None, Some(10));
+        check(100, Some(10.0), Some(5), Some(500));
+        check(100, Some(0.1), Some(5), Some(1_000));
+        check(100, None, Some(5), Some(500));
+        check(100, Some(0.0), Some(5), Some(500));
+        check(100, Some(0.0), None, None);
+        check(100, None, None, None);
+        check(0, Some(10.0), None, None);
+        check(u64::MAX, Some(10.0), None, None);
+    }
+
+    #[test]
+    fn the_speed_is_that_of_the_last_half_minute() {
+        let mut speed = Speed::default();
+        assert_eq!(speed.per_second(), None);
+        speed.note(Duration::ZERO, 0);
+        assert_eq!(speed.per_second(), None);
+        speed.note(Duration::from_millis(100), 50);
+        assert_eq!(speed.per_second(), None, "samples too close are not taken");
+        speed.note(Duration::from_secs(10), 100);
+        assert_eq!(speed.per_second(), Some(10.0));
+        for second in 11..=100 {
+            speed.note(Duration::from_secs(second), 100 + (second - 10) * 2);
+        }
+        assert_eq!(speed.per_second(), Some(2.0));
+        assert!(speed.samples.len() <= 61, "{}", speed.samples.len());
+    }
+}

@@ -1,0 +1,35 @@
+//! The program `arpent`: what was typed becomes settings, settings become a crawl, its result is
+//! published and told. Everything that crawls lives in the library [`crawler`].
+//!
+//! # Map
+//! | file | question it answers |
+//! | --- | --- |
+//! | `args` | what was typed? |
+//! | `settings` | what is meant, and where was it written? |
+//! | `commands` | what is done, in which order? |
+//! | `attend` | what happens beside the work: progress, signals |
+//! | `panicked`, `fault` | what becomes of a bug? |
+//! | `exit_code` | what is the parent told? |
+//! | `live`, `summary`, `human`, `untrusted` | what does it look like? |
+//! | `output` | the only file that prints |
+
+mod args;
+mod attend;
+mod commands;
+mod exit_code;
+mod fault;
+mod human;
+mod live;
+mod output;
+mod panicked;
+mod settings;
+mod signal;
+mod summary;
+mod untrusted;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> std::process::ExitCode {
+    commands::run().into()
+}

@@ -1,0 +1,273 @@
+//! The only file that prints. Data (summaries, help, versions) goes to stdout, talk to stderr; what
+//! others wrote is escaped here, on the way out, so that no caller can forget it. It computes nothing.
+
+use std::{
+    io::{self, IsTerminal as _, Write},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::{
+    filter::Targets,
+    fmt::MakeWriter,
+    layer::{Layer as _, SubscriberExt as _},
+    util::SubscriberInitExt as _,
+};
+
+use crate::{
+    panicked::words_of,
+    settings::Environment,
+    untrusted::{escape, escape_json, shorten},
+};
+
+/// Redraws of the live view per second, at most.
+const REDRAWS_PER_SECOND: u8 = 10;
+
+/// Longest line of talk, in characters: room for a long URL and what is said of it.
+const MAX_TALK: usize = 4_000;
+
+/// Width that is assumed when the terminal does not tell.
+const USUAL_WIDTH: usize = 80;
+
+/// The two ways out of the process. Clones share them.
+#[derive(Debug, Clone)]
+pub(crate) struct Output {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    is_terminal: bool,
+    colours: bool,
+    screen: Mutex<Screen>,
+}
+
+/// What stands on the terminal below the talk.
+#[derive(Debug, Default)]
+struct Screen {
+    quiet: bool,
+    live: Option<ProgressBar>,
+}
+
+/// How a line of talk begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Plain,
+    Warning,
+    Error,
+}
+
+impl Output {
+    /// Colours only on a terminal that can show them, and not against `NO_COLOR` (no-color.org).
+    pub(crate) fn new(environment: &Environment) -> Self {
+        let is_terminal = io::stderr().is_terminal();
+        let set = |name: &str| environment.get(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = environment
+            .get("TERM")
+            .is_some_and(|terminal| terminal == "dumb");
+        let shared = Shared {
+            is_terminal: is_terminal && !is_dumb,
+            colours: is_terminal && !is_dumb && !set("NO_COLOR"),
+            screen: Mutex::default(),
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// From now on nothing but errors goes to stderr.
+    pub(crate) fn be_quiet(&self) {
+        self.screen().quiet = true;
+    }
+
+    /// Whether stderr is a terminal on which lines can be redrawn.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.shared.is_terminal
+    }
+
+    /// Columns of the terminal.
+    pub(crate) fn width() -> usize {
+        let size = terminal_size::terminal_size_of(io::stderr());
+        size.map_or(USUAL_WIDTH, |(terminal_size::Width(width), _)| {
+            usize::from(width)
+        })
+    }
+
+    /// A line of talk.
+    pub(crate) fn say(&self, line: &str) {
+        self.talk(Kind::Plain, line);
+    }
+
+    /// A line that the user should not miss.
+    pub(crate) fn warn(&self, line: &str) {
+        self.talk(Kind::Warning, line);
+    }
+
+    /// A line about what went wrong; it is said in any case.
+    pub(crate) fn error(&self, line: &str) {
+        self.talk(Kind::Error, line);
+    }
+
+    /// A line of data. A reader that went away ends the data, not the program.
+    pub(crate) fn data(&self, line: &str) {
+        self.write_out(&escape(line));
+    }
+
+    /// A line of JSON as data.
+    pub(crate) fn data_json(&self, json: &str) {
+        self.write_out(&escape_json(json));
+    }
+
+    /// Text of the command line parser: help and version are data, the rest is talk.
+    pub(crate) fn usage(&self, error: &clap::Error) {
+        let text = error.render().to_string();
+        for line in text.lines() {
+            if error.use_stderr() {
+                Self::write_talk(&escape(line), &self.screen());
+            } else {
+                self.data(line);
+            }
+        }
+    }
+
+    /// Shows the live view, or replaces it; calmly, and only on a terminal.
+    pub(crate) fn show(&self, lines: &[String]) {
+        let mut screen = self.screen();
+        if !self.shared.is_terminal || screen.quiet {
+            return;
+        }
+        let bar = screen.live.get_or_insert_with(|| {
+            let target = ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND);
+            let style = ProgressStyle::with_template("{msg}")
+                .unwrap_or_else(|_| ProgressStyle::default_spinner());
+            ProgressBar::with_draw_target(None, target).with_style(style)
+        });
+        bar.set_message(
+            lines
+                .iter()
+                .map(|line| escape(line))
+                .collect::<Vec<_>>()
+                .join("\n"),
+        );
+    }
+
+    /// Takes the live view away.
+    pub(crate) fn hide(&self) {
+        if let Some(bar) = self.screen().live.take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Sends the log to stderr, from `level` on, and panics with it as errors. Libraries below the
+    /// rooms of arpent only speak at the last level: they would drown everything else.
+    pub(crate) fn take_log(&self, level: LevelFilter) {
+        const BELOW: [&str; 7] = ["h2", "hyper", "mio", "reqwest", "rustls", "tokio", "tower"];
+        let below = if level == LevelFilter::TRACE {
+            level
+        } else {
+            level.min(LevelFilter::WARN)
+        };
+        let filter = Targets::new()
+            .with_default(level)
+            .with_targets(BELOW.map(|name| (name, below)));
+        let lines = tracing_subscriber::fmt::layer()
+            .with_ansi(false)
+            .with_writer(self.clone());
+        // Only a second call could fail, and then the first one holds.
+        let _ = tracing_subscriber::registry()
+            .with(lines.with_filter(filter))
+            .try_init();
+        let output = self.clone();
+        std::panic::set_hook(Box::new(move |panic| {
+            let place = panic
+                .location()
+                .map(|place| format!(" at {place}"))
+                .unwrap_or_default();
+            let words = words_of(panic.payload());
+            output.error(&format!("internal error{place}: {words}; please report it"));
+        }));
+    }
+
+    fn talk(&self, kind: Kind, line: &str) {
+        let screen = self.screen();
+        if screen.quiet && kind != Kind::Error {
+            return;
+        }
+        let (word, colour) = match kind {
+            Kind::Plain => ("", ""),
+            Kind::Warning => ("warning: ", "\x1b[1;33m"),
+            Kind::Error => ("error: ", "\x1b[1;31m"),
+        };
+        let line = escape(line);
+        let line = shorten(&line, MAX_TALK);
+        if self.shared.colours && !word.is_empty() {
+            Self::write_talk(&format!("{colour}{word}\x1b[0m{line}"), &screen);
+        } else {
+            Self::write_talk(&format!("{word}{line}"), &screen);
+        }
+    }
+
+    fn write_talk(line: &str, screen: &Screen) {
+        // When stderr is gone there is nobody left to tell.
+        let write = || drop(writeln!(io::stderr().lock(), "{line}"));
+        match &screen.live {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
+    fn write_out(&self, line: &str) {
+        let screen = self.screen();
+        let write = || drop(writeln!(io::stdout().lock(), "{line}"));
+        match &screen.live {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
+    fn screen(&self) -> MutexGuard<'_, Screen> {
+        // A panic while a line was written leaves nothing half done that matters.
+        self.shared
+            .screen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One event of the log on its way to stderr: written when it is complete.
+#[derive(Debug)]
+pub(crate) struct LogLine {
+    output: Output,
+    text: Vec<u8>,
+}
+
+impl Write for LogLine {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.text.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for LogLine {
+    fn drop(&mut self) {
+        let text = String::from_utf8_lossy(&self.text);
+        let line = escape(text.trim_end_matches('\n'));
+        Output::write_talk(&shorten(&line, MAX_TALK), &self.output.screen());
+    }
+}
+
+impl<'a> MakeWriter<'a> for Output {
+    type Writer = LogLine;
+
+    fn make_writer(&'a self) -> LogLine {
+        LogLine {
+            output: self.clone(),
+            text: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What becomes of a bug: a panic ends the work on one site instead of the program, and keeps its words.
+
+use std::{
+    any::Any,
+    future::{Future, poll_fn},
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    task::Poll,
+};
+
+/// Work that ended by a panic: a bug. The panic itself was told when it happened.
+#[derive(Debug, thiserror::Error)]
+#[error("ended by an internal error: {message}")]
+pub(crate) struct Panicked {
+    message: String,
+}
+
+impl Panicked {
+    /// With the panic's own words.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+        }
+    }
+
+    /// From what `catch_unwind` and joined tasks hand back.
+    pub(crate) fn from_payload(payload: &(dyn Any + Send)) -> Self {
+        Self::new(words_of(payload))
+    }
+}
+
+/// What a panic says.
+pub(crate) fn words_of(payload: &dyn Any) -> &str {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("a panic without words")
+}
+
+/// Runs `work` so that a panic in it ends the work, not the program.
+///
+/// # Errors
+/// It panicked.
+pub(crate) async fn caught<T>(work: impl Future<Output = T>) -> Result<T, Panicked> {
+    let mut work = pin!(work);
+    // After a panic the work is ready, so it is never polled again.
+    poll_fn(
+        |context| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
+            Ok(poll) => poll.map(Ok),
+            Err(payload) => Poll::Ready(Err(Panicked::from_payload(&*payload))),
+        },
+    )
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_ends_the_work_only() {
+        let ended = caught(async {
+            tokio::task::yield_now().await;
+            panic!("no way {}", 1);
+        });
+        let ended: Result<(), Panicked> = ended.await;
+        assert_eq!(
+            ended.unwrap_err().to_string(),
+            "ended by an internal error: no way 1"
+        );
+        assert_eq!(caught(async { 7 }).await.unwrap(), 7);
+    }
+}

@@ -1,0 +1,361 @@
+//! The layers of settings put on top of each other, the lowest first, and what only shows when all
+//! of them are there: values that do not fit each other.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use crawler::{
+    config::{Config, Credentials, ParseConfig, ScopeConfig, ScopeWidth},
+    parse::PageReader,
+    scope::Scope,
+    site::settle,
+    url_key::{Identity, UrlKey},
+};
+
+use super::{
+    CONFIG_VARIABLE, Environment, Settings, SettingsError, SummaryFormat,
+    file::SettingsFile,
+    problem::{Origin, Problem, nearest},
+    request::{has_user_info, is_secret_header},
+    table::{SETTINGS, Setting},
+    value::{Item, Value, Wrong},
+};
+
+/// Settings while they are put together.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    pub(super) urls: Vec<String>,
+    pub(super) config: Config,
+    pub(super) output: Option<PathBuf>,
+    pub(super) state: Option<PathBuf>,
+    pub(super) user_agent: Option<String>,
+    pub(super) contact: Option<String>,
+    pub(super) basic_auth: Option<Credentials>,
+    pub(super) bearer_token: Option<Credentials>,
+    pub(super) fresh: bool,
+    pub(super) dry_run: bool,
+    pub(super) summary: SummaryFormat,
+    pub(super) quiet: bool,
+    pub(super) verbose: u32,
+}
+
+/// The layers so far, the lowest first: each value replaces what was there.
+#[derive(Debug, Default)]
+pub(super) struct Merge {
+    draft: Draft,
+    origins: BTreeMap<&'static str, Origin>,
+    problems: Vec<Problem>,
+    warnings: Vec<String>,
+}
+
+/// Prefix of the variables that are settings.
+const VARIABLE_PREFIX: &str = "ARPENT_";
+
+impl Merge {
+    /// Puts the settings file on top.
+    pub(super) fn file(&mut self, file: SettingsFile) {
+        self.problems.extend(file.problems);
+        for (name, value, origin) in file.values {
+            self.value(name, &value, origin);
+        }
+        for (rule, origin) in file.page_rules {
+            let alone = ParseConfig {
+                page_rules: vec![rule.clone()],
+                ..ParseConfig::default()
+            };
+            match PageReader::new(&alone) {
+                Ok(_) => self.draft.config.parse.page_rules.push(rule),
+                Err(error) => self.wrong("page_rule", origin, Wrong::new(error.problem)),
+            }
+        }
+    }
+
+    /// Puts the variables of the environment on top.
+    pub(super) fn environment(&mut self, environment: &Environment) {
+        for (variable, text) in environment {
+            let Some(name) = variable.strip_prefix(VARIABLE_PREFIX) else {
+                continue;
+            };
+            let is_capital = name == name.to_ascii_uppercase();
+            let name = name.to_ascii_lowercase();
+            let names = SETTINGS.iter().map(|setting| setting.name);
+            match SETTINGS
+                .iter()
+                .find(|setting| is_capital && setting.name == name)
+            {
+                Some(setting) => {
+                    let value = variable_value(setting, text);
+                    self.value(setting.name, &value, Origin::Variable(variable.clone()));
+                }
+                // Others may use the prefix for their own ends, so only a likely slip is worth a word.
+                None => {
+                    if let Some(nearest) =
+                        nearest(&name, names).filter(|_| variable != CONFIG_VARIABLE)
+                    {
+                        let nearest = nearest.to_ascii_uppercase();
+                        self.warnings.push(format!(
+                            "the variable {variable} is no setting and is ignored; did you mean {VARIABLE_PREFIX}{nearest}?"
+                        ));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts one value on top.
+    pub(super) fn value(&mut self, name: &'static str, value: &Value, origin: Origin) {
+        let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
+            return;
+        };
+        match (setting.read)(&mut self.draft, value) {
+            Ok(()) => {
+                self.origins.insert(name, origin);
+            }
+            Err(wrong) => self.wrong(name, origin, wrong),
+        }
+    }
+
+    fn wrong(&mut self, name: &str, origin: Origin, wrong: Wrong) {
+        let origin = match (origin, wrong.line) {
+            (Origin::File { path, .. }, Some(line)) => Origin::File { path, line },
+            (origin, _) => origin,
+        };
+        self.problems.push(Problem {
+            origin,
+            setting: name.to_owned(),
+            message: wrong.message,
+        });
+    }
+
+    fn origin(&self, name: &str) -> Origin {
+        self.origins.get(name).cloned().unwrap_or_default()
+    }
+
+    /// A problem of a value that was read well but does not fit the others.
+    fn misfit(&mut self, name: &str, message: impl Into<String>) {
+        self.wrong(name, self.origin(name), Wrong::new(message));
+    }
+
+    /// The settings, when nothing is wrong with them.
+    pub(super) fn finish(mut self, environment: &Environment) -> Result<Settings, SettingsError> {
+        let urls = self.urls();
+        self.check_together(&urls);
+        self.check_globs(&urls);
+        self.warn_of_typed_secrets();
+        let state = self
+            .draft
+            .state
+            .take()
+            .or_else(|| default_state_folder(environment));
+        if state.is_none() {
+            self.misfit(
+                "state",
+                "no home directory to keep the state in; give --state DIR",
+            );
+        }
+        let (Some(state), true) = (state, self.problems.is_empty()) else {
+            return Err(SettingsError::Problems(self.problems));
+        };
+        let public_url_origin = self.origin("public_url");
+        let Draft {
+            mut config,
+            user_agent,
+            contact,
+            basic_auth,
+            bearer_token,
+            ..
+        } = self.draft;
+        if let Some(user_agent) = user_agent {
+            config.fetch.user_agent = user_agent;
+        } else if let Some(contact) = contact {
+            config.fetch.user_agent = format!("{} (+{contact})", config.fetch.user_agent);
+        }
+        config.fetch.credentials = basic_auth.or(bearer_token);
+        Ok(Settings {
+            urls,
+            config,
+            output: self.draft.output,
+            state,
+            fresh: self.draft.fresh,
+            dry_run: self.draft.dry_run,
+            summary: self.draft.summary,
+            quiet: self.draft.quiet,
+            verbose: self.draft.verbose,
+            warnings: self.warnings,
+            public_url_origin,
+        })
+    }
+
+    /// The start URLs as keys, none twice.
+    fn urls(&mut self) -> Vec<UrlKey> {
+        let texts = std::mem::take(&mut self.draft.urls);
+        if texts.is_empty()
+            && !self
+                .problems
+                .iter()
+                .any(|problem| problem.setting == "urls" || problem.setting.is_empty())
+        {
+            self.misfit(
+                "urls",
+                "no site to crawl: name at least one URL, or urls in the settings file",
+            );
+        }
+        let mut urls: Vec<UrlKey> = Vec::with_capacity(texts.len());
+        for text in texts {
+            if has_user_info(&text) {
+                self.misfit(
+                    "urls",
+                    "a URL with a user name or password; put it into basic_auth in the settings file, or ARPENT_BASIC_AUTH",
+                );
+                continue;
+            }
+            match start_url(&self.draft.config.identity, &text) {
+                Ok(url) if urls.contains(&url) => {}
+                Ok(url) => urls.push(url),
+                Err(message) => self.misfit("urls", message),
+            }
+        }
+        urls
+    }
+
+    /// Values that make sense alone, but not with each other.
+    fn check_together(&mut self, urls: &[UrlKey]) {
+        let politeness = &self.draft.config.politeness;
+        if politeness.max_pause < politeness.pause {
+            self.misfit("max_pause", "shorter than pause");
+        }
+        if self.draft.basic_auth.is_some() && self.draft.bearer_token.is_some() {
+            self.misfit(
+                "bearer_token",
+                "a request carries either this or basic_auth, not both",
+            );
+        }
+        if urls.len() > 1 && self.draft.config.publish.public_url.is_some() {
+            self.misfit("public_url", "one directory cannot serve the sitemaps of several sites; crawl one site at a time");
+        }
+        let several_origins = urls
+            .windows(2)
+            .any(|pair| pair[0].origin() != pair[1].origin());
+        let credentials = [
+            ("basic_auth", self.draft.basic_auth.is_some()),
+            ("bearer_token", self.draft.bearer_token.is_some()),
+            (
+                "header",
+                self.draft
+                    .config
+                    .fetch
+                    .headers
+                    .iter()
+                    .any(|(name, _)| is_secret_header(name)),
+            ),
+        ];
+        for (name, _) in credentials
+            .into_iter()
+            .filter(|(_, given)| *given && several_origins)
+        {
+            self.misfit(
+                name,
+                "each of several sites would be sent these credentials; crawl one site at a time",
+            );
+        }
+    }
+
+    /// Every glob alone, so that all that are wrong are told.
+    fn check_globs(&mut self, urls: &[UrlKey]) {
+        let site = urls
+            .first()
+            .and_then(|start| settle(start, &[], ScopeWidth::Origin).ok());
+        let Some(site) = site else {
+            return;
+        };
+        let scope = self.draft.config.scope.clone();
+        let lists = [
+            ("include", scope.include),
+            ("exclude", scope.exclude),
+            ("follow_only", scope.follow_only),
+            ("list_only", scope.list_only),
+        ];
+        for (name, globs) in lists {
+            for glob in globs {
+                // A glob is read the same way in every list.
+                let alone = ScopeConfig {
+                    exclude: vec![glob.clone()],
+                    ..ScopeConfig::default()
+                };
+                if let Err(error) = Scope::new(&site, &alone) {
+                    self.misfit(name, format!("\"{glob}\" {}", error.problem));
+                }
+            }
+        }
+    }
+
+    fn warn_of_typed_secrets(&mut self) {
+        let headers = &self.draft.config.fetch.headers;
+        let secret = headers.iter().find(|(name, _)| is_secret_header(name));
+        if let (Some((name, _)), Origin::Flag(_)) = (secret, self.origin("header")) {
+            self.warnings.push(format!(
+                "everyone on this machine can see the header {name} in the process list; \
+                 put it into the settings file or the variable ARPENT_HEADER"
+            ));
+        }
+        let proxy_secret = self
+            .draft
+            .config
+            .fetch
+            .proxy
+            .as_deref()
+            .is_some_and(has_user_info);
+        if let (true, Origin::Flag(_)) = (proxy_secret, self.origin("proxy")) {
+            self.warnings.push(
+                "everyone on this machine can see the proxy's password in the process list; \
+                 put it into the settings file or the variable ARPENT_PROXY"
+                    .to_owned(),
+            );
+        }
+    }
+}
+
+/// The text of a variable as a value: lists hold one value per line.
+fn variable_value(setting: &Setting, text: &str) -> Value {
+    if !setting.is_list {
+        return Value::Text(text.to_owned());
+    }
+    let lines = text
+        .lines()
+        .map(str::trim_ascii)
+        .filter(|line| !line.is_empty());
+    Value::List(
+        lines
+            .map(|line| Item::new(Value::Text(line.to_owned())))
+            .collect(),
+    )
+}
+
+fn start_url(identity: &Identity, text: &str) -> Result<UrlKey, String> {
+    identity.parse(text).map_err(|error| {
+        let hint = if text.contains("://") {
+            ""
+        } else {
+            "; expected one that begins with http:// or https://"
+        };
+        format!("{error}: \"{text}\"{hint}")
+    })
+}
+
+/// `arpent/` in the platform's folder for state: `$XDG_STATE_HOME` or `~/.local/state` (XDG Base
+/// Directory Specification), `~/Library/Application Support` on macOS, `%LOCALAPPDATA%` on Windows.
+pub(super) fn default_state_folder(environment: &Environment) -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        environment
+            .get(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let base = if cfg!(windows) {
+        absolute("LOCALAPPDATA")?
+    } else if cfg!(target_os = "macos") {
+        absolute("HOME")?.join("Library/Application Support")
+    } else {
+        absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?
+    };
+    Some(base.join("arpent"))
+}

@@ -1,0 +1,143 @@
+//! From what was written to what is meant: flags win over variables of the environment, these over
+//! the settings file, this over the defaults. Every value remembers where it came from, and all
+//! problems are reported at once. What the values do is the business of [`crawler`].
+
+mod file;
+mod merge;
+mod problem;
+mod request;
+pub(crate) mod table;
+mod units;
+pub(crate) mod value;
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+};
+
+use crawler::{config::Config, site::Site, url_key::UrlKey};
+
+pub(crate) use self::{file::MAX_FILE_BYTES, problem::SettingsError};
+use self::{
+    file::SettingsFile,
+    merge::Merge,
+    problem::{Origin, Problem},
+};
+use crate::args::CrawlArgs;
+
+/// What is printed on stdout at the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum SummaryFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One line of JSON per site.
+    Json,
+}
+
+/// The variables of the environment, read once by `main`.
+pub(crate) type Environment = BTreeMap<String, String>;
+
+/// Everything `arpent crawl` needs to know, checked.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    /// The sites, each by the URL its crawl starts from; at least one, none twice.
+    pub(crate) urls: Vec<UrlKey>,
+    /// For the library. Output folder, credential origins and start host are filled in per site.
+    pub(crate) config: Config,
+    /// Where the sets are written; `None`: `sitemaps/<site>`.
+    pub(crate) output: Option<PathBuf>,
+    /// Where the states are kept.
+    pub(crate) state: PathBuf,
+    /// Forget what is known.
+    pub(crate) fresh: bool,
+    /// Write no sitemaps.
+    pub(crate) dry_run: bool,
+    /// What goes to stdout.
+    pub(crate) summary: SummaryFormat,
+    /// Nothing but errors on stderr.
+    pub(crate) quiet: bool,
+    /// How much more goes to stderr: 0 to 3 levels.
+    pub(crate) verbose: u32,
+    /// What the user should know about the settings, each a sentence.
+    pub(crate) warnings: Vec<String>,
+    /// Where the public URL came from, for a problem that only shows when the site is known.
+    public_url_origin: Origin,
+}
+
+/// The variable that names the settings file when `--config` is not given.
+const CONFIG_VARIABLE: &str = "ARPENT_CONFIG";
+
+impl Settings {
+    /// Merges what was typed with the environment, the settings file and the defaults. `read_file`
+    /// reads the settings file; everything else is given.
+    ///
+    /// # Errors
+    /// The file cannot be read, or anything in any of the layers makes no sense; all problems at once.
+    pub(crate) fn load(
+        args: &CrawlArgs,
+        environment: &Environment,
+        read_file: impl FnOnce(&Path) -> io::Result<String>,
+    ) -> Result<Self, SettingsError> {
+        let mut merge = Merge::default();
+        let config_variable = environment
+            .get(CONFIG_VARIABLE)
+            .filter(|path| !path.is_empty())
+            .map(PathBuf::from);
+        if let Some(path) = args.config.as_ref().or(config_variable.as_ref()) {
+            let text = read_file(path).map_err(|source| SettingsError::Unreadable {
+                path: path.clone(),
+                source,
+            })?;
+            merge.file(SettingsFile::parse(path, &text));
+        }
+        merge.environment(environment);
+        for (name, value) in args.typed() {
+            merge.value(name, &value, Origin::flag(name));
+        }
+        merge.finish(environment)
+    }
+
+    /// The folder that the set of `site` is written to; `site_name` is its name in the file system.
+    pub(crate) fn output_of(&self, site_name: &str) -> PathBuf {
+        match &self.output {
+            Some(folder) if self.urls.len() == 1 => folder.clone(),
+            Some(folder) => folder.join(site_name),
+            None => Path::new("sitemaps").join(site_name),
+        }
+    }
+
+    /// Checks what can only be checked when the site is known: a sitemap on the site's own host may
+    /// only list what is below its own directory (sitemaps.org protocol, "Sitemap file location").
+    ///
+    /// # Errors
+    /// `public_url` is on the same host and does not cover the scope.
+    pub(crate) fn check_site(&self, site: &Site) -> Result<(), SettingsError> {
+        let Some(public_url) = &self.config.publish.public_url else {
+            return Ok(());
+        };
+        // It was made by the same normalisation when it was read.
+        let Ok(public_url) = UrlKey::from_normalised(public_url) else {
+            return Ok(());
+        };
+        let origin = public_url.origin();
+        let covers = origin == site.origin && site.directory.starts_with(public_url.path());
+        if origin.host != site.origin.host || covers {
+            return Ok(());
+        }
+        let message = format!(
+            "a sitemap in {public_url} may not list {}{}; expected that directory or one above it, or another host",
+            site.origin, site.directory,
+        );
+        let origin = self.public_url_origin.clone();
+        Err(SettingsError::Problems(vec![Problem {
+            origin,
+            setting: "public_url".to_owned(),
+            message,
+        }]))
+    }
+}

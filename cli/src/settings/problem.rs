@@ -1,0 +1,163 @@
+//! What is wrong with the settings, and where it was written: a message that teaches.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Where a value was written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Origin {
+    /// Nowhere.
+    #[default]
+    Default,
+    /// In the settings file.
+    File {
+        /// Which file.
+        path: Arc<Path>,
+        /// Which line, from 1.
+        line: usize,
+    },
+    /// In this variable of the environment.
+    Variable(String),
+    /// On the command line, as this option.
+    Flag(String),
+}
+
+impl Origin {
+    /// The origin of what was typed for `setting`.
+    pub(crate) fn flag(setting: &str) -> Self {
+        match setting {
+            "urls" => Self::Flag("URL".to_owned()),
+            _ => Self::Flag(format!("--{}", setting.replace('_', "-"))),
+        }
+    }
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// Where it was written.
+    pub(crate) origin: Origin,
+    /// Which setting; empty when it is about the file as a whole.
+    pub(crate) setting: String,
+    /// What is wrong and what was expected: a fragment.
+    pub(crate) message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.origin {
+            // The name of a flag or variable names the setting well enough.
+            Origin::Flag(name) | Origin::Variable(name) => write!(f, "{name}: ")?,
+            Origin::File { path, line } if self.setting.is_empty() => {
+                write!(f, "{}:{line}: ", path.display())?;
+            }
+            Origin::File { path, line } => {
+                write!(f, "{}:{line}: {}: ", path.display(), self.setting)?;
+            }
+            Origin::Default if self.setting.is_empty() => {}
+            Origin::Default => write!(f, "{}: ", self.setting)?,
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// Everything that is wrong with the settings, one problem a line.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SettingsError {
+    /// The file cannot be read.
+    #[error("failed to read the settings file {}", path.display())]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// The system's words.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Values, or names, that make no sense.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Problems(Vec<Problem>),
+}
+
+/// The name among `known` that `name` was probably meant to be: the fewest single-character edits
+/// away, if they are few for its length.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // One edit in three characters is a slip; more is another word.
+    let most_edits = (name.chars().count() / 3).clamp(1, 3);
+    known
+        .into_iter()
+        .map(|candidate| (edits_between(name, candidate), candidate))
+        .filter(|(edits, _)| *edits <= most_edits)
+        .min_by_key(|(edits, _)| *edits)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein distance, in characters; `-` and `_` are the same.
+fn edits_between(left: &str, right: &str) -> usize {
+    let plain = |letter: char| {
+        if letter == '-' {
+            '_'
+        } else {
+            letter.to_ascii_lowercase()
+        }
+    };
+    let right: Vec<char> = right.chars().map(plain).collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (line, letter) in left.chars().map(plain).enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], line + 1);
+        for (column, other) in right.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *other);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_offered_for_a_slip() {
+        fn check(name: &str, expected: Option<&str>) {
+            let known = [
+                "rate",
+                "delay",
+                "concurrency",
+                "max_pages",
+                "max_time",
+                "max_pause",
+                "state",
+            ];
+            assert_eq!(nearest(name, known), expected, "{name}");
+        }
+        check("rte", Some("rate"));
+        check("rates", Some("rate"));
+        check("Rate", Some("rate"));
+        check("concurency", Some("concurrency"));
+        check("max-pages", Some("max_pages"));
+        check("maxpages", Some("max_pages"));
+        check("max_page", Some("max_pages"));
+        check("stat", Some("state"));
+        check("colour", None);
+        check("x", None);
+        check("", None);
+    }
+
+    #[test]
+    fn edits_are_counted() {
+        fn check(left: &str, right: &str, expected: usize) {
+            assert_eq!(edits_between(left, right), expected, "{left} {right}");
+            assert_eq!(edits_between(right, left), expected, "{right} {left}");
+        }
+        check("", "", 0);
+        check("", "abc", 3);
+        check("abc", "abc", 0);
+        check("kitten", "sitting", 3);
+        check("a-b", "a_b", 0);
+        check("é", "e", 1);
+    }
+}

@@ -1,0 +1,224 @@
+//! Readers of the settings that say how requests are sent: names, credentials, addresses. What is
+//! secret is never repeated in a message.
+
+use std::net::IpAddr;
+
+use crawler::{
+    config::{Credentials, Resolve, Secret},
+    url_key::Identity,
+};
+
+use super::value::{Read, Value, Wrong, optional_text, text};
+
+/// Headers that arpent sets itself, or that would break the reading of answers.
+const RESERVED_HEADERS: &[&str] = &[
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "if-match",
+    "if-modified-since",
+    "if-none-match",
+    "if-range",
+    "if-unmodified-since",
+    "keep-alive",
+    "proxy-connection",
+    "range",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "user-agent",
+];
+
+/// Headers that carry secrets: they should not be typed, a process list shows them.
+const SECRET_HEADERS: &[&str] = &["authorization", "cookie", "proxy-authorization"];
+
+/// Whether a header of this name carries a secret.
+pub(crate) fn is_secret_header(name: &str) -> bool {
+    SECRET_HEADERS
+        .iter()
+        .any(|secret| name.eq_ignore_ascii_case(secret))
+}
+
+/// `NAME: VALUE`.
+pub(crate) fn header(value: &Value) -> Read<(String, Secret)> {
+    // The value may be secret, so a wrong header is not repeated as a whole.
+    const EXPECTED: &str = "expected a header such as \"Accept-Language: fr\"";
+    let Value::Text(line) = value else {
+        return Err(Wrong::new(EXPECTED));
+    };
+    let (name, content) = line
+        .split_once(':')
+        .ok_or_else(|| Wrong::new(format!("{EXPECTED}, found no colon")))?;
+    let (name, content) = (name.trim_ascii(), content.trim_ascii());
+    if !is_token(name) {
+        return Err(Wrong::new(format!("{EXPECTED}, found the name \"{name}\"")));
+    }
+    if RESERVED_HEADERS
+        .iter()
+        .any(|reserved| name.eq_ignore_ascii_case(reserved))
+    {
+        return Err(Wrong::new(format!(
+            "the header {name} is set by arpent itself"
+        )));
+    }
+    if !content.bytes().all(is_field_byte) {
+        return Err(Wrong::new(format!(
+            "the value of the header {name} holds a control or non-ASCII character"
+        )));
+    }
+    Ok((name.to_owned(), Secret::new(content)))
+}
+
+/// `user:password`; empty: none.
+pub(crate) fn basic_auth(value: &Value) -> Read<Option<Credentials>> {
+    const EXPECTED: &str = "expected \"user:password\"";
+    let Value::Text(text) = value else {
+        return Err(Wrong::new(EXPECTED));
+    };
+    if text.is_empty() {
+        return Ok(None);
+    }
+    // RFC 7617 section 2: the user name holds no colon, neither part a control character.
+    match text.split_once(':') {
+        Some((user, password)) if !text.chars().any(char::is_control) => {
+            Ok(Some(Credentials::Basic {
+                user: user.to_owned(),
+                password: Secret::new(password),
+            }))
+        }
+        Some(_) => Err(Wrong::new(format!("{EXPECTED}, found a control character"))),
+        None => Err(Wrong::new(format!("{EXPECTED}, found no colon"))),
+    }
+}
+
+/// A token as RFC 6750 section 2.1 allows it; empty: none.
+pub(crate) fn bearer_token(value: &Value) -> Read<Option<Credentials>> {
+    const EXPECTED: &str = "expected a token of letters, digits and -._~+/=";
+    let Value::Text(text) = value else {
+        return Err(Wrong::new(EXPECTED));
+    };
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+    match text.as_str() {
+        "" => Ok(None),
+        text if text.bytes().all(allowed) => Ok(Some(Credentials::Bearer(Secret::new(text)))),
+        _ => Err(Wrong::new(format!("{EXPECTED}, found another character"))),
+    }
+}
+
+/// The `User-Agent`; empty: the default.
+pub(crate) fn user_agent(value: &Value) -> Read<Option<String>> {
+    const EXPECTED: &str =
+        "a User-Agent of visible ASCII that begins with a name, such as \"example-bot/1.0\"";
+    let found = optional_text(value, EXPECTED)?;
+    // RFC 9309 section 2.2.1: robots.txt groups are looked up by a product token of letters, _ and -.
+    let begins_with_name = |text: &str| {
+        text.starts_with(|letter: char| letter.is_ascii_alphabetic() || "_-".contains(letter))
+    };
+    match found {
+        Some(text) if !begins_with_name(&text) || !text.bytes().all(is_field_byte) => {
+            Err(Wrong::found(EXPECTED, value))
+        }
+        Some(_) | None => Ok(found),
+    }
+}
+
+/// A URL or mail address for the `User-Agent`; empty: none.
+pub(crate) fn contact(value: &Value) -> Read<Option<String>> {
+    const EXPECTED: &str = "a URL or mail address of visible ASCII without brackets";
+    let found = optional_text(value, EXPECTED)?;
+    let allowed = |byte: u8| byte.is_ascii_graphic() && !b"()".contains(&byte);
+    match found {
+        Some(text) if !text.bytes().all(allowed) => Err(Wrong::found(EXPECTED, value)),
+        Some(_) | None => Ok(found),
+    }
+}
+
+/// `HOST:PORT:ADDRESS`; an IPv6 address with or without brackets.
+pub(crate) fn resolve(value: &Value) -> Read<Resolve> {
+    const EXPECTED: &str = "HOST:PORT:ADDRESS such as \"www.example.com:443:192.0.2.1\"";
+    let wrong = || Wrong::found(EXPECTED, value);
+    let line = text(value, EXPECTED)?;
+    let (host, rest) = line.split_once(':').ok_or_else(wrong)?;
+    let (port, address) = rest.split_once(':').ok_or_else(wrong)?;
+    let bare = address
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .unwrap_or(address);
+    let address: IpAddr = bare.parse().map_err(|_| wrong())?;
+    let port = port
+        .parse()
+        .ok()
+        .filter(|port| *port != 0)
+        .ok_or_else(wrong)?;
+    // The host as a URL would have it: lower case, internationalised names as A-labels.
+    let key = Identity::default()
+        .parse(&format!("http://{host}/"))
+        .map_err(|_| wrong())?;
+    if host.is_empty() || host.contains(['/', '?', '#', '@']) {
+        return Err(wrong());
+    }
+    Ok(Resolve {
+        host: key.origin().host.to_string(),
+        port,
+        address,
+    })
+}
+
+/// The proxy's URL; empty: none.
+pub(crate) fn proxy(value: &Value) -> Read<Option<String>> {
+    // It may hold a password, so it is not repeated.
+    const EXPECTED: &str = "expected a proxy such as \"http://proxy.example:3128\"";
+    let Value::Text(text) = value else {
+        return Err(Wrong::new(EXPECTED));
+    };
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let is_proxy = Identity::default()
+        .parse(text)
+        .is_ok_and(|url| url.path_and_query() == "/");
+    if is_proxy {
+        Ok(Some(text.clone()))
+    } else {
+        Err(Wrong::new(EXPECTED))
+    }
+}
+
+/// The URL of a directory; gets its slash. Empty: the scope's directory.
+pub(crate) fn public_url(value: &Value) -> Read<Option<String>> {
+    const EXPECTED: &str = "the http or https URL of a directory, without query and user name";
+    let Some(found) = optional_text(value, EXPECTED)? else {
+        return Ok(None);
+    };
+    let url = Identity::default()
+        .parse(&found)
+        .map_err(|_| Wrong::found(EXPECTED, value))?;
+    if found.contains(['?', '#']) || has_user_info(&found) {
+        return Err(Wrong::found(EXPECTED, value));
+    }
+    let slash = if url.as_str().ends_with('/') { "" } else { "/" };
+    Ok(Some(format!("{url}{slash}")))
+}
+
+/// Whether the authority of a URL holds a user name or password.
+pub(crate) fn has_user_info(url: &str) -> bool {
+    let authority = url.split_once("//").map_or(url, |(_, rest)| rest);
+    authority
+        .split(['/', '?', '#', '\\'])
+        .next()
+        .is_some_and(|authority| authority.contains('@'))
+}
+
+/// A token of RFC 9110 section 5.6.2.
+pub(crate) fn is_token(text: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !text.is_empty() && text.bytes().all(allowed)
+}
+
+/// What a header value may hold: visible ASCII, spaces and tabs.
+fn is_field_byte(byte: u8) -> bool {
+    byte.is_ascii_graphic() || byte == b' ' || byte == b'\t'
+}

@@ -1,0 +1,392 @@
+//! The table of settings: one row for each, with its name and how its value is read. The name is
+//! the key in the settings file; the option is `--` and the name with `-` for `_`; the variable is
+//! `ARPENT_` and the name in capitals. `config/default.toml` documents each row.
+
+use std::time::Duration;
+
+use crawler::config::{IndexMode, Layout, Rate, ScopeWidth};
+
+use super::{
+    SummaryFormat,
+    merge::Draft,
+    request,
+    units::{self, MAX_DURATION},
+    value::{
+        Read, Value, Wrong, count, count_or_unlimited, duration, filled, list, non_zero,
+        optional_path, size, small_count, switch, text, time_out, word,
+    },
+};
+
+/// One setting.
+pub(crate) struct Setting {
+    /// Its name everywhere.
+    pub(crate) name: &'static str,
+    /// It holds several values: a list in the file, an option that is repeated, a variable with one value per line.
+    pub(crate) is_list: bool,
+    /// Reads a value into the draft.
+    pub(crate) read: fn(&mut Draft, &Value) -> Read<()>,
+}
+
+/// Every setting but the page rules, in the order of `config/default.toml`.
+pub(crate) const SETTINGS: &[Setting] = &[
+    list_row("urls", |draft, value| {
+        set(&mut draft.urls, list(value, |item| filled(item, "a URL")))
+    }),
+    // Output.
+    row("output", |draft, value| {
+        set(&mut draft.output, optional_path(value))
+    }),
+    row("state", |draft, value| {
+        set(&mut draft.state, optional_path(value))
+    }),
+    row("public_url", |draft, value| {
+        set(
+            &mut draft.config.publish.public_url,
+            request::public_url(value),
+        )
+    }),
+    row("layout", |draft, value| {
+        let words = [("root", Layout::Root), ("in-place", Layout::InPlace)];
+        set(&mut draft.config.publish.layout, word(value, &words))
+    }),
+    row("index", |draft, value| {
+        let words = [("always", IndexMode::Always), ("auto", IndexMode::Auto)];
+        set(&mut draft.config.publish.index, word(value, &words))
+    }),
+    row("no_gzip", |draft, value| {
+        set(&mut draft.config.publish.gzip, switch(value).map(|on| !on))
+    }),
+    row("min_section", |draft, value| {
+        set(
+            &mut draft.config.publish.min_section,
+            count(value, 1..=u64::MAX),
+        )
+    }),
+    row("min_subsection", |draft, value| {
+        set(
+            &mut draft.config.publish.min_subsection,
+            count(value, 1..=u64::MAX),
+        )
+    }),
+    row("file_entries", |draft, value| {
+        set(
+            &mut draft.config.publish.file_entries,
+            count(value, 1..=MAX_ENTRIES),
+        )
+    }),
+    row("file_bytes", |draft, value| {
+        set(
+            &mut draft.config.publish.file_bytes,
+            size(value, 1_000..=MAX_FILE_BYTES, "from 1 kB to 50 MiB"),
+        )
+    }),
+    row("index_entries", |draft, value| {
+        set(
+            &mut draft.config.publish.index_entries,
+            count(value, 1..=MAX_ENTRIES),
+        )
+    }),
+    row("grace", |draft, value| {
+        set(
+            &mut draft.config.publish.grace,
+            duration(value, Duration::ZERO..=MAX_DURATION),
+        )
+    }),
+    row("force", |draft, value| {
+        set(&mut draft.config.publish.force, switch(value))
+    }),
+    row("dry_run", |draft, value| {
+        set(&mut draft.dry_run, switch(value))
+    }),
+    // Politeness.
+    row("rate", |draft, value| {
+        set(&mut draft.config.politeness.rate, rate(value))
+    }),
+    row("concurrency", |draft, value| {
+        set(
+            &mut draft.config.politeness.concurrency,
+            non_zero(value, 1_000),
+        )
+    }),
+    row("delay", |draft, value| {
+        let delay = duration(value, Duration::ZERO..=MAX_DURATION);
+        set(
+            &mut draft.config.politeness.delay,
+            delay.map(|delay| Some(delay).filter(|delay| !delay.is_zero())),
+        )
+    }),
+    row("max_retry_after", |draft, value| {
+        set(
+            &mut draft.config.politeness.max_retry_after,
+            duration(value, Duration::ZERO..=MAX_DURATION),
+        )
+    }),
+    row("max_in_flight", |draft, value| {
+        set(
+            &mut draft.config.politeness.max_in_flight,
+            non_zero(value, 10_000),
+        )
+    }),
+    row("failures_before_pause", |draft, value| {
+        set(
+            &mut draft.config.politeness.failures_before_pause,
+            small_count(value, 1..=u32::MAX),
+        )
+    }),
+    row("pause", |draft, value| {
+        set(&mut draft.config.politeness.pause, time_out(value))
+    }),
+    row("max_pause", |draft, value| {
+        set(&mut draft.config.politeness.max_pause, time_out(value))
+    }),
+    row("max_pauses", |draft, value| {
+        set(
+            &mut draft.config.politeness.max_pauses,
+            small_count(value, 1..=u32::MAX),
+        )
+    }),
+    // Scope.
+    row("scope", |draft, value| {
+        let words = [
+            ("dir", ScopeWidth::Directory),
+            ("origin", ScopeWidth::Origin),
+        ];
+        set(&mut draft.config.scope.width, word(value, &words))
+    }),
+    list_row("include", |draft, value| {
+        set(&mut draft.config.scope.include, globs(value))
+    }),
+    list_row("exclude", |draft, value| {
+        set(&mut draft.config.scope.exclude, globs(value))
+    }),
+    list_row("follow_only", |draft, value| {
+        set(&mut draft.config.scope.follow_only, globs(value))
+    }),
+    list_row("list_only", |draft, value| {
+        set(&mut draft.config.scope.list_only, globs(value))
+    }),
+    row("take_nofollow_links", |draft, value| {
+        set(&mut draft.config.scope.take_nofollow_links, switch(value))
+    }),
+    // Identity.
+    list_row("drop_parameters", |draft, value| {
+        set(
+            &mut draft.config.identity.drop_parameters,
+            parameters(value),
+        )
+    }),
+    list_row("drop_sessions", |draft, value| {
+        set(&mut draft.config.identity.drop_sessions, parameters(value))
+    }),
+    row("collapse_slashes", |draft, value| {
+        set(&mut draft.config.identity.collapse_slashes, switch(value))
+    }),
+    row("sort_parameters", |draft, value| {
+        set(&mut draft.config.identity.sort_parameters, switch(value))
+    }),
+    row("collapse_ampersands", |draft, value| {
+        set(
+            &mut draft.config.identity.collapse_ampersands,
+            switch(value),
+        )
+    }),
+    row("drop_index_pages", |draft, value| {
+        set(&mut draft.config.identity.drop_index_pages, switch(value))
+    }),
+    // Limits.
+    row("max_pages", |draft, value| {
+        set(
+            &mut draft.config.limits.max_pages,
+            count(value, 1..=u64::MAX),
+        )
+    }),
+    row("max_time", |draft, value| {
+        set(&mut draft.config.limits.max_time, time_out(value))
+    }),
+    row("max_depth", |draft, value| {
+        set(
+            &mut draft.config.limits.max_depth,
+            count_or_unlimited(value),
+        )
+    }),
+    row("max_tries", |draft, value| {
+        set(
+            &mut draft.config.limits.max_tries,
+            small_count(value, 1..=100),
+        )
+    }),
+    list_row("retry_delays", |draft, value| {
+        let delays = list(value, |item| duration(item, Duration::ZERO..=MAX_DURATION))?;
+        if delays.is_empty() {
+            return Err(Wrong::new(
+                "expected at least one duration, found an empty list",
+            ));
+        }
+        set(&mut draft.config.limits.retry_delays, Ok(delays))
+    }),
+    // Requests.
+    row("user_agent", |draft, value| {
+        set(&mut draft.user_agent, request::user_agent(value))
+    }),
+    row("contact", |draft, value| {
+        set(&mut draft.contact, request::contact(value))
+    }),
+    list_row("header", |draft, value| {
+        set(
+            &mut draft.config.fetch.headers,
+            list(value, request::header),
+        )
+    }),
+    row("basic_auth", |draft, value| {
+        set(&mut draft.basic_auth, request::basic_auth(value))
+    }),
+    row("bearer_token", |draft, value| {
+        set(&mut draft.bearer_token, request::bearer_token(value))
+    }),
+    list_row("resolve", |draft, value| {
+        set(
+            &mut draft.config.fetch.resolve,
+            list(value, request::resolve),
+        )
+    }),
+    row("proxy", |draft, value| {
+        set(&mut draft.config.fetch.proxy, request::proxy(value))
+    }),
+    row("ca_file", |draft, value| {
+        set(&mut draft.config.fetch.ca_file, optional_path(value))
+    }),
+    row("dns_timeout", |draft, value| {
+        set(&mut draft.config.fetch.dns_timeout, time_out(value))
+    }),
+    row("connect_timeout", |draft, value| {
+        set(&mut draft.config.fetch.connect_timeout, time_out(value))
+    }),
+    row("head_timeout", |draft, value| {
+        set(&mut draft.config.fetch.head_timeout, time_out(value))
+    }),
+    row("idle_timeout", |draft, value| {
+        set(&mut draft.config.fetch.idle_timeout, time_out(value))
+    }),
+    row("total_timeout", |draft, value| {
+        set(&mut draft.config.fetch.total_timeout, time_out(value))
+    }),
+    row("max_body_bytes", |draft, value| {
+        set(
+            &mut draft.config.fetch.max_body_bytes,
+            size(value, 1 << 10..=1 << 30, "from 1 KiB to 1 GiB"),
+        )
+    }),
+    // Pages.
+    list_row("robots_names", |draft, value| {
+        let names = list(value, |item| filled(item, "a robot's name"))?;
+        set(
+            &mut draft.config.parse.robots_names,
+            Ok(names.iter().map(|name| name.to_ascii_lowercase()).collect()),
+        )
+    }),
+    list_row("document_types", |draft, value| {
+        set(
+            &mut draft.config.parse.document_types,
+            list(value, content_type),
+        )
+    }),
+    row("max_links", |draft, value| {
+        set(
+            &mut draft.config.parse.max_links,
+            small_count(value, 1..=1_000_000).map(|links| links as usize),
+        )
+    }),
+    row("max_parse_time", |draft, value| {
+        set(&mut draft.config.parse.max_parse_time, time_out(value))
+    }),
+    // Run.
+    row("fresh", |draft, value| set(&mut draft.fresh, switch(value))),
+    row("summary", |draft, value| {
+        let words = [("json", SummaryFormat::Json), ("text", SummaryFormat::Text)];
+        set(&mut draft.summary, word(value, &words))
+    }),
+    row("quiet", |draft, value| set(&mut draft.quiet, switch(value))),
+    row("verbose", |draft, value| {
+        set(
+            &mut draft.verbose,
+            small_count(value, 0..=u32::from(u8::MAX)),
+        )
+    }),
+];
+
+/// Entries of one file, and files of one index, at most (sitemaps.org protocol).
+const MAX_ENTRIES: u64 = 50_000;
+
+/// Uncompressed bytes of one file at most (sitemaps.org protocol: 50 MiB).
+const MAX_FILE_BYTES: u64 = 52_428_800;
+
+/// Slowest rate: one request a day. Slower ones could not be waited for.
+const MIN_RATE: f64 = 1.0 / 86_400.0;
+
+/// Fastest rate that has a number; a gap below a microsecond is none.
+const MAX_RATE: f64 = 1_000_000.0;
+
+const fn row(name: &'static str, read: fn(&mut Draft, &Value) -> Read<()>) -> Setting {
+    Setting {
+        name,
+        is_list: false,
+        read,
+    }
+}
+
+const fn list_row(name: &'static str, read: fn(&mut Draft, &Value) -> Read<()>) -> Setting {
+    Setting {
+        name,
+        is_list: true,
+        read,
+    }
+}
+
+fn set<T>(slot: &mut T, read: Read<T>) -> Read<()> {
+    *slot = read?;
+    Ok(())
+}
+
+fn rate(value: &Value) -> Read<Rate> {
+    let number = match value {
+        Value::Text(text) if text == "unlimited" => return Ok(Rate::Unlimited),
+        Value::Text(text) | Value::Bare(text) => units::decimal(text),
+        Value::List(_) | Value::Table => None,
+    };
+    match number {
+        Some(number) if (MIN_RATE..=MAX_RATE).contains(&number) => Ok(Rate::PerSecond(number)),
+        Some(number) if number > MAX_RATE => Err(Wrong::found(
+            r#"at most 1000000 per second, or "unlimited""#,
+            value,
+        )),
+        Some(number) if number > 0.0 => Err(Wrong::found(
+            "at least one a day (0.000012 per second)",
+            value,
+        )),
+        Some(_) | None => Err(Wrong::found(
+            r#"a number above 0 per second or "unlimited""#,
+            value,
+        )),
+    }
+}
+
+fn globs(value: &Value) -> Read<Vec<String>> {
+    list(value, |item| filled(item, "a glob such as \"/private/*\""))
+}
+
+fn parameters(value: &Value) -> Read<Vec<String>> {
+    list(value, |item| {
+        Ok(filled(item, "a parameter's name")?.to_ascii_lowercase())
+    })
+}
+
+fn content_type(value: &Value) -> Read<String> {
+    const EXPECTED: &str = "a content type such as \"application/pdf\"";
+    let essence = text(value, EXPECTED)?.to_ascii_lowercase();
+    match essence.split_once('/') {
+        Some((kind, subtype)) if request::is_token(kind) && request::is_token(subtype) => {
+            Ok(essence)
+        }
+        Some(_) | None => Err(Wrong::found(EXPECTED, value)),
+    }
+}

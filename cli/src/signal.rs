@@ -1,0 +1,144 @@
+//! SIGINT and SIGTERM: the first asks for a clean stop, the second drops what is in flight, the
+//! third ends the process at once. It only counts and translates; what stopping means is the engine's.
+
+use std::io;
+
+use crawler::engine::Shutdown;
+
+/// A signal that asks the program to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StopSignal {
+    /// SIGINT: Ctrl-C.
+    Interrupt,
+    /// SIGTERM: service managers, `kill`.
+    Terminate,
+}
+
+/// What a signal led to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reaction {
+    /// No new requests.
+    Stopping,
+    /// Requests in flight are dropped.
+    Aborting,
+    /// Nothing helped so far: the process ends now.
+    Dying,
+}
+
+/// The signals so far, and what they ask of the run.
+#[derive(Debug, Default)]
+pub(crate) struct Stop {
+    /// Handed to the engine.
+    pub(crate) shutdown: Shutdown,
+    first: Option<StopSignal>,
+}
+
+impl Stop {
+    /// The signal that asked first, if one did.
+    pub(crate) fn asked_by(&self) -> Option<StopSignal> {
+        self.first
+    }
+
+    /// Obeys a signal.
+    pub(crate) fn obey(&mut self, signal: StopSignal) -> Reaction {
+        self.first.get_or_insert(signal);
+        if self.shutdown.is_aborting() {
+            Reaction::Dying
+        } else if self.shutdown.is_stopping() {
+            self.shutdown.abort();
+            Reaction::Aborting
+        } else {
+            self.shutdown.stop();
+            Reaction::Stopping
+        }
+    }
+}
+
+/// The stop signals of this process. While it exists they do not end the process by themselves.
+#[cfg(unix)]
+#[derive(Debug)]
+pub(crate) struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    /// Starts listening; needs a running runtime.
+    ///
+    /// # Errors
+    /// The system refused.
+    pub(crate) fn listen() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// The next signal. Cancel safe: a signal that is not taken stays.
+    pub(crate) async fn next(&mut self) -> StopSignal {
+        // Both arms are cancel safe: `recv` loses nothing when it is dropped.
+        tokio::select! {
+            _ = self.interrupt.recv() => StopSignal::Interrupt,
+            _ = self.terminate.recv() => StopSignal::Terminate,
+        }
+    }
+}
+
+/// The stop signals of this process. While it exists they do not end the process by themselves.
+#[cfg(windows)]
+#[derive(Debug)]
+pub(crate) struct Signals {
+    interrupt: tokio::signal::windows::CtrlC,
+    terminate: tokio::signal::windows::CtrlShutdown,
+}
+
+#[cfg(windows)]
+impl Signals {
+    /// Starts listening; needs a running runtime.
+    ///
+    /// # Errors
+    /// The system refused.
+    pub(crate) fn listen() -> io::Result<Self> {
+        use tokio::signal::windows::{ctrl_c, ctrl_shutdown};
+        Ok(Self {
+            interrupt: ctrl_c()?,
+            terminate: ctrl_shutdown()?,
+        })
+    }
+
+    /// The next signal. Cancel safe: a signal that is not taken stays.
+    pub(crate) async fn next(&mut self) -> StopSignal {
+        // Both arms are cancel safe: `recv` loses nothing when it is dropped.
+        tokio::select! {
+            _ = self.interrupt.recv() => StopSignal::Interrupt,
+            _ = self.terminate.recv() => StopSignal::Terminate,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_signal_asks_harder() {
+        let mut stop = Stop::default();
+        assert_eq!(stop.asked_by(), None);
+        assert_eq!(stop.obey(StopSignal::Terminate), Reaction::Stopping);
+        assert!(stop.shutdown.is_stopping() && !stop.shutdown.is_aborting());
+        assert_eq!(stop.obey(StopSignal::Interrupt), Reaction::Aborting);
+        assert!(stop.shutdown.is_aborting());
+        assert_eq!(stop.obey(StopSignal::Interrupt), Reaction::Dying);
+        assert_eq!(stop.asked_by(), Some(StopSignal::Terminate));
+    }
+
+    #[test]
+    fn a_signal_after_the_grace_ends_the_process() {
+        let mut stop = Stop::default();
+        assert_eq!(stop.obey(StopSignal::Interrupt), Reaction::Stopping);
+        stop.shutdown.abort();
+        assert_eq!(stop.obey(StopSignal::Interrupt), Reaction::Dying);
+    }
+}

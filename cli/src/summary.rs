@@ -1,0 +1,501 @@
+//! What is told of a site at the end: one line of JSON for scripts, a page of text for people. It
+//! holds what others counted; it counts nothing itself but the sums.
+
+use std::{cmp::Reverse, collections::BTreeMap, path::PathBuf, time::Duration};
+
+use crawler::{
+    engine::Crawled,
+    page::Reason,
+    publish::{Published, PublishedFile},
+    report::Report,
+    site::Site,
+};
+use serde::Serialize;
+
+use crate::{exit_code::ExitCode, human};
+
+/// Files named in the text; the JSON names all.
+const MAX_FILES_SHOWN: usize = 20;
+
+/// How the work on a site ended. The words are stable: scripts compare them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Outcome {
+    /// A new set stands.
+    Published,
+    /// Nothing changed: every file stands untouched.
+    Unchanged,
+    /// A set stands (new or unchanged), but some URLs failed or were not reached.
+    Partial,
+    /// Nothing was written because `--dry-run` said so.
+    DryRun,
+    /// Nothing was published, the old set stands.
+    Refused,
+    /// The site could not be crawled.
+    Unreachable,
+    /// Another run holds the state or the output.
+    Busy,
+    /// Settings that do not fit this site.
+    Settings,
+    /// A signal stopped the run; nothing was published, progress is kept.
+    Interrupted,
+    /// A bug of arpent.
+    Internal,
+}
+
+impl Outcome {
+    /// The word for work that ended without a set.
+    pub(crate) fn of_failure(code: ExitCode) -> Self {
+        match code {
+            ExitCode::Usage => Self::Settings,
+            ExitCode::Refused => Self::Refused,
+            ExitCode::NotCrawled => Self::Unreachable,
+            ExitCode::Busy => Self::Busy,
+            ExitCode::Interrupted | ExitCode::Terminated => Self::Interrupted,
+            // The first two are no failures; a caller that says otherwise has a bug.
+            ExitCode::Success | ExitCode::Partial | ExitCode::Internal => Self::Internal,
+        }
+    }
+
+    /// A few words for people.
+    fn text(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Unchanged => "unchanged",
+            Self::Partial => "published, but partial",
+            Self::DryRun => "dry run, nothing written",
+            Self::Refused => "not published, the old sitemaps stand",
+            Self::Unreachable => "could not be crawled",
+            Self::Busy => "busy",
+            Self::Settings => "the settings do not work here",
+            Self::Interrupted => {
+                "interrupted, nothing published; the same command goes on from here"
+            }
+            Self::Internal => "internal error",
+        }
+    }
+}
+
+/// Everything that is told of one site. The serialised fields are the line of JSON.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Summary {
+    /// The site's directory as a URL, or the start URL while the site is not known.
+    pub(crate) site: String,
+    /// How it ended.
+    pub(crate) outcome: Outcome,
+    /// Known URLs: the sum of the next four.
+    known: u64,
+    listed: u64,
+    /// By reason; their sum is the number of excluded URLs.
+    excluded: BTreeMap<&'static str, u64>,
+    failed: u64,
+    queued: u64,
+    /// Finished page requests of this start of the program.
+    fetched: u64,
+    not_modified: u64,
+    files: Vec<FileLine>,
+    /// Wall time of this start, in seconds.
+    duration_s: f64,
+    /// Bytes received.
+    bytes_in: u64,
+    /// The counts by reason, for the text.
+    #[serde(skip)]
+    report: Report,
+    #[serde(skip)]
+    sitemap_urls: Vec<String>,
+    #[serde(skip)]
+    dropped: usize,
+    #[serde(skip)]
+    resumed: bool,
+    /// Where the files are.
+    #[serde(skip)]
+    pub(crate) output: Option<PathBuf>,
+    /// What the user should know, each a sentence.
+    #[serde(skip)]
+    pub(crate) notices: Vec<String>,
+}
+
+/// One file in the line of JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct FileLine {
+    name: String,
+    entries: u64,
+    bytes: u64,
+    changed: bool,
+}
+
+impl From<&PublishedFile> for FileLine {
+    fn from(file: &PublishedFile) -> Self {
+        Self {
+            name: file.name.clone(),
+            entries: file.entries,
+            bytes: file.bytes,
+            changed: file.changed,
+        }
+    }
+}
+
+impl Summary {
+    /// Nothing is known yet but where the crawl would begin.
+    pub(crate) fn new(start: &str) -> Self {
+        Self {
+            site: start.to_owned(),
+            outcome: Outcome::Internal,
+            known: 0,
+            listed: 0,
+            excluded: BTreeMap::new(),
+            failed: 0,
+            queued: 0,
+            fetched: 0,
+            not_modified: 0,
+            files: Vec::new(),
+            duration_s: 0.0,
+            bytes_in: 0,
+            report: Report::default(),
+            sitemap_urls: Vec::new(),
+            dropped: 0,
+            resumed: false,
+            output: None,
+            notices: Vec::new(),
+        }
+    }
+
+    /// The site is known.
+    pub(crate) fn set_site(&mut self, site: &Site) {
+        self.site = format!("{}{}", site.origin, site.directory);
+    }
+
+    /// The crawl has ended.
+    pub(crate) fn set_crawled(&mut self, crawled: &Crawled) {
+        self.set_site(&crawled.site);
+        self.fetched = crawled.fetched;
+        self.not_modified = crawled.not_modified;
+        self.bytes_in = crawled.bytes_in;
+        self.resumed = crawled.resumed;
+        self.notices.clone_from(&crawled.notices);
+    }
+
+    /// The known URLs by reason.
+    pub(crate) fn set_report(&mut self, report: Report) {
+        (self.known, self.listed) = (report.known(), report.listed);
+        (self.failed, self.queued) = (report.failed(), report.queued);
+        self.excluded.clone_from(&report.excluded);
+        self.report = report;
+    }
+
+    /// The set that stands now.
+    pub(crate) fn set_published(&mut self, published: &Published) {
+        self.files = published.files.iter().map(FileLine::from).collect();
+        self.sitemap_urls.clone_from(&published.sitemap_urls);
+        self.dropped = published.dropped.len();
+    }
+
+    /// How long it took.
+    pub(crate) fn set_duration(&mut self, duration: Duration) {
+        // Milliseconds are precise enough, and short.
+        self.duration_s = (duration.as_secs_f64() * 1_000.0).round() / 1_000.0;
+    }
+
+    /// Whether some URL failed after its tries, was not reached, or was cut short.
+    pub(crate) fn is_partial(&self) -> bool {
+        let cut_short = self.excluded.contains_key(Reason::CutShort.code());
+        self.failed > 0 || self.queued > 0 || cut_short
+    }
+
+    /// The line of JSON.
+    ///
+    /// # Errors
+    /// A number that JSON does not have.
+    pub(crate) fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+
+    /// The page of text.
+    pub(crate) fn text(&self) -> Vec<String> {
+        let mut lines = vec![format!("{}: {}", self.site, self.outcome.text())];
+        if self.known > 0 || self.fetched > 0 {
+            self.add_counts(&mut lines);
+        }
+        if !self.files.is_empty() {
+            self.add_files(&mut lines);
+        }
+        if !self.sitemap_urls.is_empty() {
+            lines.push("  for robots.txt:".to_owned());
+            lines.extend(
+                self.sitemap_urls
+                    .iter()
+                    .map(|url| format!("    Sitemap: {url}")),
+            );
+        }
+        lines.extend(
+            self.notices
+                .iter()
+                .map(|notice| format!("  NOTE: {notice}")),
+        );
+        lines
+    }
+
+    fn add_counts(&self, lines: &mut Vec<String>) {
+        let took = Duration::try_from_secs_f64(self.duration_s).unwrap_or_default();
+        lines.push(format!(
+            "  {} listed of {} known; {} in {} ({} not modified, {})",
+            human::number(self.listed),
+            human::count(self.known, "URL"),
+            human::count(self.fetched, "page") + " fetched",
+            human::duration(took),
+            human::number(self.not_modified),
+            human::bytes(self.bytes_in),
+        ));
+        if self.resumed {
+            lines.push("  this start went on with the run before it".to_owned());
+        }
+        add_reasons(
+            lines,
+            "excluded",
+            self.report.excluded_total(),
+            &self.report.excluded,
+        );
+        add_reasons(lines, "failed", self.failed, &self.report.failed_reasons);
+        if self.queued > 0 {
+            lines.push(format!("  {} not reached", human::number(self.queued)));
+        }
+    }
+
+    fn add_files(&self, lines: &mut Vec<String>) {
+        let written = self.files.iter().filter(|file| file.changed).count();
+        let place = self
+            .output
+            .as_ref()
+            .map(|folder| format!(" in {}", folder.display()))
+            .unwrap_or_default();
+        let (files, written) = (self.files.len() as u64, written as u64);
+        let dropped = match self.dropped {
+            0 => String::new(),
+            dropped => format!(", {} dropped", human::number(dropped as u64)),
+        };
+        let verb = if self.outcome == Outcome::DryRun {
+            "to write"
+        } else {
+            "written"
+        };
+        lines.push(format!(
+            "  {}{place}: {} {verb}, {} unchanged{dropped}",
+            human::count(files, "file"),
+            human::number(written),
+            human::number(files - written),
+        ));
+        let shown = || self.files.iter().take(MAX_FILES_SHOWN);
+        let width = shown()
+            .map(|file| file.name.chars().count())
+            .max()
+            .unwrap_or(0);
+        for file in shown() {
+            let word = if file.changed { verb } else { "unchanged" };
+            let entries = if file.entries == 1 {
+                "entry"
+            } else {
+                "entries"
+            };
+            lines.push(format!(
+                "    {:<width$}  {} {entries}, {word}",
+                file.name,
+                human::number(file.entries)
+            ));
+        }
+        if self.files.len() > MAX_FILES_SHOWN {
+            lines.push(format!(
+                "    and {} more",
+                human::number((self.files.len() - MAX_FILES_SHOWN) as u64)
+            ));
+        }
+    }
+}
+
+/// Adds a total and its parts, the largest first.
+fn add_reasons(
+    lines: &mut Vec<String>,
+    word: &str,
+    total: u64,
+    reasons: &BTreeMap<&'static str, u64>,
+) {
+    if total == 0 {
+        return;
+    }
+    lines.push(format!("  {} {word}:", human::number(total)));
+    let mut reasons: Vec<_> = reasons
+        .iter()
+        .map(|(code, count)| (*count, *code))
+        .collect();
+    reasons.sort_by_key(|(count, code)| (Reverse(*count), *code));
+    let width = reasons
+        .first()
+        .map_or(0, |(count, _)| human::number(*count).len());
+    for (count, code) in reasons {
+        let text = Reason::from_code(code).map_or("", Reason::text);
+        lines.push(format!(
+            "    {:>width$}  {text} ({code})",
+            human::number(count)
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary() -> Summary {
+        let mut summary = Summary::new("https://www.example.com/docs");
+        summary.site = "https://www.example.com/docs/".to_owned();
+        summary.set_report(Report::from_counts(&BTreeMap::from([
+            (Reason::Listed, 1_200),
+            (Reason::ListOnly, 34),
+            (Reason::Noindex, 150),
+            (Reason::Gone, 50),
+            (Reason::CanonicalElsewhere, 50),
+            (Reason::TooDeep, 0),
+            (Reason::ServerError, 2),
+            (Reason::NetworkError, 1),
+            (Reason::Queued, 7),
+        ])));
+        summary.fetched = 1_400;
+        summary.not_modified = 100;
+        summary.bytes_in = 12_900_000;
+        summary.resumed = true;
+        summary.set_duration(Duration::from_micros(123_456_789));
+        summary.output = Some(PathBuf::from("sitemaps/https_www.example.com_docs"));
+        summary.outcome = Outcome::Partial;
+        summary.set_published(&Published {
+            files: vec![
+                PublishedFile {
+                    name: "sitemap.xml".to_owned(),
+                    url: "https://www.example.com/docs/sitemap.xml".to_owned(),
+                    entries: 1,
+                    bytes: 300,
+                    changed: true,
+                },
+                PublishedFile {
+                    name: "sitemap-root.xml.gz".to_owned(),
+                    url: "https://www.example.com/docs/sitemap-root.xml.gz".to_owned(),
+                    entries: 1_234,
+                    bytes: 98_765,
+                    changed: false,
+                },
+            ],
+            sitemap_urls: vec!["https://www.example.com/docs/sitemap.xml".to_owned()],
+            listed: 1_234,
+            dropped: vec!["sitemap.old.xml.gz".to_owned()],
+            problems: Vec::new(),
+        });
+        summary
+            .notices
+            .push("the start page looks rendered by JavaScript".to_owned());
+        summary
+    }
+
+    #[test]
+    fn the_line_of_json_has_exactly_the_promised_keys() {
+        assert_eq!(
+            summary().json().unwrap(),
+            concat!(
+                r#"{"site":"https://www.example.com/docs/","outcome":"partial","known":1494,"listed":1234,"#,
+                r#""excluded":{"canonical-elsewhere":50,"gone":50,"noindex":150},"failed":3,"queued":7,"#,
+                r#""fetched":1400,"not_modified":100,"files":["#,
+                r#"{"name":"sitemap.xml","entries":1,"bytes":300,"changed":true},"#,
+                r#"{"name":"sitemap-root.xml.gz","entries":1234,"bytes":98765,"changed":false}],"#,
+                r#""duration_s":123.457,"bytes_in":12900000}"#
+            )
+        );
+    }
+
+    #[test]
+    fn the_text_tells_everything() {
+        let expected = "\
+https://www.example.com/docs/: published, but partial
+  1,234 listed of 1,494 URLs known; 1,400 pages fetched in 2 min 3 s (100 not modified, 12.3 MiB)
+  this start went on with the run before it
+  250 excluded:
+    150  says noindex (noindex)
+     50  names another URL as canonical (canonical-elsewhere)
+     50  answered 404 or 410 (gone)
+  3 failed:
+    2  the server answered 5xx or 429 (server-error)
+    1  could not be fetched: network error or time-out (network-error)
+  7 not reached
+  2 files in sitemaps/https_www.example.com_docs: 1 written, 1 unchanged, 1 dropped
+    sitemap.xml          1 entry, written
+    sitemap-root.xml.gz  1,234 entries, unchanged
+  for robots.txt:
+    Sitemap: https://www.example.com/docs/sitemap.xml
+  NOTE: the start page looks rendered by JavaScript";
+        assert_eq!(summary().text().join("\n"), expected);
+    }
+
+    #[test]
+    fn a_failed_site_has_a_summary_too() {
+        let mut summary = Summary::new("https://example.com/");
+        summary.outcome = Outcome::of_failure(ExitCode::NotCrawled);
+        assert_eq!(
+            summary.text(),
+            ["https://example.com/: could not be crawled"]
+        );
+        assert_eq!(
+            summary.json().unwrap(),
+            concat!(
+                r#"{"site":"https://example.com/","outcome":"unreachable","known":0,"listed":0,"excluded":{},"#,
+                r#""failed":0,"queued":0,"fetched":0,"not_modified":0,"files":[],"duration_s":0.0,"bytes_in":0}"#
+            )
+        );
+    }
+
+    #[test]
+    fn many_files_are_not_all_named_in_the_text() {
+        let mut summary = summary();
+        let file = summary.files[1].clone();
+        summary.files = vec![file; 1_020];
+        let text = summary.text();
+        assert_eq!(
+            text.iter().filter(|line| line.contains("entries")).count(),
+            20
+        );
+        assert!(text.contains(&"    and 1,000 more".to_owned()), "{text:?}");
+    }
+
+    #[test]
+    fn what_failed_or_was_not_reached_makes_a_run_partial() {
+        fn check(reason: Reason, expected: bool) {
+            let mut summary = Summary::new("x");
+            summary.set_report(Report::from_counts(&BTreeMap::from([
+                (Reason::Listed, 10),
+                (reason, 1),
+            ])));
+            assert_eq!(summary.is_partial(), expected, "{reason:?}");
+        }
+        for reason in Reason::ALL.iter().copied() {
+            let expected = matches!(
+                reason,
+                Reason::Queued
+                    | Reason::RobotsUnreachable
+                    | Reason::NetworkError
+                    | Reason::ServerError
+                    | Reason::InternalError
+                    | Reason::CutShort
+            );
+            check(reason, expected);
+        }
+    }
+
+    #[test]
+    fn every_way_to_fail_has_its_word() {
+        fn check(code: ExitCode, expected: &str) {
+            let word = serde_json::to_string(&Outcome::of_failure(code)).unwrap();
+            assert_eq!(word, format!("\"{expected}\""));
+        }
+        check(ExitCode::Usage, "settings");
+        check(ExitCode::Refused, "refused");
+        check(ExitCode::NotCrawled, "unreachable");
+        check(ExitCode::Busy, "busy");
+        check(ExitCode::Internal, "internal");
+        check(ExitCode::Interrupted, "interrupted");
+        check(ExitCode::Terminated, "interrupted");
+    }
+}

@@ -1,0 +1,97 @@
+//! Text that others wrote (URLs, servers' words, file names) made fit for a terminal: nothing in it
+//! can move the cursor, forge a line or turn the reading direction. Pure.
+
+use std::borrow::Cow;
+
+/// `text` without a character that does anything but be seen: each becomes text
+/// such as `\u{1b}`.
+pub(crate) fn escape(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(acts) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
+        if acts(letter) {
+            escaped.extend(letter.escape_unicode());
+        } else {
+            escaped.push(letter);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// The same for a line of JSON, which stays the same JSON: there such characters stand in strings only.
+pub(crate) fn escape_json(json: &str) -> Cow<'_, str> {
+    if !json.chars().any(acts) {
+        return Cow::Borrowed(json);
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for letter in json.chars() {
+        if acts(letter) {
+            let code = format!("\\u{:04x}", u32::from(letter));
+            escaped.push_str(&code);
+        } else {
+            escaped.push(letter);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// The beginning of `text`, at most `most` characters, with `...` when something is missing.
+pub(crate) fn shorten(text: &str, most: usize) -> Cow<'_, str> {
+    if text.chars().nth(most).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let kept: String = text.chars().take(most.saturating_sub(3)).collect();
+    Cow::Owned(kept + &"..."[..most.min(3)])
+}
+
+/// Whether a terminal does something for this character: controls (C0, DEL, C1), line and paragraph
+/// separators, and the bidirectional controls (Unicode Standard Annex 9, section 2).
+fn acts(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_acts_reaches_the_terminal() {
+        fn check(text: &str, expected: &str) {
+            assert_eq!(escape(text), expected);
+        }
+        check("https://example.com/a?b=c", "https://example.com/a?b=c");
+        check("Grüße, 世界", "Grüße, 世界");
+        check("\x1b[31mred", "\\u{1b}[31mred");
+        check("a\r\nerror: forged", "a\\u{d}\\u{a}error: forged");
+        check("bell\x07 del\x7f", "bell\\u{7} del\\u{7f}");
+        check("\u{9b}31m", "\\u{9b}31m");
+        check("gpj.\u{202e}exe", "gpj.\\u{202e}exe");
+        check("\u{2066}x\u{2069}", "\\u{2066}x\\u{2069}");
+        check("line\u{2028}separator", "line\\u{2028}separator");
+    }
+
+    #[test]
+    fn escaped_json_means_the_same() {
+        let text = "a\u{202e}b\u{9b}c\u{2028}";
+        let json = serde_json::to_string(text).unwrap();
+        let escaped = escape_json(&json);
+        assert!(!escaped.chars().any(acts), "{escaped}");
+        assert_eq!(serde_json::from_str::<String>(&escaped).unwrap(), text);
+    }
+
+    #[test]
+    fn long_text_is_cut() {
+        fn check(text: &str, most: usize, expected: &str) {
+            assert_eq!(shorten(text, most), expected);
+        }
+        check("abcdef", 6, "abcdef");
+        check("abcdefg", 6, "abc...");
+        check("äöüäöüä", 6, "äöü...");
+        check("abcdef", 2, "..");
+        check("", 0, "");
+        check("a", 0, "");
+    }
+}
