@@ -1,0 +1,330 @@
+//! The rules by which the sources are put into crates and rooms, checked on the sources themselves: who may
+//! use whom, which file owns which third-party crate, and where anything may wait.
+//!
+//! Tests in the sources may use what they like.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
+
+/// Third-party crates and the only places that may name them: one file or folder, so that it can be
+/// exchanged, and so that its types stay out of every public signature.
+const OWNERS: [(&str, &[&str]); 15] = [
+    ("anyhow", &["cli/src/"]),
+    (
+        "brotli_decompressor",
+        &["crawler/src/fetch/decode/brotli.rs"],
+    ),
+    (
+        "clap",
+        &[
+            "cli/src/args.rs",
+            "cli/src/commands/mod.rs",
+            "cli/src/output.rs",
+        ],
+    ),
+    ("governor", &["crawler/src/politeness"]),
+    ("h2", &["crawler/src/fetch/"]),
+    ("hyper", &["crawler/src/fetch/"]),
+    ("indicatif", &["cli/src/output.rs"]),
+    ("lol_html", &["crawler/src/parse/"]),
+    ("quick_xml", &["sitemap-core/src/"]),
+    ("reqwest", &["crawler/src/fetch/http"]),
+    ("robotstxt", &["crawler/src/robots"]),
+    ("rusqlite", &["crawler/src/store/sqlite"]),
+    ("rustls", &["crawler/src/fetch/"]),
+    ("scraper", &["crawler/src/parse/"]),
+    ("zstd", &["crawler/src/fetch/decode"]),
+];
+
+/// Where anything may wait. The rest are plain functions that take the time as an argument.
+const MAY_WAIT: [&str; 3] = ["cli/src/", "crawler/src/engine/", "crawler/src/fetch/"];
+
+/// The rooms of the crawler from top to bottom, and what each may use besides itself.
+const ROOMS: [(&str, &[&str]); 20] = [
+    (
+        "engine",
+        &[
+            "clock",
+            "config",
+            "fetch",
+            "frontier",
+            "holds",
+            "page",
+            "parse",
+            "politeness",
+            "robots",
+            "runs",
+            "scope",
+            "site",
+            "store",
+            "url_key",
+            "verdict",
+        ],
+    ),
+    // Never the network, never the engine: what is published comes from the store.
+    (
+        "publish",
+        &["config", "export", "page", "site", "store", "url_key"],
+    ),
+    ("export", &["page", "runs", "store", "url_key", "verdict"]),
+    ("report", &["page", "store"]),
+    ("frontier", &["store", "url_key"]),
+    ("politeness", &["config", "url_key"]),
+    ("robots", &["fetch", "page"]),
+    ("verdict", &["page", "scope", "url_key"]),
+    ("scope", &["config", "page", "site", "url_key"]),
+    ("parse", &["config", "fetch", "page", "url_key"]),
+    ("fetch", &["config", "page", "url_key"]),
+    ("holds", &["url_key"]),
+    ("runs", &["page", "store"]),
+    ("store", &["page", "url_key"]),
+    ("site", &["config", "url_key"]),
+    ("config", &["url_key"]),
+    ("page", &["url_key"]),
+    ("clock", &[]),
+    ("url_key", &[]),
+    // For tests of this and other crates.
+    ("testing", &["clock", "fetch", "page", "store", "url_key"]),
+];
+
+/// Dependencies that would bring a runtime, a network or a disk into `sitemap-core`.
+const IMPURE: [&str; 8] = [
+    "arpent",
+    "crawler",
+    "governor",
+    "hyper",
+    "reqwest",
+    "rusqlite",
+    "tokio",
+    "tokio-util",
+];
+
+#[test]
+fn each_third_party_crate_is_named_by_its_owner_only() {
+    let mut strangers = BTreeSet::new();
+    for (path, code) in sources() {
+        for (name, owners) in OWNERS {
+            let is_owner = owners.iter().any(|owner| path.starts_with(owner));
+            if !is_owner && !uses(&code, name).is_empty() {
+                strangers.insert(format!("{path} names {name}"));
+            }
+        }
+    }
+    assert_eq!(strangers, BTreeSet::new());
+}
+
+#[test]
+fn every_owned_crate_has_an_owner_that_names_it() {
+    let sources = sources();
+    for (name, owners) in OWNERS {
+        for owner in owners {
+            let is_used = sources
+                .iter()
+                .any(|(path, code)| path.starts_with(owner) && !uses(code, name).is_empty());
+            assert!(
+                is_used,
+                "{owner} does not name {name}: the list is out of date"
+            );
+        }
+    }
+}
+
+#[test]
+fn only_the_engine_the_network_and_the_program_wait() {
+    let mut waiting = BTreeSet::new();
+    for (path, code) in sources() {
+        let waits = ["async fn ", "async move ", "async {", ".await"]
+            .iter()
+            .any(|word| code.contains(word));
+        if waits && !MAY_WAIT.iter().any(|place| path.starts_with(place)) {
+            waiting.insert(path);
+        }
+    }
+    // A seam whose answers are given by tests.
+    waiting.remove("crawler/src/testing.rs");
+    assert_eq!(waiting, BTreeSet::new());
+}
+
+#[test]
+fn crates_know_only_the_crates_below_them() {
+    let mut strangers = BTreeSet::new();
+    for (path, code) in sources() {
+        let above: &[&str] = match path.split('/').next() {
+            Some("sitemap-core") => &["crawler", "cli", "arpent"],
+            Some("crawler") => &["cli", "arpent"],
+            _ => &[],
+        };
+        strangers.extend(
+            above
+                .iter()
+                .filter(|name| !uses(&code, name).is_empty())
+                .map(|name| format!("{path} names {name}")),
+        );
+    }
+    assert_eq!(strangers, BTreeSet::new());
+    let manifest = read("sitemap-core/Cargo.toml");
+    let (_, dependencies) = manifest
+        .split_once("[dependencies]")
+        .expect("there are dependencies");
+    let (dependencies, _) = dependencies
+        .split_once("\n[")
+        .expect("other sections follow");
+    let named: Vec<&str> = dependencies
+        .lines()
+        .filter_map(|line| line.split(['.', ' ', '=']).next())
+        .filter(|name| IMPURE.contains(name))
+        .collect();
+    assert!(named.is_empty(), "sitemap-core depends on {named:?}");
+}
+
+#[test]
+fn rooms_use_the_rooms_below_them() {
+    let rooms: BTreeMap<&str, &[&str]> = ROOMS.into();
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (path, code) in sources() {
+        let Some(inside) = path.strip_prefix("crawler/src/") else {
+            continue;
+        };
+        let room = inside
+            .split(['/', '.'])
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        // In these files the parent is the crate itself.
+        let is_root = !inside.trim_end_matches("/mod.rs").contains('/');
+        let parents = if is_root {
+            uses(&code, "super")
+        } else {
+            Vec::new()
+        };
+        let used = uses(&code, "crate")
+            .into_iter()
+            .chain(parents)
+            .filter(|used| *used != room);
+        found.entry(room.clone()).or_default().extend(used);
+    }
+    found.remove("lib");
+    assert_eq!(
+        found.keys().map(String::as_str).collect::<Vec<_>>(),
+        rooms.keys().copied().collect::<Vec<_>>()
+    );
+    for (room, used) in found {
+        let allowed: BTreeSet<String> = rooms[room.as_str()]
+            .iter()
+            .map(|&name| name.to_owned())
+            .collect();
+        assert_eq!(
+            used, allowed,
+            "what the room {room} uses, and what the list has"
+        );
+    }
+}
+
+#[test]
+fn no_room_is_above_and_below_another() {
+    let rooms: BTreeMap<&str, &[&str]> = ROOMS.into();
+    for start in rooms.keys() {
+        let mut below = BTreeSet::new();
+        let mut waiting: Vec<&str> = rooms[start].to_vec();
+        while let Some(room) = waiting.pop() {
+            if below.insert(room) {
+                waiting.extend(rooms[room]);
+            }
+        }
+        assert!(!below.contains(start), "{start} is below itself");
+    }
+}
+
+/// Every source file by its path in the repository: the code without comments and tests.
+fn sources() -> BTreeMap<String, String> {
+    let mut sources = BTreeMap::new();
+    for member in ["cli", "crawler", "sitemap-core"] {
+        collect(&format!("{member}/src"), &mut sources);
+    }
+    assert!(sources.len() > 50, "only {} files", sources.len());
+    sources
+}
+
+fn collect(folder: &str, sources: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(root().join(folder)).expect("a folder of sources") {
+        let file = entry.expect("a file").path();
+        let (Some(stem), Some(name)) = (file.file_stem(), file.file_name()) else {
+            continue;
+        };
+        let path = format!("{folder}/{}", Path::new(name).display());
+        if stem == "tests" || stem == "conformance" {
+            continue;
+        }
+        if file.is_dir() {
+            collect(&path, sources);
+        } else if file.extension().is_some_and(|extension| extension == "rs") {
+            sources.insert(path.clone(), code(&read(&path)));
+        }
+    }
+}
+
+/// What is compiled into the program: no comments, and nothing from the test module on.
+fn code(source: &str) -> String {
+    source
+        .lines()
+        .take_while(|line| !line.starts_with("mod tests {"))
+        .map(|line| match line.find("//") {
+            Some(0) => "",
+            Some(start) if !line[..start].ends_with(':') => &line[..start],
+            Some(_) | None => line,
+        })
+        .fold(String::new(), |text, line| text + line + "\n")
+}
+
+/// The names behind `name::`, each without what follows: `crate::{a::b, c}` uses `a` and `c`.
+fn uses(code: &str, name: &str) -> Vec<String> {
+    let path = format!("{name}::");
+    let mut used = Vec::new();
+    for (start, _) in code.match_indices(&path) {
+        let is_part = |character: char| character.is_alphanumeric() || character == '_';
+        if !code[..start].ends_with(is_part) {
+            let rest = &code[start + path.len()..];
+            let trees = rest.strip_prefix('{').map_or_else(|| vec![rest], branches);
+            used.extend(trees.into_iter().map(|tree| {
+                let tree = tree.trim_start();
+                tree.chars()
+                    .take_while(|character| is_part(*character))
+                    .collect::<String>()
+            }));
+        }
+    }
+    used.retain(|name| !name.is_empty());
+    used
+}
+
+/// The parts of `a::{b, c}, d}` up to the brace that closes it.
+fn branches(list: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
+    for (position, character) in list.char_indices() {
+        match character {
+            '{' => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&list[start..position]);
+                start = position + 1;
+            }
+            '}' => {
+                parts.push(&list[start..position]);
+                break;
+            }
+            _ => {}
+        }
+    }
+    parts
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}

@@ -1,0 +1,477 @@
+//! Reading of pages against the tables of other projects: links (Nutch, Heritrix, lychee, muffet),
+//! robots directives (Nutch, `StormCrawler`), encodings and character references (html5lib), media types
+//! (web-platform-tests), and a tree builder as oracle.
+//!
+//! The tables are found through `ARPENT_SHARED`. Every row is run; rows that rest on a policy of their
+//! project are listed with a reason in `tests/data/expected_failures/html.txt`.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use crawler::{
+    config::ParseConfig,
+    fetch::{BodySink as _, BodyWish, Fetched, ResponseHead},
+    page::{BodyEnd, PageFacts},
+    parse::{PageParser, PageReader},
+    url_key::Identity,
+};
+use scraper::{Html, Selector};
+use serde_json::Value;
+use url::Url;
+
+use crate::support::shared;
+
+const EXPECTED_FAILURES: &str = include_str!("../data/expected_failures/html.txt");
+
+/// Base of the rows that have none.
+const SITE: &str = "https://site.test/";
+
+/// Whether a row holds, and why not.
+type Judgement = Result<(), String>;
+
+/// Judges every row of a table, `table/0` being the first; a row that is expected to fail must fail.
+fn check_table(table: &str, judgements: impl Iterator<Item = Judgement>) {
+    let prefix = format!("{table}/");
+    let mut expected: BTreeMap<&str, &str> = EXPECTED_FAILURES
+        .lines()
+        .filter(|line| line.starts_with(&prefix))
+        .map(|line| {
+            line.split_once('\t')
+                .unwrap_or_else(|| panic!("no reason: {line}"))
+        })
+        .collect();
+    let mut failures = Vec::new();
+    let mut rows = 0;
+    for (index, judgement) in judgements.enumerate() {
+        rows += 1;
+        let id = format!("{table}/{index}");
+        match (judgement, expected.remove(&*id)) {
+            (Ok(()), None) | (Err(_), Some(_)) => {}
+            (Err(problem), None) => failures.push(format!("{id}: {problem}")),
+            (Ok(()), Some(reason)) => {
+                failures.push(format!("{id}: passes, take it off the list ({reason})"));
+            }
+        }
+    }
+    failures.extend(
+        expected
+            .keys()
+            .map(|id| format!("{id}: listed, but in no table")),
+    );
+    assert!(rows > 0, "{table} has no rows");
+    assert!(
+        failures.is_empty(),
+        "{} of {rows} rows:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(found: &T, wanted: &T) -> Judgement {
+    if found == wanted {
+        Ok(())
+    } else {
+        Err(format!("{found:?} instead of {wanted:?}"))
+    }
+}
+
+/// URLs as they are: what the tables say of session ids is another matter.
+fn plain_identity() -> Identity {
+    Identity {
+        drop_parameters: Vec::new(),
+        drop_sessions: Vec::new(),
+        ..Identity::default()
+    }
+}
+
+/// The facts of an answer 200 from `url`.
+fn read(url: &str, headers: &[(&str, &[u8])], body: &[u8]) -> PageFacts {
+    let identity = Arc::new(plain_identity());
+    let reader =
+        Arc::new(PageReader::new(&ParseConfig::default()).expect("the defaults are valid"));
+    let url = identity.parse(url).expect("an absolute URL");
+    let mut parser = PageParser::new(&url, &identity, &reader);
+    let mut head = ResponseHead {
+        status: 200,
+        ..ResponseHead::default()
+    };
+    for (name, value) in headers {
+        head.headers.push(name, value);
+    }
+    let mut end = BodyEnd::Complete;
+    if parser.head(&head) == BodyWish::Stop
+        || !body.is_empty() && parser.chunk(body) == BodyWish::Stop
+    {
+        end = BodyEnd::Skipped;
+    }
+    parser.finish(&Fetched {
+        head,
+        end,
+        wire_bytes: 0,
+    })
+}
+
+fn read_html(url: &str, html: &str) -> PageFacts {
+    read(
+        url,
+        &[("Content-Type", b"text/html; charset=utf-8")],
+        html.as_bytes(),
+    )
+}
+
+/// All links of a page.
+fn links(facts: &PageFacts) -> BTreeSet<String> {
+    let links = facts.links.iter();
+    links.map(|link| link.target.as_str().to_owned()).collect()
+}
+
+/// The links of a page that a crawler may follow.
+fn followed(facts: &PageFacts) -> BTreeSet<String> {
+    let may_follow = !facts.directives.nofollow;
+    let links = facts
+        .links
+        .iter()
+        .filter(|link| may_follow && !link.nofollow);
+    links.map(|link| link.target.as_str().to_owned()).collect()
+}
+
+/// What a URL of a table is called here, or `None` when it is no page's.
+fn key(base: &str, url: &str) -> Option<String> {
+    let url = Url::parse(base).expect("an absolute URL").join(url).ok()?;
+    let key = plain_identity().parse(url.as_str()).ok()?;
+    Some(key.as_str().to_owned())
+}
+
+fn table(name: &str) -> Option<String> {
+    let path = shared()?.join("conformance/html").join(name);
+    Some(
+        std::fs::read_to_string(&path)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display())),
+    )
+}
+
+fn rows(table: &str) -> impl Iterator<Item = Value> {
+    table
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("every line is JSON"))
+}
+
+fn text<'a>(row: &'a Value, field: &str) -> &'a str {
+    row[field]
+        .as_str()
+        .unwrap_or_else(|| panic!("no {field} in {row}"))
+}
+
+fn list<'a>(row: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
+    row[field].as_array().into_iter().flatten()
+}
+
+fn judge_links(row: &Value) -> Judgement {
+    let base = row["base"].as_str().unwrap_or(SITE);
+    let facts = read_html(base, text(row, "html"));
+    let found = if row["obey_nofollow"] == false {
+        links(&facts)
+    } else {
+        followed(&facts)
+    };
+    let url_of = |link: &Value| {
+        link.as_str()
+            .map_or_else(|| text(link, "url").to_owned(), str::to_owned)
+    };
+    for wanted in list(row, "contains") {
+        let wanted = key(base, &url_of(wanted)).ok_or("not a page's URL")?;
+        same(&found.contains(&wanted), &true).map_err(|_| format!("no {wanted} in {found:?}"))?;
+    }
+    for wanted in list(row, "contains_substring") {
+        let wanted = wanted.as_str().expect("a string");
+        let is_found = found.iter().any(|link| link.contains(wanted));
+        same(&is_found, &true).map_err(|_| format!("no {wanted} in {found:?}"))?;
+    }
+    // `L` marks what is followed, `E` what belongs to the page.
+    for wanted in list(row, "links_typed").filter_map(Value::as_str) {
+        let is_found = wanted
+            .strip_prefix("L ")
+            .is_none_or(|wanted| found.contains(wanted));
+        same(&is_found, &true).map_err(|_| format!("no {wanted} in {found:?}"))?;
+    }
+    for field in ["links", "link_set"] {
+        if row.get(field).is_some() {
+            // Of what the table wants, only http(s) can be a page.
+            let wanted = list(row, field).filter_map(|link| key(base, &url_of(link)));
+            same(&found, &wanted.collect())?;
+        }
+    }
+    for invalid in list(row, "invalid") {
+        let invalid = invalid.as_str().expect("a string");
+        same(&found.iter().any(|link| link.ends_with(invalid)), &false)?;
+    }
+    if let Some(wanted) = row["link_count"].as_u64() {
+        same(&(found.len() as u64), &wanted).map_err(|problem| format!("{problem}: {found:?}"))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn links_are_those_of_other_crawlers() {
+    for name in [
+        "nutch_outlinks",
+        "heritrix_links",
+        "muffet_links",
+        "lychee_links",
+    ] {
+        let Some(table) = table(&format!("{name}.jsonl")) else {
+            return;
+        };
+        check_table(name, rows(&table).map(|row| judge_links(&row)));
+    }
+}
+
+#[test]
+fn directives_are_those_of_other_crawlers() {
+    let flags = |row: &Value| (row["noindex"] == true, row["nofollow"] == true);
+    let Some(metas) = table("nutch_robots_meta.jsonl") else {
+        return;
+    };
+    check_table(
+        "nutch_robots_meta",
+        rows(&metas).map(|row| {
+            let found = read_html(SITE, text(&row, "html")).directives;
+            same(&(found.noindex, found.nofollow), &flags(&row))
+        }),
+    );
+    let Some(headers) = table("stormcrawler_x_robots.jsonl") else {
+        return;
+    };
+    check_table(
+        "stormcrawler_x_robots",
+        rows(&headers).map(|row| {
+            let lines = list(&row, "headers").filter_map(Value::as_str);
+            let mut headers: Vec<(&str, &[u8])> = vec![("Content-Type", b"text/html")];
+            headers.extend(lines.map(|line| ("X-Robots-Tag", line.as_bytes())));
+            let found = read(SITE, &headers, b"").directives;
+            same(&(found.noindex, found.nofollow), &flags(&row))
+        }),
+    );
+}
+
+/// Behind `start`: a link whose path shows in which encoding the page was read. It is no valid UTF-8.
+fn with_encoding_probe(start: &[u8]) -> Vec<u8> {
+    /// The first bytes, in which an encoding is looked for.
+    const SEARCHED: usize = 16 * 1_024;
+    let mut page = start.to_vec();
+    page.resize(SEARCHED - 1, b' ');
+    page.push(0xff);
+    page.extend(b"-->'\"></script></style></title></textarea></noscript><a href='/\x1b$B$\"\x1b(B");
+    page.extend(0xa1..=0xfe);
+    page.extend(b"'>");
+    page
+}
+
+/// The probe of a page, read with these content types.
+fn probe(page: &[u8], content_types: &[&[u8]]) -> Vec<String> {
+    let headers: Vec<(&str, &[u8])> = content_types
+        .iter()
+        .map(|line| ("Content-Type", *line))
+        .collect();
+    let facts = read(SITE, &headers, page);
+    facts
+        .links
+        .iter()
+        .map(|link| link.target.as_str().to_owned())
+        .collect()
+}
+
+#[test]
+fn encoding_is_found_as_the_html_standard_wants() {
+    for name in ["tests1", "tests2", "test-yahoo-jp"] {
+        let Some(shared) = shared() else { return };
+        let path = shared.join(format!("conformance/html/encoding/{name}.dat"));
+        let table =
+            std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        // Bytes as characters, so that nothing is lost.
+        let table: String = table.iter().copied().map(char::from).collect();
+        let judgements = format!("\n{table}")
+            .split("\n#data\n")
+            .skip(1)
+            .map(judge_encoding)
+            .collect::<Vec<_>>();
+        check_table(name, judgements.into_iter());
+    }
+}
+
+fn judge_encoding(row: &str) -> Judgement {
+    let (data, label) = row
+        .split_once("\n#encoding\n")
+        .ok_or("no encoding in the row")?;
+    let data: Vec<u8> = data.chars().map(|character| character as u8).collect();
+    let page = with_encoding_probe(&data);
+    let declared = format!("text/html; charset={}", label.trim());
+    let wanted = probe(&page, &[declared.as_bytes()]);
+    assert_eq!(
+        wanted.len(),
+        1,
+        "the probe is seen: {}",
+        data.escape_ascii()
+    );
+    same(&probe(&page, &[b"text/html"]), &wanted)
+}
+
+#[test]
+fn media_types_are_those_of_web_platform_tests() {
+    for name in ["wpt-mime-types", "wpt-generated-mime-types"] {
+        let Some(table) = table(&format!("encoding/{name}.json")) else {
+            return;
+        };
+        let rows: Vec<Value> = serde_json::from_str(&table).expect("the table is JSON");
+        check_table(
+            name,
+            rows.iter()
+                .filter(|row| row.is_object())
+                .map(judge_media_type),
+        );
+    }
+}
+
+fn judge_media_type(row: &Value) -> Judgement {
+    let input = text(row, "input");
+    // A header holds bytes; other characters cannot arrive in one.
+    let Ok(line) = input
+        .chars()
+        .map(u8::try_from)
+        .collect::<Result<Vec<u8>, _>>()
+    else {
+        return Ok(());
+    };
+    let facts = read(SITE, &[("Content-Type", &line)], b"");
+    let wanted = row["output"].as_str();
+    let essence = wanted.and_then(|wanted| wanted.split(';').next());
+    same(&facts.content_type.as_deref(), &essence)?;
+    if essence != Some("text/html") || row.get("encoding").is_none() {
+        return Ok(());
+    }
+    let page = with_encoding_probe(b"");
+    let declared = row["encoding"]
+        .as_str()
+        .map(|encoding| format!("text/html; charset={encoding}"));
+    let declared = declared.as_deref().unwrap_or("text/html");
+    same(
+        &probe(&page, &[&line]),
+        &probe(&page, &[declared.as_bytes()]),
+    )
+}
+
+#[test]
+fn character_references_are_decoded_as_the_html_standard_wants() {
+    for name in [
+        "entities",
+        "numericEntities",
+        "test1",
+        "test2",
+        "test4",
+        "domjs",
+    ] {
+        let Some(table) = table(&format!("tokenizer/{name}.test")) else {
+            return;
+        };
+        let table: Value = serde_json::from_str(&table).expect("the table is JSON");
+        check_table(name, list(&table, "tests").map(judge_tokens));
+    }
+}
+
+/// A row whose only token is text becomes the title of a page and, if its references are numeric, an
+/// attribute; one whose first token is a start tag with an attribute becomes a link. Other rows only
+/// must not panic.
+fn judge_tokens(row: &Value) -> Judgement {
+    let input = text(row, "input");
+    let facts = read_html(SITE, input);
+    same(&facts.end, &BodyEnd::Complete)?;
+    let in_data = row
+        .get("initialStates")
+        .is_none_or(|states| states.to_string().contains("Data state"));
+    if !in_data || row.get("doubleEscaped").is_some() {
+        return Ok(());
+    }
+    let first = &row["output"][0];
+    let is_only = list(row, "output").count() == 1;
+    match first[0].as_str() {
+        Some("Character") if is_only => {
+            let wanted = first[1].as_str().expect("a string");
+            if !input.contains('<') {
+                judge_title(input, wanted)?;
+            }
+            if input.starts_with("&#") && !input.contains('"') {
+                judge_link(&format!("<a href=\"?x{input}\">"), &format!("?x{wanted}"))?;
+            }
+            Ok(())
+        }
+        Some("StartTag") => {
+            let tag = first[1].as_str().expect("a string");
+            let attributes = first[2].as_object().into_iter().flatten();
+            for (name, value) in attributes {
+                let (before, after) = (format!("<{tag} {name}="), "<a href=".to_owned());
+                if input.starts_with(&before) {
+                    let value = value.as_str().expect("a string");
+                    judge_link(&input.replacen(&before, &after, 1), value)?;
+                }
+            }
+            Ok(())
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn judge_title(input: &str, wanted: &str) -> Judgement {
+    let facts = read_html(SITE, &format!("<title>x{input} y</title>"));
+    let wanted = format!("x{wanted} y");
+    let wanted: Vec<&str> = wanted.split_ascii_whitespace().collect();
+    same(&facts.title, &Some(wanted.join(" ")))
+}
+
+fn judge_link(html: &str, wanted: &str) -> Judgement {
+    let wanted: BTreeSet<String> = key(SITE, wanted).into_iter().collect();
+    same(&followed(&read_html(SITE, html)), &wanted)
+        .map_err(|problem| format!("{problem} in {html}"))
+}
+
+#[test]
+fn links_are_those_of_a_tree() {
+    let Some(shared) = shared() else { return };
+    let mut pages = 0;
+    for entry in
+        std::fs::read_dir(shared.join("conformance/html/lychee_fixtures")).expect("the folder")
+    {
+        let path = entry.expect("an entry").path();
+        let html = std::fs::read_to_string(&path).expect("UTF-8");
+        assert_eq!(
+            followed(&read_html(SITE, &html)),
+            links_of_tree(&html),
+            "{}",
+            path.display()
+        );
+        pages += 1;
+    }
+    assert!(pages > 5, "only {pages} pages");
+}
+
+/// Links by a tree builder that shares nothing with the streaming pass.
+fn links_of_tree(html: &str) -> BTreeSet<String> {
+    let page = Html::parse_document(html);
+    let select = |selector: &str| Selector::parse(selector).expect("a selector");
+    let references = [
+        ("a[href], area[href]", "href"),
+        ("iframe[src], frame[src]", "src"),
+    ];
+    let mut links = BTreeSet::new();
+    for (selector, attribute) in references {
+        for element in page.select(&select(selector)) {
+            links.extend(
+                element
+                    .attr(attribute)
+                    .and_then(|reference| key(SITE, reference)),
+            );
+        }
+    }
+    links
+}

@@ -1,0 +1,406 @@
+//! `lastmod` is evidence or absent: what the headers of a site say, when they are believed, and what
+//! becomes of it from one crawl to the next.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, SystemTime},
+};
+
+use crate::support::{
+    program::Bench,
+    site::{Response, Site},
+};
+
+/// A page's body and its `Last-Modified`.
+#[derive(Clone)]
+struct Page {
+    body: String,
+    modified: Modified,
+}
+
+/// What the header says.
+#[derive(Clone)]
+enum Modified {
+    /// This text.
+    At(String),
+    /// The time of the request.
+    Now,
+    /// There is none.
+    Never,
+}
+
+/// A page that was written at `time`.
+fn written(time: SystemTime) -> Page {
+    saying(&httpdate::fmt_http_date(time))
+}
+
+fn saying(header: &str) -> Page {
+    Page {
+        body: String::new(),
+        modified: Modified::At(header.to_owned()),
+    }
+}
+
+fn always_now() -> Page {
+    Page {
+        body: String::new(),
+        modified: Modified::Now,
+    }
+}
+
+/// An instant some days ago.
+fn days_ago(days: u64) -> SystemTime {
+    // Not on a full day, so that no part of the value could be lost unnoticed.
+    SystemTime::now() - Duration::from_secs(days * 86_400 + 3_723)
+}
+
+/// An instant as a sitemap writes it.
+fn as_lastmod(time: SystemTime) -> String {
+    let seconds = time
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .expect("after 1970")
+        .as_secs();
+    let seconds = i64::try_from(seconds).expect("a time of today");
+    jiff::Timestamp::from_second(seconds)
+        .expect("a time of today")
+        .to_string()
+}
+
+/// A site on which the start page, which has no date, links to all pages of this version; `version`
+/// counts from 0.
+fn start(versions: Vec<BTreeMap<String, Page>>) -> (Site, Arc<AtomicUsize>) {
+    let version = Arc::new(AtomicUsize::new(0));
+    let current = Arc::clone(&version);
+    let site = Site::start(move |request| {
+        let pages = &versions[current.load(Ordering::SeqCst)];
+        if request.target == "/" {
+            return Response::linking(pages.keys());
+        }
+        let Some(page) = pages.get(&request.target) else {
+            return Response::status(404);
+        };
+        let title = &request.target;
+        let answer = Response::html(format!("<title>{title}</title><p>{}</p>", page.body));
+        match &page.modified {
+            Modified::At(text) => answer.with("Last-Modified", text),
+            Modified::Now => {
+                answer.with("Last-Modified", &httpdate::fmt_http_date(SystemTime::now()))
+            }
+            Modified::Never => answer,
+        }
+    });
+    (site, version)
+}
+
+type Dates = BTreeMap<String, Option<String>>;
+
+/// What is published now, by path, without the start page (which never has a date).
+#[track_caller]
+fn published(bench: &Bench, site: &Site) -> Dates {
+    let mut dates: Dates = bench
+        .published()
+        .entries()
+        .into_iter()
+        .map(|(url, lastmod)| (url.replace(&site.origin(), ""), lastmod))
+        .collect();
+    assert_eq!(dates.remove("/"), Some(None), "the start page has no date");
+    dates
+}
+
+/// Crawls the pages once and compares every entry.
+#[track_caller]
+fn check(pages: BTreeMap<String, Page>, expected: &Dates) {
+    let (site, _) = start(vec![pages]);
+    let bench = Bench::new();
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    assert_eq!(&published(&bench, &site), expected);
+}
+
+fn numbered(count: u64, page: impl Fn(u64) -> Page) -> BTreeMap<String, Page> {
+    (0..count)
+        .map(|number| (format!("/page/{number}"), page(number)))
+        .collect()
+}
+
+fn dates(count: u64, date: impl Fn(u64) -> Option<String>) -> Dates {
+    (0..count)
+        .map(|number| (format!("/page/{number}"), date(number)))
+        .collect()
+}
+
+#[test]
+fn every_page_of_a_static_site_carries_its_own_date() {
+    let newest = days_ago(1);
+    let time = |number: u64| newest - Duration::from_secs(number * 86_461);
+    for count in [12, 300] {
+        check(
+            numbered(count, |number| written(time(number))),
+            &dates(count, |number| Some(as_lastmod(time(number)))),
+        );
+    }
+}
+
+#[test]
+fn a_site_that_was_deployed_as_a_whole_carries_that_date_everywhere() {
+    for count in [12, 300] {
+        let deployed = days_ago(1);
+        check(
+            numbered(count, |_| written(deployed)),
+            &dates(count, |_| Some(as_lastmod(deployed))),
+        );
+    }
+}
+
+#[test]
+fn a_site_written_seconds_before_the_crawl_carries_those_seconds() {
+    for count in [12, 300] {
+        // Files of three seconds, the newest two seconds old: the host's clock shows a later second.
+        let written_at = SystemTime::now() - Duration::from_secs(4);
+        let time = |number: u64| written_at + Duration::from_secs(number % 3);
+        check(
+            numbered(count, |number| written(time(number))),
+            &dates(count, |number| Some(as_lastmod(time(number)))),
+        );
+        let same = SystemTime::now() - Duration::from_secs(2);
+        check(
+            numbered(count, |_| written(same)),
+            &dates(count, |_| Some(as_lastmod(same))),
+        );
+    }
+}
+
+#[test]
+fn a_header_that_always_says_now_is_not_believed() {
+    for count in [12, 300] {
+        check(numbered(count, |_| always_now()), &dates(count, |_| None));
+    }
+}
+
+#[test]
+fn no_header_is_no_date() {
+    let silent = || Page {
+        body: String::new(),
+        modified: Modified::Never,
+    };
+    check(numbered(12, |_| silent()), &dates(12, |_| None));
+    check(numbered(3, |_| saying("yesterday")), &dates(3, |_| None));
+}
+
+#[test]
+fn a_directory_that_often_says_now_is_not_believed_and_others_are() {
+    let old = days_ago(30);
+    let mut pages = BTreeMap::new();
+    let mut expected = Dates::new();
+    for number in 0..40 {
+        let path = format!("/docs/{number}");
+        pages.insert(path.clone(), written(old));
+        expected.insert(path, Some(as_lastmod(old)));
+    }
+    for number in 0..10 {
+        // Three in ten are generated on request.
+        let path = format!("/news/{number}");
+        let page = if number < 3 {
+            always_now()
+        } else {
+            written(old)
+        };
+        pages.insert(path.clone(), page);
+        expected.insert(path, None);
+    }
+    for number in 0..10 {
+        // One in ten: the others are believed.
+        let path = format!("/blog/{number}");
+        let page = if number < 1 {
+            always_now()
+        } else {
+            written(old)
+        };
+        pages.insert(path.clone(), page);
+        expected.insert(path, (number > 0).then(|| as_lastmod(old)));
+    }
+    check(pages, &expected);
+}
+
+#[test]
+fn a_host_that_often_says_now_is_not_believed_anywhere() {
+    let old = days_ago(30);
+    let mut pages = numbered(30, |_| always_now());
+    pages.extend((0..30).map(|number| (format!("/docs/{number}"), written(old))));
+    let mut expected = dates(30, |_| None);
+    expected.extend((0..30).map(|number| (format!("/docs/{number}"), None)));
+    check(pages, &expected);
+}
+
+#[test]
+fn absurd_dates_are_none() {
+    let good = days_ago(3);
+    let mut pages = numbered(20, |_| written(good));
+    let mut expected = dates(20, |_| Some(as_lastmod(good)));
+    let absurd = [
+        "Thu, 01 Jan 1970 00:00:00 GMT",
+        "Mon, 01 Jan 1990 00:00:00 GMT",
+        "Tue, 01 Jan 2999 00:00:00 GMT",
+        "0",
+        "-1",
+        "",
+    ];
+    for (number, header) in absurd.into_iter().enumerate() {
+        let path = format!("/absurd-{number}");
+        pages.insert(path.clone(), saying(header));
+        expected.insert(path, None);
+    }
+    check(pages, &expected);
+}
+
+#[test]
+fn headers_are_read_in_their_three_forms() {
+    let forms = [
+        ("Sun, 06 Nov 1994 08:49:37 GMT", None),
+        (
+            "Sat, 02 Nov 2019 08:49:37 GMT",
+            Some("2019-11-02T08:49:37Z"),
+        ),
+        (
+            "Saturday, 02-Nov-19 08:49:37 GMT",
+            Some("2019-11-02T08:49:37Z"),
+        ),
+        ("Sat Nov  2 08:49:37 2019", Some("2019-11-02T08:49:37Z")),
+        (
+            "Thursday, 31-Dec-98 23:59:59 GMT",
+            Some("1998-12-31T23:59:59Z"),
+        ),
+    ];
+    let path = |number: usize| format!("/form-{number}");
+    let pages = forms.iter().enumerate();
+    let pages = pages.map(|(number, (header, _))| (path(number), saying(header)));
+    let expected = forms.iter().enumerate();
+    let expected = expected.map(|(number, (_, date))| (path(number), date.map(str::to_owned)));
+    check(pages.collect(), &expected.collect());
+}
+
+#[test]
+fn a_date_moves_only_with_the_content() {
+    let (old, new) = (days_ago(20), days_ago(2));
+    let page = |body: &str, time| Page {
+        body: body.to_owned(),
+        ..written(time)
+    };
+    let first = numbered(20, |_| page("first", old));
+    let mut second = first.clone();
+    // Touched, but the same bytes; and really changed.
+    second.insert("/page/1".to_owned(), page("first", new));
+    second.insert("/page/2".to_owned(), page("second", new));
+    second.insert("/page/new".to_owned(), page("new", new));
+    let (site, version) = start(vec![first, second]);
+    let bench = Bench::new();
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let mut expected = dates(20, |_| Some(as_lastmod(old)));
+    assert_eq!(published(&bench, &site), expected);
+
+    version.store(1, Ordering::SeqCst);
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    expected.insert("/page/2".to_owned(), Some(as_lastmod(new)));
+    expected.insert("/page/new".to_owned(), Some(as_lastmod(new)));
+    assert_eq!(published(&bench, &site), expected);
+}
+
+#[test]
+fn a_site_whose_dates_move_without_its_content_keeps_those_it_had() {
+    let (old, new) = (days_ago(20), days_ago(2));
+    let page = |body: &str, time| Page {
+        body: body.to_owned(),
+        ..written(time)
+    };
+    let first = numbered(20, |_| page("first", old));
+    // Deployed anew: every file touched, one changed. Its date is as good as those of the others.
+    let mut second = numbered(20, |_| page("first", new));
+    second.insert("/page/2".to_owned(), page("second", new));
+    let (site, version) = start(vec![first, second]);
+    let bench = Bench::new();
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    version.store(1, Ordering::SeqCst);
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let mut expected = dates(20, |_| Some(as_lastmod(old)));
+    expected.insert("/page/2".to_owned(), None);
+    assert_eq!(published(&bench, &site), expected);
+}
+
+#[test]
+fn a_fresh_start_keeps_the_dates() {
+    let (old, new) = (days_ago(20), days_ago(2));
+    let first = numbered(12, |_| written(old));
+    let second = numbered(12, |number| written(if number == 1 { new } else { old }));
+    let (site, version) = start(vec![first, second]);
+    let bench = Bench::new();
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let before = bench.published();
+    version.store(1, Ordering::SeqCst);
+    let ran = bench.crawl(&site.url("/"), &["--fresh"]).expect_code(0);
+    assert_eq!(ran.summary()["outcome"], "unchanged");
+    assert_eq!(bench.published().differences(&before), [] as [String; 0]);
+}
+
+#[test]
+fn a_page_rule_reads_the_date_from_the_page() {
+    let time = |value: &str| {
+        format!("<article><time class=updated datetime=\"{value}\">today</time></article>")
+    };
+    let page = |body: String| Page {
+        body,
+        modified: Modified::At("Sat, 02 Nov 2019 08:49:37 GMT".to_owned()),
+    };
+    let cases = [
+        ("/blog/date", page(time("2021-05-06")), Some("2021-05-06")),
+        (
+            "/blog/zone",
+            page(time("2021-05-06T07:08:09+02:00")),
+            Some("2021-05-06T07:08:09+02:00"),
+        ),
+        // The header is the next best evidence.
+        (
+            "/blog/unreadable",
+            page(time("last week")),
+            Some("2019-11-02T08:49:37Z"),
+        ),
+        (
+            "/blog/future",
+            page(time("2999-01-01")),
+            Some("2019-11-02T08:49:37Z"),
+        ),
+        (
+            "/blog/without",
+            page(String::new()),
+            Some("2019-11-02T08:49:37Z"),
+        ),
+        (
+            "/docs/no-rule",
+            page(time("2021-05-06")),
+            Some("2019-11-02T08:49:37Z"),
+        ),
+        (
+            "/text/date",
+            page("<span id=changed> 2022-03-04 </span>".to_owned()),
+            Some("2022-03-04"),
+        ),
+    ];
+    let pages = cases
+        .iter()
+        .map(|(path, page, _)| ((*path).to_owned(), page.clone()));
+    let (site, _) = start(vec![pages.collect()]);
+    let bench = Bench::new();
+    let config = bench.settings(
+        "[[page_rule]]\npages = \"/blog/*\"\nselector = \"article time.updated\"\naction = \"lastmod\"\nattribute = \"datetime\"\n\
+         [[page_rule]]\npages = \"/text/*\"\nselector = \"#changed\"\naction = \"lastmod\"\n",
+    );
+    bench
+        .crawl(&site.url("/"), &["--config", &config])
+        .expect_code(0);
+    let expected = cases
+        .iter()
+        .map(|(path, _, date)| ((*path).to_owned(), date.map(str::to_owned)));
+    assert_eq!(published(&bench, &site), expected.collect());
+}

@@ -1,0 +1,25 @@
+//! Tests through the binary, over sockets, and over the conformance tables of other projects.
+
+#[expect(
+    unreachable_pub,
+    reason = "what the support modules offer is public to the tests"
+)]
+mod support;
+
+mod architecture;
+mod cli;
+mod conformance_html;
+mod conformance_robots;
+mod conformance_url;
+mod exit_codes;
+mod kill;
+mod lastmod;
+mod limits;
+mod options;
+mod politeness;
+mod readers;
+mod real_world;
+mod reference_model;
+mod schemas;
+mod smoke;
+mod verdicts;

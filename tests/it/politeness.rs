@@ -1,0 +1,646 @@
+//! The site's own log is the witness: how it was treated, by the time on its own clock.
+//!
+//! Each rule has one function that reads a log and reports every breach. It must report none when the
+//! rule is on, and some when the rule is switched off; and the rule must have bound at least once.
+//! Time is only ever bounded from below: a loaded machine makes requests later, never earlier.
+
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant, SystemTime},
+};
+
+use crate::support::{
+    oracle,
+    program::Bench,
+    site::{Request, Response, Seen, Site},
+    state::{assert_adds_up, number},
+};
+
+/// What a request may arrive too early at the site's clock: the one before it had to wait for a thread
+/// of a busy machine before its arrival was noted, this one had not.
+const ARRIVAL: Duration = Duration::from_millis(400);
+
+fn milliseconds(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+/// Paths of `count` pages.
+fn paths(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("/page/{number}")).collect()
+}
+
+/// A site of `count` pages behind a start page and this robots.txt; `answer` may change an answer.
+fn site_of(
+    count: usize,
+    robots: &'static str,
+    answer: impl Fn(&Request, Response) -> Response + Send + Sync + 'static,
+) -> Site {
+    Site::start(move |request| {
+        let usual = match request.target.as_str() {
+            "/robots.txt" => Response::text(robots),
+            "/" => Response::linking(paths(count)),
+            _ => Response::linking(["/"]),
+        };
+        answer(request, usual)
+    })
+}
+
+fn slow(delay: Duration) -> impl Fn(&Request, Response) -> Response + Send + Sync + 'static {
+    move |_, response| response.after(delay)
+}
+
+// ----- The witnesses: each breach of a rule in a log, in words. -----
+
+/// Something was asked for before robots.txt was answered.
+fn asked_before_robots(log: &[Seen]) -> Vec<String> {
+    let answered = log
+        .iter()
+        .find(|seen| seen.target == "/robots.txt")
+        .and_then(|seen| seen.ended);
+    log.iter()
+        .filter(|seen| seen.target != "/robots.txt")
+        .filter(|seen| answered.is_none_or(|answered| seen.begun < answered))
+        .map(|seen| format!("{} was asked for before robots.txt", seen.target))
+        .collect()
+}
+
+/// Something below `prefix` was asked for.
+fn asked_below(log: &[Seen], prefix: &str) -> Vec<String> {
+    log.iter()
+        .filter(|seen| seen.target.starts_with(prefix))
+        .map(|seen| format!("{} was asked for", seen.target))
+        .collect()
+}
+
+/// More requests were in flight than allowed.
+fn too_many_in_flight(log: &[Seen], allowed: usize) -> Vec<String> {
+    log.iter()
+        .filter(|seen| seen.in_flight > allowed)
+        .map(|seen| format!("{} was number {} in flight", seen.target, seen.in_flight))
+        .collect()
+}
+
+/// More requests began in some span of time than one per `interval`.
+fn too_many_per_second(log: &[Seen], interval: Duration) -> Vec<String> {
+    let mut breaches = Vec::new();
+    for (first, one) in log.iter().enumerate() {
+        for (last, other) in log.iter().enumerate().skip(first + 1) {
+            let starts = u32::try_from(last - first).expect("logs are short");
+            let took = other.begun.saturating_duration_since(one.begun);
+            if took + ARRIVAL < interval * starts {
+                breaches.push(format!(
+                    "{starts} more requests within {took:?} of {}",
+                    one.target
+                ));
+            }
+        }
+    }
+    breaches
+}
+
+/// A request began earlier than `delay` after the end of an answer before it.
+///
+/// Exact: the site notes the end of an answer before it sends it, so before the client can know it.
+fn too_close_to_the_last_answer(log: &[Seen], delay: Duration) -> Vec<String> {
+    let pairs = log.iter().zip(log.iter().skip(1));
+    pairs
+        .filter(|(before, after)| before.ended.is_none_or(|ended| after.begun < ended + delay))
+        .map(|(before, after)| format!("{} came too close to {}", after.target, before.target))
+        .collect()
+}
+
+/// A request began between an answer with one of these statuses and the end of the pause it asked for.
+/// Requests that were out already when the answer came do not count.
+fn inside_a_pause(log: &[Seen], pause_of: impl Fn(&Seen) -> Option<Duration>) -> Vec<String> {
+    let mut breaches = Vec::new();
+    for refusal in log {
+        let (Some(pause), Some(ended)) = (pause_of(refusal), refusal.ended) else {
+            continue;
+        };
+        let inside = log
+            .iter()
+            .filter(|seen| seen.begun > ended && seen.begun < ended + pause);
+        breaches.extend(inside.map(|seen| {
+            format!(
+                "{} came {:?} after {} had asked for a pause",
+                seen.target,
+                seen.begun - ended,
+                refusal.target
+            )
+        }));
+    }
+    breaches
+}
+
+/// The pause that an answer of the log asked for, as seconds or as a date.
+fn retry_after(seen: &Seen) -> Option<Duration> {
+    let (_, value) = seen.sent.iter().find(|(name, _)| name == "Retry-After")?;
+    if let Ok(seconds) = value.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until = httpdate::parse_http_date(value).expect("seconds or a date");
+    let ended = seen.ended?;
+    let ended_at = SystemTime::now() - Instant::now().saturating_duration_since(ended);
+    Some(until.duration_since(ended_at).unwrap_or_default())
+}
+
+/// Every 429 and 503 asks for `pause`, said or unsaid.
+fn pause_of(pause: Duration) -> impl Fn(&Seen) -> Option<Duration> {
+    move |seen| matches!(seen.status, 429 | 503).then_some(pause)
+}
+
+#[track_caller]
+fn assert_kept(breaches: &[String]) {
+    assert!(breaches.is_empty(), "{}", breaches.join("\n"));
+}
+
+#[track_caller]
+fn assert_broken(breaches: &[String]) {
+    assert!(
+        !breaches.is_empty(),
+        "the witness did not notice that the rule was off"
+    );
+}
+
+// ----- robots.txt -----
+
+#[test]
+fn nothing_is_asked_for_before_robots_txt() {
+    let site = site_of(5, "", slow(milliseconds(50)));
+    Bench::new().crawl(&site.url("/"), &[]).expect_code(0);
+    let log = site.log();
+    assert_eq!(log.len(), 7);
+    assert_kept(&asked_before_robots(&log));
+
+    // A crawler that knows no robots.txt.
+    site.clear_log();
+    oracle::crawl(&site.url("/"));
+    assert_broken(&asked_before_robots(&site.log()));
+}
+
+#[test]
+fn each_origin_is_asked_for_its_own_robots_txt_before_a_redirect_goes_there() {
+    let target = Site::start(|request| match request.target.as_str() {
+        "/robots.txt" => Response::text("User-agent: *\nDisallow: /b\n"),
+        _ => Response::linking(["/a", "/b"]),
+    });
+    let landing = target.url("/landing");
+    // The names differ only by `www.`, so a start URL may lead from one to the other.
+    let landing = landing.replace("127.0.0.1", "www.site.test");
+    let start = Site::start(move |request| match request.target.as_str() {
+        "/robots.txt" => Response::text("User-agent: *\nDisallow: /nothing\n"),
+        _ => Response::redirect(301, &landing),
+    });
+    let url = start.url("/").replace("127.0.0.1", "site.test");
+    let resolve = [
+        format!("site.test:{}:127.0.0.1", start.port()),
+        format!("www.site.test:{}:127.0.0.1", target.port()),
+    ];
+    let options = ["--resolve", &resolve[0], "--resolve", &resolve[1]];
+    // Another port is another site: the start URL is refused, but only after its target was looked at.
+    let ran = Bench::new().crawl(&url, &options).expect_code(5);
+    assert!(
+        ran.stderr.contains("redirects to another port"),
+        "{}",
+        ran.stderr
+    );
+    assert_kept(&asked_before_robots(&start.log()));
+    assert_kept(&asked_before_robots(&target.log()));
+    assert_eq!(start.pages(), ["/"]);
+    assert_eq!(target.pages(), ["/landing"]);
+}
+
+#[test]
+fn nothing_that_robots_txt_forbids_is_asked_for() {
+    let crawl = |robots: &'static str| {
+        let site = Site::start(move |request| match request.target.as_str() {
+            "/robots.txt" => Response::text(robots),
+            "/" => Response::linking(["/open", "/closed/page", "/moved", "/refresh", "/named"]),
+            "/moved" => Response::redirect(301, "/closed/moved"),
+            "/refresh" => {
+                Response::html("<meta http-equiv=refresh content='0; url=/closed/refresh'>")
+            }
+            "/named" => Response::html("<link rel=canonical href=/closed/canonical>"),
+            _ => Response::linking(["/closed/deeper"]),
+        });
+        let summary = Bench::new()
+            .crawl(&site.url("/"), &[])
+            .expect_code(0)
+            .summary();
+        assert_adds_up(&summary);
+        (site.log(), summary)
+    };
+    let (log, summary) = crawl("User-agent: *\nDisallow: /closed/\n");
+    assert_kept(&asked_below(&log, "/closed/"));
+    // A link, a redirect, a refresh, a canonical link and a link on a page: the rule bound five times.
+    assert_eq!(summary["excluded"]["robots-disallowed"], 5, "{summary}");
+    let (log, _) = crawl("User-agent: *\nDisallow:\n");
+    assert_broken(&asked_below(&log, "/closed/"));
+}
+
+// ----- Requests in flight and per second -----
+
+#[test]
+fn never_more_requests_are_in_flight_than_set() {
+    let crawl = |concurrency: &str| {
+        let site = site_of(30, "", slow(milliseconds(80)));
+        let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", concurrency]);
+        bench.crawl(&site.url("/"), &[]).expect_code(0);
+        site.log()
+    };
+    let log = crawl("3");
+    assert_eq!(log.len(), 32);
+    assert_kept(&too_many_in_flight(&log, 3));
+    assert!(
+        log.iter().any(|seen| seen.in_flight == 3),
+        "the rule never bound"
+    );
+    assert_broken(&too_many_in_flight(&crawl("32"), 3));
+}
+
+#[test]
+fn never_more_requests_begin_per_second_than_set() {
+    let crawl = |rate: &str| {
+        let site = site_of(38, "", |_, response| response);
+        let bench = Bench::with_options(["--rate", rate, "--concurrency", "32"]);
+        bench.crawl(&site.url("/"), &[]).expect_code(0);
+        site.log()
+    };
+    let log = crawl("20");
+    assert_eq!(log.len(), 40);
+    assert_kept(&too_many_per_second(&log, milliseconds(50)));
+    // Answers take no time, so every request but the first waited for its turn.
+    let took = log[39].begun - log[0].begun;
+    assert!(took + ARRIVAL >= milliseconds(50) * 39, "{took:?}");
+    assert_broken(&too_many_per_second(&crawl("unlimited"), milliseconds(50)));
+}
+
+#[test]
+fn redirects_and_retries_run_under_the_same_rate() {
+    let crawl = |rate: &str| {
+        let site = Site::start(|request| match (request.target.as_str(), request.earlier) {
+            ("/robots.txt", _) => Response::redirect(301, "/real-robots.txt"),
+            ("/real-robots.txt", _) => Response::text(""),
+            ("/", _) => Response::redirect(302, "/start"),
+            ("/start", _) => Response::linking((0..10).map(|number| format!("/moved/{number}"))),
+            // Dropped connections slow the host down, which is not the subject here.
+            (path, 0) if path.starts_with("/landed/") => Response::status(408),
+            (path, _) => match path.strip_prefix("/moved/") {
+                Some(number) => Response::redirect(301, &format!("/landed/{number}")),
+                None => Response::linking(["/"]),
+            },
+        });
+        let bench = Bench::with_options(["--rate", rate, "--concurrency", "32"]);
+        let config = bench.settings("retry_delays = [\"10ms\"]");
+        bench
+            .crawl(&site.url("/"), &["--config", &config])
+            .expect_code(0);
+        site.log()
+    };
+    let log = crawl("20");
+    // robots.txt and the start page with a redirect each; ten pages with a redirect and a second try.
+    assert_eq!(log.len(), 2 + 2 + 10 + 20);
+    assert_kept(&too_many_per_second(&log, milliseconds(50)));
+    assert_broken(&too_many_per_second(&crawl("unlimited"), milliseconds(50)));
+}
+
+// ----- Delays -----
+
+#[test]
+fn crawl_delay_is_kept_from_the_end_of_the_last_answer() {
+    let delay = milliseconds(300);
+    let crawl = |robots| {
+        let site = site_of(4, robots, slow(milliseconds(150)));
+        Bench::new().crawl(&site.url("/"), &[]).expect_code(0);
+        site.log()
+    };
+    let log = crawl("User-agent: *\nCrawl-delay: 0.3\n");
+    assert_eq!(log.len(), 6);
+    assert_kept(&too_close_to_the_last_answer(&log, delay));
+    // The start page waited as well, so it is the rule and not the first page that spaces them.
+    assert_eq!(log[1].target, "/");
+    assert_broken(&too_close_to_the_last_answer(
+        &crawl("User-agent: *\nDisallow:\n"),
+        delay,
+    ));
+}
+
+#[test]
+fn the_larger_of_delay_and_crawl_delay_holds() {
+    let crawl = |robots, delay| {
+        let site = site_of(2, robots, slow(milliseconds(50)));
+        Bench::new()
+            .crawl(&site.url("/"), &["--delay", delay])
+            .expect_code(0);
+        site.log()
+    };
+    let short = "User-agent: *\nCrawl-delay: 0.1\n";
+    assert_kept(&too_close_to_the_last_answer(
+        &crawl(short, "300ms"),
+        milliseconds(300),
+    ));
+    let long = "User-agent: *\nCrawl-delay: 0.3\n";
+    assert_kept(&too_close_to_the_last_answer(
+        &crawl(long, "100ms"),
+        milliseconds(300),
+    ));
+}
+
+#[test]
+fn redirects_and_retries_keep_the_delay() {
+    let delay = milliseconds(200);
+    let crawl = |delay| {
+        let site = Site::start(|request| match (request.target.as_str(), request.earlier) {
+            ("/robots.txt", 0) => Response::status(503),
+            ("/robots.txt", _) => Response::redirect(301, "/real-robots.txt"),
+            ("/real-robots.txt", _) => Response::text(""),
+            ("/", 0) => Response::status(500),
+            ("/", _) => Response::redirect(302, "/start"),
+            ("/start", _) => Response::linking(["/moved", "/failing"]),
+            ("/moved", _) => Response::redirect(301, "/landed"),
+            ("/failing", 0) => Response::status(502),
+            _ => Response::linking(["/"]),
+        });
+        let bench = Bench::new();
+        let config = bench.settings("retry_delays = [\"10ms\"]");
+        let options = ["--config", &config, "--delay", delay];
+        bench.crawl(&site.url("/"), &options).expect_code(0);
+        site.log()
+    };
+    let log = crawl("200ms");
+    assert_eq!(log.len(), 3 + 3 + 2 + 2);
+    assert_kept(&too_close_to_the_last_answer(&log, delay));
+    assert_broken(&too_close_to_the_last_answer(&crawl("0s"), delay));
+}
+
+/// The HTTP client cannot know whether the server saw a request on a kept connection that breaks off:
+/// the next try waits for its turn.
+#[test]
+fn a_request_on_a_kept_connection_that_breaks_off_is_sent_once_in_one_turn() {
+    let site = site_of(1, "", |request, usual| match request.target.as_str() {
+        "/page/0" => Response::dropped(),
+        _ => usual,
+    });
+    let bench = Bench::new();
+    let config = bench.settings("max_tries = 1");
+    bench
+        .crawl(&site.url("/"), &["--config", &config, "--delay", "50ms"])
+        .expect_code(3);
+    assert_eq!(site.pages(), ["/", "/page/0"]);
+}
+
+// ----- Retry-After -----
+
+/// One refusal by `refuse` of the first request for `path`.
+fn refusing(path: &'static str, refuse: impl Fn() -> Response + Send + Sync + 'static) -> Site {
+    site_of(4, "", move |request, usual| {
+        if request.target == path && request.earlier == 0 {
+            refuse()
+        } else {
+            usual
+        }
+    })
+}
+
+fn in_two_seconds() -> String {
+    httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(2))
+}
+
+#[track_caller]
+fn check_retry_after(path: &'static str, refuse: impl Fn() -> Response + Send + Sync + 'static) {
+    let site = refusing(path, refuse);
+    let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
+    let config = bench.settings("retry_delays = [\"10ms\"]");
+    bench
+        .crawl(&site.url("/"), &["--config", &config])
+        .expect_code(0);
+    let log = site.log();
+    // robots.txt, start page, four pages, and the one that was refused once more.
+    assert_eq!(log.len(), 7, "{log:?}");
+    assert_kept(&inside_a_pause(&log, retry_after));
+    let refused = log
+        .iter()
+        .position(|seen| seen.status >= 400)
+        .expect("one was refused");
+    assert!(retry_after(&log[refused]) > Some(Duration::ZERO));
+    assert!(refused + 1 < log.len(), "nothing waited");
+    assert_eq!(bench.published().urls().len(), 5);
+}
+
+#[test]
+fn retry_after_is_kept_on_a_page() {
+    check_retry_after("/page/1", || Response::status(429).with("Retry-After", "1"));
+    check_retry_after("/page/2", || {
+        Response::status(503).with("Retry-After", &in_two_seconds())
+    });
+}
+
+#[test]
+fn retry_after_is_kept_on_robots_txt() {
+    check_retry_after("/robots.txt", || {
+        Response::status(503).with("Retry-After", "1")
+    });
+    check_retry_after("/robots.txt", || {
+        Response::status(429).with("Retry-After", &in_two_seconds())
+    });
+}
+
+#[test]
+fn retry_after_is_kept_on_the_start_page() {
+    check_retry_after("/", || Response::status(429).with("Retry-After", "1"));
+    check_retry_after("/", || {
+        Response::status(503).with("Retry-After", &in_two_seconds())
+    });
+}
+
+#[test]
+fn a_refusal_that_asks_for_no_pause_is_noticed_as_one_that_is_not_kept() {
+    for path in ["/robots.txt", "/", "/page/1"] {
+        let site = refusing(path, || Response::status(503));
+        let bench = Bench::new();
+        let config = bench.settings("retry_delays = [\"10ms\"]");
+        bench
+            .crawl(&site.url("/"), &["--config", &config])
+            .expect_code(0);
+        assert_broken(&inside_a_pause(
+            &site.log(),
+            pause_of(Duration::from_secs(1)),
+        ));
+    }
+}
+
+#[test]
+fn with_several_requests_out_none_follows_a_retry_after() {
+    let concurrency = 4;
+    let site = site_of(12, "", |request, usual| match request.target.as_str() {
+        "/page/3" if request.earlier == 0 => Response::status(503)
+            .with("Retry-After", "1")
+            .after(milliseconds(50)),
+        _ => usual.after(milliseconds(300)),
+    });
+    let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "4"]);
+    let config = bench.settings("retry_delays = [\"10ms\"]");
+    bench
+        .crawl(&site.url("/"), &["--config", &config])
+        .expect_code(0);
+    // While the refusal travels, each of the other places may take one more request.
+    let inside = inside_a_pause(&site.log(), retry_after);
+    assert!(inside.len() < concurrency, "{}", inside.join("\n"));
+    assert_eq!(bench.published().urls().len(), 13);
+}
+
+#[test]
+fn a_long_retry_after_ends_the_run_and_holds_the_next_start() {
+    let site = refusing("/page/1", || Response::status(503).with("Retry-After", "5"));
+    let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
+    let patient = bench.settings("retry_delays = [\"10ms\"]");
+    let impatient = "impatient.toml";
+    let settings = "retry_delays = [\"10ms\"]\nmax_retry_after = \"1s\"\n";
+    std::fs::write(bench.path().join(impatient), settings).expect("written");
+
+    let ran = bench
+        .crawl(&site.url("/"), &["--config", impatient])
+        .expect_code(3);
+    let summary = ran.summary();
+    assert_adds_up(&summary);
+    assert!(number(&summary, "queued") > 0, "{summary}");
+    let before = site.log();
+    assert_eq!(
+        before.last().map(|seen| seen.status),
+        Some(503),
+        "{before:?}"
+    );
+
+    // A start that may not wait that long sends nothing at all.
+    let ran = bench
+        .crawl(&site.url("/"), &["--config", impatient])
+        .expect_code(5);
+    assert!(ran.stderr.contains("Retry-After"), "{}", ran.stderr);
+    assert_eq!(site.log().len(), before.len());
+
+    // One that may waits, and goes on where the first one stopped.
+    bench
+        .crawl(&site.url("/"), &["--config", &patient])
+        .expect_code(0);
+    assert_kept(&inside_a_pause(&site.log(), retry_after));
+    let asked: Vec<String> = site.log().iter().map(|seen| seen.target.clone()).collect();
+    assert_eq!(
+        asked,
+        [
+            "/robots.txt",
+            "/",
+            "/page/0",
+            "/page/1",
+            "/robots.txt",
+            "/",
+            "/page/1",
+            "/page/2",
+            "/page/3"
+        ]
+    );
+    assert_eq!(bench.published().urls().len(), 5);
+}
+
+#[test]
+fn a_long_retry_after_of_robots_txt_holds_the_next_start_too() {
+    let site = refusing("/robots.txt", || {
+        Response::status(503).with("Retry-After", "5")
+    });
+    let bench = Bench::new();
+    let patient = bench.settings("");
+    std::fs::write(bench.path().join("impatient.toml"), "max_retry_after = 1").expect("written");
+    let options = ["--config", "impatient.toml"];
+    bench.crawl(&site.url("/"), &options).expect_code(5);
+    bench.crawl(&site.url("/"), &options).expect_code(5);
+    assert_eq!(site.log().len(), 1);
+    bench
+        .crawl(&site.url("/"), &["--config", &patient])
+        .expect_code(0);
+    assert_kept(&inside_a_pause(&site.log(), retry_after));
+}
+
+#[test]
+fn a_retry_after_outlives_the_run_that_got_it() {
+    // The last page of the run asks for a pause, and the run is over.
+    let site = site_of(1, "", |request, usual| match request.target.as_str() {
+        "/page/0" if request.earlier == 0 => Response::status(503).with("Retry-After", "3"),
+        _ => usual,
+    });
+    let bench = Bench::new();
+    let config = bench.settings("max_tries = 1");
+    let options = ["--config", &config];
+    bench.crawl(&site.url("/"), &options).expect_code(3);
+    bench.crawl(&site.url("/"), &options).expect_code(0);
+    assert_eq!(site.log().len(), 6);
+    assert_kept(&inside_a_pause(&site.log(), retry_after));
+}
+
+#[test]
+fn a_retry_after_outlives_a_run_that_was_stopped_while_it_waited() {
+    let site = refusing("/robots.txt", || {
+        Response::status(429).with("Retry-After", "4")
+    });
+    let bench = Bench::new();
+    let mut running = bench.spawn(&site.url("/"), &["-vv"]);
+    running.wait_until_it_says("another try");
+    running.signal("INT");
+    running.wait().expect_code(130);
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    assert_kept(&inside_a_pause(&site.log(), retry_after));
+}
+
+// ----- Several sites -----
+
+#[test]
+fn sites_on_one_host_share_its_clocks() {
+    let delay = milliseconds(250);
+    let (one, other) = (
+        site_of(1, "", slow(milliseconds(20))),
+        site_of(1, "", slow(milliseconds(20))),
+    );
+    let bench = Bench::new();
+    let options = [&other.url("/"), "--delay", "250ms"];
+    bench.crawl(&one.url("/"), &options).expect_code(0);
+    let mut log = [one.log(), other.log()].concat();
+    log.sort_by_key(|seen| seen.begun);
+    assert_eq!(log.len(), 6);
+    assert_kept(&too_close_to_the_last_answer(&log, delay));
+}
+
+// ----- Slowing down by itself -----
+
+#[test]
+fn refusals_without_a_word_slow_the_crawl_down() {
+    for status in [429, 503] {
+        let crawl = |refusals: usize| {
+            let site = site_of(6, "", move |request, usual| match request.target.as_str() {
+                "/page/0" if request.earlier < refusals => Response::status(status),
+                _ => usual,
+            });
+            let bench = Bench::with_options(["--rate", "20", "--concurrency", "1"]);
+            let config = bench.settings("retry_delays = [\"10ms\"]\nmax_tries = 5\n");
+            bench
+                .crawl(&site.url("/"), &["--config", &config])
+                .expect_code(0);
+            let log = site.log();
+            let last_refusal = log.iter().rposition(|seen| seen.status == status);
+            let after = last_refusal.map_or(2, |position| position + 1);
+            log[after..].to_vec()
+        };
+        // Three refusals, one after the other, make the rate an eighth of what it was.
+        let interval = milliseconds(50) * 8;
+        let slowed = crawl(3);
+        assert_eq!(slowed.len(), 6);
+        assert_kept(&too_many_per_second(&slowed, interval));
+        assert_broken(&too_many_per_second(&crawl(0), interval));
+    }
+}
+
+#[test]
+fn each_page_is_asked_for_once() {
+    let site = site_of(30, "", |_, usual| usual);
+    Bench::new().crawl(&site.url("/"), &[]).expect_code(0);
+    let pages = site.pages();
+    let different: BTreeSet<&String> = pages.iter().collect();
+    assert_eq!((pages.len(), different.len()), (31, 31));
+}

@@ -1,0 +1,500 @@
+//! The documentation packages of Debian as web sites, served by nginx: pages that other people wrote with
+//! other tools, of another size and age than anything made up for a test.
+//!
+//! For every site the published set must be the oracle's, date by date, and valid by the official schemas.
+//! The tests need nginx, xmllint, the packages, and the schemas in the folder `ARPENT_SHARED`; they are
+//! skipped where one of these is missing. Numbers of pages belong to the versions in Debian 12.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    sync::LazyLock,
+    time::{Duration, Instant},
+};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::support::{
+    self,
+    authority::{Authority, Validity},
+    nginx::{Line, Nginx, Place},
+    oracle,
+    program::{Bench, Ran, run_tool},
+    published::Published,
+};
+
+/// The pages of one package as a site.
+struct Documentation {
+    package: &'static str,
+    root: &'static str,
+    start: &'static str,
+}
+
+/// One flat directory of 1,169 pages (version 15.20), made by the `DocBook` stylesheets.
+const POSTGRESQL: Documentation = Documentation {
+    package: "postgresql-doc-15",
+    root: "/usr/share/doc/postgresql-doc-15/html",
+    start: "/",
+};
+
+/// Made by Sphinx: canonical links to `file:` URLs, pages of megabytes, sources and downloads beside the pages.
+const PYTHON: Documentation = Documentation {
+    package: "python3.11-doc",
+    root: "/usr/share/doc/python3.11/html",
+    start: "/",
+};
+
+/// Written by hand, with meta refreshes; one directory of a larger site.
+const SQLITE: Documentation = Documentation {
+    package: "sqlite3-doc",
+    root: "/usr/share/doc",
+    start: "/sqlite3/",
+};
+
+/// The same manual in twelve languages, in several charsets, linked with each other.
+const APACHE: Documentation = Documentation {
+    package: "apache2-doc",
+    root: "/usr/share/doc/apache2-doc",
+    start: "/manual/",
+};
+
+/// A wiki: `noindex` pages, meta refreshes, links to pages that do not exist, escapes in names.
+const IKIWIKI: Documentation = Documentation {
+    package: "ikiwiki",
+    root: "/usr/share/doc/ikiwiki/html",
+    start: "/",
+};
+
+/// What must be listed: paths with their dates.
+type Listed = BTreeMap<String, Option<String>>;
+
+impl Documentation {
+    /// The folder of the schemas, when everything that this site needs is there.
+    fn needs(&self) -> Option<PathBuf> {
+        if !support::has_program("nginx") || !support::has_program("xmllint") {
+            return None;
+        }
+        if !self.folder().join("index.html").is_file() {
+            support::skip(&format!("{} is not installed", self.package));
+            return None;
+        }
+        support::shared().map(|shared| shared.join("schemas"))
+    }
+
+    fn folder(&self) -> PathBuf {
+        Path::new(self.root).join(self.start.trim_start_matches('/'))
+    }
+
+    fn serve(&self) -> Nginx {
+        Nginx::serving(Path::new(self.root))
+    }
+}
+
+/// The oracle's answer about a site, as paths; and how many URLs of the site there are.
+fn ask_oracle(nginx: &Nginx, site: &Documentation) -> (Listed, usize) {
+    let found = oracle::crawl(&nginx.url(site.start));
+    let known = found.listed.len() + found.others.len();
+    let date = |value: String| {
+        let time = httpdate::parse_http_date(&value).expect("nginx sends HTTP dates");
+        Timestamp::try_from(time)
+            .expect("a date of our age")
+            .to_string()
+    };
+    let listed = found
+        .listed
+        .into_iter()
+        .map(|(url, value)| (path_of(&url, &nginx.origin()), value.map(date)))
+        .collect();
+    drop(nginx.new_lines());
+    (listed, known)
+}
+
+fn path_of(url: &str, origin: &str) -> String {
+    let path = url.strip_prefix(origin);
+    path.unwrap_or_else(|| panic!("{url} is not on {origin}"))
+        .to_owned()
+}
+
+/// Fails with what is missing, what is too much and what has another date.
+#[track_caller]
+fn check_listed(published: &Published, origin: &str, expected: &Listed) {
+    let found: Listed = published
+        .entries()
+        .into_iter()
+        .map(|(url, lastmod)| (path_of(&url, origin), lastmod))
+        .collect();
+    let paths: BTreeSet<&String> = found.keys().chain(expected.keys()).collect();
+    let differences: Vec<String> = paths
+        .into_iter()
+        .filter(|path| found.get(*path) != expected.get(*path))
+        .map(|path| {
+            format!(
+                "{path}: published {:?}, oracle {:?}",
+                found.get(path),
+                expected.get(path)
+            )
+        })
+        .collect();
+    assert!(
+        differences.is_empty(),
+        "{} differ:\n{}",
+        differences.len(),
+        differences.join("\n")
+    );
+}
+
+/// Fails when a file is not valid by the official schemas, or when the index does not name the parts by
+/// their URLs below `base`.
+#[track_caller]
+fn check_files(published: &Published, base: &str, schemas: &Path) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (schema, wants_index) in [("all-urlset.xsd", false), ("all-siteindex.xsd", true)] {
+        let mut arguments = ["--nonet", "--noout", "--schema"]
+            .map(PathBuf::from)
+            .to_vec();
+        arguments.push(schemas.join(schema));
+        let files = published
+            .files
+            .iter()
+            .filter(|(_, file)| file.is_index == wants_index);
+        for (number, (_, file)) in files.enumerate() {
+            let path = folder.path().join(format!("{wants_index}-{number}.xml"));
+            fs::write(&path, &file.xml).expect("the folder can be written");
+            arguments.push(path);
+        }
+        run_tool("xmllint", arguments);
+    }
+    let named: BTreeSet<&str> = published.files["sitemap.xml"]
+        .entries
+        .iter()
+        .map(|(loc, _)| loc.strip_prefix(base).unwrap_or(loc))
+        .collect();
+    assert_eq!(named, published.parts().into_keys().collect());
+}
+
+/// Numbers of the summary that are not to be believed blindly.
+#[track_caller]
+fn check_summary(summary: &Value, listed: usize, known: usize) {
+    let number = |value: &Value| value.as_u64().expect("a number");
+    let excluded = summary["excluded"]
+        .as_object()
+        .expect("a table")
+        .values()
+        .map(number)
+        .sum::<u64>();
+    assert_eq!(summary["listed"], listed, "{summary}");
+    assert_eq!(summary["known"], known, "{summary}");
+    assert_eq!(summary["failed"], 0, "{summary}");
+    assert_eq!(summary["queued"], 0, "{summary}");
+    assert_eq!(
+        usize::try_from(excluded).ok(),
+        Some(known - listed),
+        "{summary}"
+    );
+}
+
+/// What nginx saw of a crawl: robots.txt first, then every URL once, over few connections.
+#[track_caller]
+fn check_requests(lines: &[Line], known: usize, concurrency: usize) {
+    let (robots, pages) = lines.split_first().expect("there was a request");
+    assert_eq!(robots.target, "/robots.txt");
+    let targets: BTreeSet<&str> = pages.iter().map(|line| line.target.as_str()).collect();
+    assert_eq!(targets.len(), pages.len(), "something was asked for twice");
+    assert_eq!(pages.len(), known);
+    let connections = lines.iter().filter(|line| line.on_connection == 1).count();
+    // A connection may come too late for the request it was opened for, and nginx ends each after 1,000
+    // requests; a body that nobody reads ends one, too.
+    let enough = 2 * concurrency + known / 100;
+    assert!(
+        connections <= enough,
+        "{connections} connections, {enough} are enough"
+    );
+}
+
+/// Crawls a site at full speed, once with each list of options, and compares everything.
+#[track_caller]
+fn check(site: &Documentation, at_least: usize, variants: &[&[&str]]) {
+    let Some(schemas) = site.needs() else { return };
+    let nginx = site.serve();
+    let start = nginx.url(site.start);
+    let (expected, known) = ask_oracle(&nginx, site);
+    let pages = expected.len();
+    assert!(pages >= at_least, "only {pages} pages of {}", site.package);
+    for options in variants {
+        let bench = Bench::new();
+        let ran = bench.crawl(&start, options).expect_code(0);
+        let published = bench.published();
+        check_listed(&published, &nginx.origin(), &expected);
+        check_files(&published, &start, &schemas);
+        check_summary(&ran.summary(), pages, known);
+        check_requests(&nginx.new_lines(), known, 32);
+    }
+}
+
+#[test]
+fn python_manual() {
+    check(&PYTHON, 500, &[&[]]);
+}
+
+#[test]
+fn sqlite_manual() {
+    check(&SQLITE, 700, &[&[]]);
+}
+
+#[test]
+fn apache_manual() {
+    let plain_files_in_their_directories = ["--layout", "in-place", "--no-gzip"];
+    check(&APACHE, 2_000, &[&[], &plain_files_in_their_directories]);
+}
+
+#[test]
+fn wiki() {
+    check(&IKIWIKI, 300, &[&[]]);
+}
+
+/// What the oracle says about [`POSTGRESQL`], which several tests crawl.
+static MANUAL: LazyLock<(Listed, usize)> =
+    LazyLock::new(|| ask_oracle(&POSTGRESQL.serve(), &POSTGRESQL));
+
+#[test]
+fn postgresql_manual_and_again_without_rewriting_a_byte() {
+    let Some(schemas) = POSTGRESQL.needs() else {
+        return;
+    };
+    let (expected, known) = &*MANUAL;
+    let nginx = POSTGRESQL.serve();
+    check_every_page_is_expected(expected);
+    let bench = Bench::new();
+    let start = nginx.url("/");
+    let ran = bench.crawl(&start, &[]).expect_code(0);
+    let first = bench.published();
+    check_listed(&first, &nginx.origin(), expected);
+    check_files(&first, &start, &schemas);
+    check_summary(&ran.summary(), expected.len(), *known);
+    check_requests(&nginx.new_lines(), *known, 32);
+
+    let ran = bench.crawl(&start, &[]).expect_code(0);
+    let second = bench.published();
+    assert_eq!(first.differences(&second), Vec::<String>::new());
+    let summary = ran.summary();
+    assert_eq!(summary["outcome"], "unchanged", "{summary}");
+    check_summary(&summary, expected.len(), *known);
+    check_requests(&nginx.new_lines(), *known, 32);
+}
+
+/// Every page of this manual is linked: the oracle is checked by the files themselves.
+#[track_caller]
+fn check_every_page_is_expected(expected: &Listed) {
+    let files = fs::read_dir(POSTGRESQL.root).expect("the manual can be read");
+    let pages = files
+        .map(|file| PathBuf::from(file.expect("a file").file_name()))
+        .filter(|name| {
+            name.extension()
+                .is_some_and(|extension| extension == "html")
+        })
+        .map(|name| format!("/{}", name.display()));
+    let pages: BTreeSet<String> = pages.chain(["/".to_owned()]).collect();
+    let expected: BTreeSet<String> = expected.keys().cloned().collect();
+    assert_eq!(expected, pages);
+    assert!(expected.len() > 1_100, "only {} pages", expected.len());
+}
+
+#[test]
+fn postgresql_manual_at_the_default_pace() {
+    /// The defaults: requests in flight, and requests in any ten seconds.
+    const IN_FLIGHT: usize = 4;
+    const IN_TEN_SECONDS: usize = 101;
+    let Some(schemas) = POSTGRESQL.needs() else {
+        return;
+    };
+    let (expected, known) = &*MANUAL;
+    let nginx = POSTGRESQL.serve();
+    let bench = Bench::with_options([]);
+    let began = Instant::now();
+    let start = nginx.url("/");
+    let ran = bench.crawl(&start, &[]).expect_code(0);
+    let took = began.elapsed();
+    check_listed(&bench.published(), &nginx.origin(), expected);
+    check_files(&bench.published(), &start, &schemas);
+    check_summary(&ran.summary(), expected.len(), *known);
+
+    let lines = nginx.new_lines();
+    check_requests(&lines, *known, IN_FLIGHT);
+    let spaces = u32::try_from(lines.len() - 1).expect("some thousand");
+    assert!(took >= Duration::from_millis(100) * spaces, "{took:?}");
+    // What ends in ten seconds began in them, or was in flight when they began.
+    let ends: Vec<u64> = lines.iter().map(|line| line.ended_milliseconds).collect();
+    for (position, begin) in ends.iter().enumerate() {
+        let count = ends[position..]
+            .iter()
+            .take_while(|end| **end < begin + 10_000)
+            .count();
+        assert!(
+            count <= IN_TEN_SECONDS + IN_FLIGHT,
+            "{count} requests in ten seconds"
+        );
+    }
+}
+
+/// The name of the site over TLS, and the one that redirects to it.
+const NAME: &str = "www.manual.test";
+const APEX: &str = "manual.test";
+
+/// The manual over TLS and HTTP/2, compressed; http and the apex redirect there.
+fn serve_tls(authority: &Authority, names: &[&str], validity: Validity) -> Nginx {
+    Nginx::start(|place| {
+        let issued = authority.issue(names, validity);
+        let certificate = place.write("certificate.pem", &issued.certificate);
+        let key = place.write("key.pem", &issued.key);
+        let Place { http, https, .. } = place;
+        format!(
+            "ssl_certificate \"{}\"; ssl_certificate_key \"{}\"; gzip on;\n\
+            server {{ listen 127.0.0.1:{https} ssl http2; server_name {NAME}; root \"{}\"; }}\n\
+            server {{ listen 127.0.0.1:{https} ssl http2; server_name {APEX}; return 301 https://{NAME}:{https}$request_uri; }}\n\
+            server {{ listen 127.0.0.1:{http}; return 301 https://$host:{https}$request_uri; }}\n",
+            certificate.display(),
+            key.display(),
+            POSTGRESQL.root,
+        )
+    })
+}
+
+/// Crawls from `start`, with both names led to nginx; `trusted` is trusted besides the system's authorities.
+fn crawl_tls(bench: &Bench, nginx: &Nginx, start: &str, trusted: Option<&Authority>) -> Ran {
+    let mut options = Vec::new();
+    if let Some(authority) = trusted {
+        let file = bench.path().join("authority.pem");
+        fs::write(&file, authority.pem()).expect("the folder can be written");
+        options.extend(["--ca-file".to_owned(), file.display().to_string()]);
+    }
+    for name in [NAME, APEX] {
+        for port in [nginx.place().http, nginx.place().https] {
+            options.extend(["--resolve".to_owned(), format!("{name}:{port}:127.0.0.1")]);
+        }
+    }
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    bench.crawl(start, &options)
+}
+
+/// Crawls the manual over TLS from the URL that `start` makes; returns what nginx saw, each request as
+/// its authority and target, and what was said.
+#[track_caller]
+fn check_tls(schemas: &Path, start: impl Fn(&Place) -> String) -> (Nginx, Vec<String>, Ran) {
+    let (expected, known) = &*MANUAL;
+    let authority = Authority::new();
+    let nginx = serve_tls(&authority, &[NAME, APEX], Validity::Current);
+    let bench = Bench::new();
+    let ran = crawl_tls(&bench, &nginx, &start(nginx.place()), Some(&authority)).expect_code(0);
+    let site = format!("{NAME}:{}", nginx.place().https);
+    check_listed(&bench.published(), &format!("https://{site}"), expected);
+    check_files(&bench.published(), &format!("https://{site}/"), schemas);
+    check_summary(&ran.summary(), expected.len(), *known);
+
+    let lines = nginx.new_lines();
+    let pages: Vec<&Line> = lines.iter().filter(|line| line.status == 200).collect();
+    assert_eq!(pages.len(), expected.len());
+    for page in pages {
+        assert_eq!(page.authority, site, "{page:?}");
+        assert_eq!(page.protocol, "HTTP/2.0", "{page:?}");
+        assert_eq!(page.encoding.as_deref(), Some("gzip"), "{page:?}");
+    }
+    let requests = lines
+        .iter()
+        .map(|line| format!("{} {}", line.authority, line.target))
+        .collect();
+    (nginx, requests, ran)
+}
+
+#[test]
+fn http2_and_gzip_behind_a_certificate_of_a_private_authority() {
+    let Some(schemas) = POSTGRESQL.needs() else {
+        return;
+    };
+    let (nginx, requests, _) =
+        check_tls(&schemas, |place| format!("https://{NAME}:{}/", place.https));
+    let site = format!("{NAME}:{}", nginx.place().https);
+    assert_eq!(
+        requests[..2],
+        [format!("{site} /robots.txt"), format!("{site} /")]
+    );
+    assert_eq!(requests.len(), MANUAL.1 + 1, "every URL once");
+}
+
+#[test]
+fn http_start_url_that_redirects_to_https() {
+    let Some(schemas) = POSTGRESQL.needs() else {
+        return;
+    };
+    let (nginx, requests, ran) =
+        check_tls(&schemas, |place| format!("http://{NAME}:{}/", place.http));
+    let [http, https] = [nginx.place().http, nginx.place().https];
+    let expected = [
+        // robots.txt redirects as well; its rules are those of the http site (RFC 9309 section 2.3.1.2).
+        format!("{NAME}:{http} /robots.txt"),
+        format!("{NAME}:{https} /robots.txt"),
+        format!("{NAME}:{http} /"),
+        format!("{NAME}:{https} /robots.txt"),
+        format!("{NAME}:{https} /"),
+    ];
+    assert_eq!(requests[..5], expected);
+    let told =
+        format!("http://{NAME}:{http} redirects to https://{NAME}:{https}: that is the site");
+    assert!(ran.stderr.contains(&told), "{}", ran.stderr);
+}
+
+#[test]
+fn apex_start_url_that_redirects_to_www() {
+    let Some(schemas) = POSTGRESQL.needs() else {
+        return;
+    };
+    let (nginx, requests, ran) =
+        check_tls(&schemas, |place| format!("https://{APEX}:{}/", place.https));
+    let port = nginx.place().https;
+    let expected = [
+        format!("{APEX}:{port} /robots.txt"),
+        format!("{NAME}:{port} /robots.txt"),
+        format!("{APEX}:{port} /"),
+        format!("{NAME}:{port} /robots.txt"),
+        format!("{NAME}:{port} /"),
+    ];
+    assert_eq!(requests[..5], expected);
+    let told =
+        format!("https://{APEX}:{port} redirects to https://{NAME}:{port}: that is the site");
+    assert!(ran.stderr.contains(&told), "{}", ran.stderr);
+}
+
+/// A certificate that must not be accepted: exit code 5, the reason, no request, nothing published.
+#[track_caller]
+fn check_refused(names: &[&str], validity: Validity, is_trusted: bool, reason: &str) {
+    if POSTGRESQL.needs().is_none() {
+        return;
+    }
+    let authority = Authority::new();
+    let nginx = serve_tls(&authority, names, validity);
+    let bench = Bench::new();
+    let start = format!("https://{NAME}:{}/", nginx.place().https);
+    let ran = crawl_tls(&bench, &nginx, &start, is_trusted.then_some(&authority)).expect_code(5);
+    assert!(ran.stderr.contains(reason), "{}", ran.stderr);
+    assert!(bench.published().files.is_empty());
+    assert!(nginx.new_lines().is_empty());
+}
+
+#[test]
+fn expired_certificate() {
+    let reason = "certificate of www.manual.test expired on 2020-01-01";
+    check_refused(&[NAME], Validity::Expired, true, reason);
+}
+
+#[test]
+fn certificate_of_another_host() {
+    let reason = "certificate is for manual.test, not for www.manual.test";
+    check_refused(&[APEX], Validity::Current, true, reason);
+}
+
+#[test]
+fn certificate_of_an_unknown_authority() {
+    let reason = "certificate of www.manual.test is from an authority that is not trusted here";
+    check_refused(&[NAME], Validity::Current, false, reason);
+}

@@ -1,0 +1,209 @@
+//! Names and entries of the files of a site of 120,000 URLs, against the reference model of the
+//! partition, over a history of changes and through the whole program.
+
+mod keys;
+mod library;
+mod model;
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use crawler::{config::Layout, store::sqlite::SqliteStore};
+
+use self::{
+    keys::{Change, HUBS, Keys, URLS, hub},
+    library::{Library, ORIGIN},
+    model::{Files, Model},
+};
+use crate::support::{
+    self,
+    program::{Bench, run_tool},
+    published::{Published, SitemapFile},
+    site::{Response, Site},
+};
+
+/// Files that a change touches at most, also when it makes a full section split or become whole again.
+const MAX_TOUCHED: usize = 13;
+
+/// Publishes the site and each change of its history, and compares every set with the model's.
+fn check_history(layout: Layout) {
+    let Some(mut model) = Model::start() else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let state = folder.path().join("state.db");
+    let store = SqliteStore::open(&state).expect("a new state");
+    let mut library = Library::new(Box::new(store), layout, &folder.path().join("out"));
+    let mut keys = Keys::new();
+    let mut before: Option<Published> = None;
+    for step in 0..=Keys::STEPS {
+        let change = match step {
+            0 => keys.beginning(),
+            _ => keys.step(step - 1),
+        };
+        let answer = model.change(&change.added, &change.removed);
+        library.change(&change);
+        library.publish();
+        let published = Published::read(library.output());
+        let expected = match layout {
+            Layout::Root => &answer.root,
+            Layout::InPlace => &answer.in_place,
+        };
+        check_files(&change, &published, ORIGIN, expected);
+        match &before {
+            Some(before) => check_touched(&change, before, &published),
+            None => check_schema(published.files.values()),
+        }
+        before = Some(published);
+    }
+}
+
+#[test]
+fn a_history_of_changes_gives_the_files_of_the_model() {
+    check_history(Layout::Root);
+}
+
+#[test]
+fn a_history_of_changes_gives_the_files_of_the_model_in_place() {
+    check_history(Layout::InPlace);
+}
+
+#[test]
+fn a_crawled_site_gives_the_files_of_the_model() {
+    let Some(mut model) = Model::start() else {
+        return;
+    };
+    let mut keys = Keys::new();
+    let beginning = keys.beginning();
+    let edited = keys.edit();
+    let answer = model.change(&beginning.added, []);
+    let is_edited = Arc::new(AtomicBool::new(false));
+    let site = serve(&keys, &edited.edited[0], Arc::clone(&is_edited));
+    let bench = Bench::new();
+
+    let ran = bench.crawl(&site.url("/"), &[]).expect_code(0);
+    assert_eq!(ran.summary()["listed"], URLS);
+    let first = bench.published();
+    check_files(&beginning, &first, &site.origin(), &answer.root);
+    check_schema(first.files.values());
+
+    is_edited.store(true, Ordering::SeqCst);
+    site.clear_log();
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let second = bench.published();
+    check_files(&edited, &second, &site.origin(), &answer.root);
+    check_touched(&edited, &first, &second);
+}
+
+/// Serves the keys: the start page links to the hubs, these to all others.
+fn serve(keys: &Keys, edited: &str, is_edited: Arc<AtomicBool>) -> Site {
+    let hubs: Vec<String> = (0..HUBS).map(hub).collect();
+    let others: Vec<&String> = keys
+        .all
+        .iter()
+        .filter(|key| *key != "/" && !hubs.contains(key))
+        .collect();
+    let shares = others.chunks(others.len().div_ceil(HUBS));
+    let mut links: BTreeMap<String, Vec<String>> = hubs
+        .iter()
+        .cloned()
+        .zip(shares.map(|share| share.iter().map(|&key| key.clone()).collect()))
+        .collect();
+    links.insert("/".to_owned(), hubs);
+    let (known, edited) = (keys.all.clone(), edited.to_owned());
+    Site::start(move |request| {
+        let target = request.target.as_str();
+        let is_new = target == edited && is_edited.load(Ordering::SeqCst);
+        let modified = if is_new { "2022" } else { "2021" };
+        let modified = format!("Tue, 04 May {modified} 10:00:00 GMT");
+        match links.get(target) {
+            Some(links) => Response::linking(links).with("Last-Modified", &modified),
+            None if known.contains(target) => Response::html(format!(
+                "<!doctype html><title>{target}</title>{}",
+                if is_new { "new" } else { "" }
+            ))
+            .with("Last-Modified", &modified),
+            None => Response::status(404),
+        }
+    })
+}
+
+/// The set has the files of the model, and each has its entries in its order.
+#[track_caller]
+fn check_files(change: &Change, published: &Published, origin: &str, expected: &Files) {
+    let name = &change.name;
+    let parts = published.parts();
+    let names: Vec<&str> = parts
+        .keys()
+        .map(|name| name.trim_end_matches(".gz"))
+        .collect();
+    let mut names_expected: Vec<&str> = expected.keys().map(String::as_str).collect();
+    names_expected.sort_by_key(|name| format!("{name}.gz"));
+    assert_eq!(names, names_expected, "{name}");
+    for (file, expected) in expected {
+        let part = parts[format!("{file}.gz").as_str()];
+        let keys = part.entries.iter().map(|(loc, _)| {
+            loc.strip_prefix(origin)
+                .unwrap_or_else(|| panic!("{loc} is not below {origin}"))
+        });
+        assert!(
+            keys.eq(expected.iter().map(String::as_str)),
+            "{name}: {file} lists other URLs than the model"
+        );
+    }
+    let index = &published.files["sitemap.xml"];
+    assert_eq!(index.entries.len(), parts.len(), "{name}");
+}
+
+/// A change of one page that makes no file come or go rewrites one part and the index; any other a few.
+#[track_caller]
+fn check_touched(change: &Change, before: &Published, after: &Published) {
+    let name = &change.name;
+    let touched = before.differences(after);
+    let changes = change.added.len() + change.removed.len() + change.edited.len();
+    let stays = before.files.keys().eq(after.files.keys());
+    if changes == 1 && stays {
+        assert_eq!(touched.len(), 2, "{name}: {touched:?}");
+        assert!(touched.contains(&"sitemap.xml".to_owned()), "{name}");
+    } else {
+        assert!(touched.len() <= MAX_TOUCHED, "{name}: {touched:?}");
+    }
+    check_schema(touched.iter().filter_map(|name| after.files.get(name)));
+}
+
+/// The files are valid by the official schemas.
+#[track_caller]
+fn check_schema<'a>(files: impl Iterator<Item = &'a SitemapFile>) {
+    let Some(schemas) = support::shared().map(|shared| shared.join("schemas")) else {
+        return;
+    };
+    if !support::has_program("xmllint") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut by_schema: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (number, file) in files.enumerate() {
+        let path = folder.path().join(format!("{number}.xml"));
+        fs::write(&path, &file.xml).expect("a file can be written");
+        let schema = if file.is_index {
+            "siteindex.xsd"
+        } else {
+            "sitemap.xsd"
+        };
+        by_schema
+            .entry(schema)
+            .or_default()
+            .push(path.to_string_lossy().into_owned());
+    }
+    for (schema, paths) in by_schema {
+        let schema = schemas.join(schema).to_string_lossy().into_owned();
+        let options = ["--nonet", "--noout", "--schema", &schema].map(str::to_owned);
+        run_tool("xmllint", options.into_iter().chain(paths));
+    }
+}

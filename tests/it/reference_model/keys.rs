@@ -1,0 +1,199 @@
+//! A site of 120,000 URLs with sections of many shapes, and changes of it: of single URLs, and such
+//! that directories and shards come and go.
+
+use std::collections::BTreeSet;
+
+use crate::support::random::Random;
+
+/// URLs of the site.
+pub(super) const URLS: usize = 120_000;
+
+/// Pages that link to all others.
+pub(super) const HUBS: usize = 120;
+
+/// A change of the site.
+#[derive(Debug, Default)]
+pub(super) struct Change {
+    /// What it is, for messages.
+    pub(super) name: String,
+    /// Keys that were not there.
+    pub(super) added: Vec<String>,
+    /// Keys that are there no more.
+    pub(super) removed: Vec<String>,
+    /// Keys whose page says something else.
+    pub(super) edited: Vec<String>,
+}
+
+/// The site's keys: path and query.
+pub(super) struct Keys {
+    /// All of them.
+    pub(super) all: BTreeSet<String>,
+    random: Random,
+}
+
+impl Keys {
+    /// The site as it begins.
+    pub(super) fn new() -> Self {
+        let mut keys = Self {
+            all: BTreeSet::from(["/".to_owned()]),
+            random: Random(120_000),
+        };
+        keys.grow(HUBS, |_, number| hub(number));
+        // Too many for one file, by number: shards of prefixes.
+        keys.grow(60_000, |_, number| format!("/p/{}", 1_000_001 + number));
+        // Nearly full, in directories of years and months.
+        keys.grow(9_900, |random, number| {
+            let (year, month) = (2016 + number % 10, 1 + number / 10 % 12);
+            format!("/blog/{year}/{month:02}/{}", words(random))
+        });
+        // Nearly full, flat.
+        keys.grow(9_950, |random, _| format!("/u/{}", words(random)));
+        // Just too many for one file, flat.
+        keys.grow(10_200, |random, _| format!("/tag/{}", words(random)));
+        // Exactly full.
+        keys.grow(10_000, |random, number| {
+            format!("/docs/chapter-{}/{}", number % 40, words(random))
+        });
+        // Names that have to be encoded in one layout and decoded in the other.
+        keys.grow(300, |random, _| format!("/Shop%20A/{}", random.word()));
+        keys.grow(300, |random, _| format!("/caf%C3%A9/{}", random.word()));
+        keys.grow(1_200, |random, _| format!("/x_y/Z/{}", words(random)));
+        // Around the threshold of a file of one's own.
+        keys.grow(80, |random, _| format!("/club/{}", random.word()));
+        keys.grow(120, |random, _| format!("/small/{}", random.word()));
+        keys.grow(50, |random, _| format!("/search?q={}", random.word()));
+        // Many directories without a file of their own, and pages in the root.
+        keys.grow(6_000, |random, number| {
+            format!("/m{}/{}", number % 170, words(random))
+        });
+        let rest = URLS - keys.all.len();
+        keys.grow(rest, |random, _| format!("/{}", words(random)));
+        keys
+    }
+
+    /// Adds `count` keys that are not there; returns them.
+    fn grow(&mut self, count: usize, make: impl Fn(&mut Random, usize) -> String) -> Vec<String> {
+        let mut added = Vec::with_capacity(count);
+        while added.len() < count {
+            let key = make(&mut self.random, added.len());
+            if self.all.insert(key.clone()) {
+                added.push(key);
+            }
+        }
+        added
+    }
+
+    /// Removes `count` keys below `directory`; returns them.
+    fn shrink(&mut self, count: usize, directory: &str) -> Vec<String> {
+        let below = self.all.iter().filter(|key| key.starts_with(directory));
+        let mut below: Vec<String> = below.cloned().collect();
+        let mut removed = Vec::with_capacity(count);
+        for _ in 0..count {
+            let key = below.swap_remove(self.random.below(below.len()));
+            self.all.remove(&key);
+            removed.push(key);
+        }
+        removed
+    }
+
+    fn any(&mut self) -> String {
+        let place = self.random.below(self.all.len());
+        self.all
+            .iter()
+            .nth(place)
+            .expect("below the length")
+            .clone()
+    }
+
+    /// The site as it begins, as a change of nothing.
+    pub(super) fn beginning(&self) -> Change {
+        Change {
+            name: "the beginning".to_owned(),
+            added: self.all.iter().cloned().collect(),
+            ..Change::default()
+        }
+    }
+
+    /// One page says something else.
+    pub(super) fn edit(&mut self) -> Change {
+        let key = self.any();
+        Change {
+            name: format!("edited {key}"),
+            edited: vec![key],
+            ..Change::default()
+        }
+    }
+
+    /// One page more, beside another.
+    fn add(&mut self) -> Change {
+        let beside = self.any();
+        let path = beside.split('?').next().unwrap_or_default();
+        let (directory, _) = path.rsplit_once('/').expect("a path has a slash");
+        let directory = directory.to_owned();
+        let added = self.grow(1, |random, _| format!("{directory}/{}", words(random)));
+        Change {
+            name: format!("added {}", added[0]),
+            added,
+            ..Change::default()
+        }
+    }
+
+    /// One page less.
+    fn remove(&mut self) -> Change {
+        let key = self.any();
+        self.all.remove(&key);
+        Change {
+            name: format!("removed {key}"),
+            removed: vec![key],
+            ..Change::default()
+        }
+    }
+
+    /// Change number `step` of the history, of [`Keys::STEPS`].
+    pub(super) fn step(&mut self, step: usize) -> Change {
+        let added = |name: &str, added| Change {
+            name: name.to_owned(),
+            added,
+            ..Change::default()
+        };
+        let removed = |name: &str, removed| Change {
+            name: name.to_owned(),
+            removed,
+            ..Change::default()
+        };
+        match step {
+            2 => added(
+                "a section gets a file",
+                self.grow(30, |random, _| format!("/club/{}", words(random))),
+            ),
+            5 => added(
+                "a full section splits by letter",
+                self.grow(100, |random, _| format!("/u/{}", words(random))),
+            ),
+            8 => added(
+                "a full section splits by year",
+                self.grow(200, |random, _| format!("/blog/2024/05/{}", words(random))),
+            ),
+            11 => removed("a section loses its file", self.shrink(75, "/small/")),
+            14 => removed("shards become one file", self.shrink(5_300, "/tag/")),
+            17 => removed("years become one file", self.shrink(6_000, "/blog/")),
+            _ => match step % 3 {
+                0 => self.add(),
+                1 => self.remove(),
+                _ => self.edit(),
+            },
+        }
+    }
+
+    /// Changes of the history.
+    pub(super) const STEPS: usize = 20;
+}
+
+/// The path of a hub.
+pub(super) fn hub(number: usize) -> String {
+    format!("/hub/{number:03}")
+}
+
+fn words(random: &mut Random) -> String {
+    format!("{}-{}", random.word(), random.word())
+}

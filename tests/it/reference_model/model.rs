@@ -1,0 +1,144 @@
+//! The reference model of the partition, run as it is by `python3`, in a conversation: it is told what
+//! changes and answers with every file of both layouts and what is in each.
+
+use std::{
+    collections::BTreeMap,
+    io::{BufRead as _, BufReader, Write as _},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+};
+
+use crate::support;
+
+/// Reads lines `+key` and `-key` up to an empty one; answers with a line `root-name<TAB>in-place-name<TAB>count`
+/// for each file and its keys, and an empty line. It remembers the layout as the next one's history.
+/// The model's own names are those of the root layout; in place, a file stands in its directory under the
+/// rest of that name.
+const CONVERSATION: &str = "
+import importlib.util, sys, urllib.parse
+spec = importlib.util.spec_from_file_location('model', sys.argv[1])
+model = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(model)
+
+def in_place(directory, prefix):
+    if prefix is not None:
+        name = 'sitemap.' + '.'.join(model.enc(s) for s in prefix.split('/')) + '_.xml'
+    elif directory == '/':
+        name = 'sitemap-root.xml'
+    else:
+        name = 'sitemap.xml'
+    return urllib.parse.unquote(directory[1:]) + name
+
+keys, previous = set(), frozenset()
+for line in sys.stdin:
+    line = line.rstrip('\\n')
+    if line:
+        (keys.add if line[0] == '+' else keys.remove)(line[1:])
+        continue
+    answer, previous = model.layout(keys, previous=previous)
+    out = []
+    for name, (ident, held) in answer.items():
+        out.append(f'{name}\\t{in_place(*ident)}\\t{len(held)}')
+        out.extend(held)
+    out.append('')
+    print('\\n'.join(out), flush=True)
+";
+
+/// What the files of one layout list: by name without `.gz`, the keys in order.
+pub(super) type Files = BTreeMap<String, Vec<String>>;
+
+/// The model's answer.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// With every file in the root.
+    pub(super) root: Files,
+    /// With each file inside the directory it lists.
+    pub(super) in_place: Files,
+}
+
+/// The model, waiting for changes.
+pub(super) struct Model {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Model {
+    /// Starts the model with no keys; `None` after saying that the test is skipped.
+    pub(super) fn start() -> Option<Self> {
+        let script = support::shared()?.join("design/scope_tree_model.py");
+        if !support::has_program("python3") {
+            return None;
+        }
+        let mut child = Command::new("python3")
+            .args(["-B", "-c", CONVERSATION])
+            .arg(script)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("python3 starts");
+        let stdin = child.stdin.take().expect("it is a pipe");
+        let stdout = BufReader::new(child.stdout.take().expect("it is a pipe"));
+        Some(Self {
+            child,
+            stdin,
+            stdout,
+        })
+    }
+
+    /// Tells a change and asks for the layout.
+    pub(super) fn change<'a>(
+        &mut self,
+        added: impl IntoIterator<Item = &'a String>,
+        removed: impl IntoIterator<Item = &'a String>,
+    ) -> Answer {
+        let mut question = String::new();
+        for (sign, key) in added
+            .into_iter()
+            .map(|key| ('+', key))
+            .chain(removed.into_iter().map(|key| ('-', key)))
+        {
+            question.push(sign);
+            question.push_str(key);
+            question.push('\n');
+        }
+        question.push('\n');
+        self.stdin
+            .write_all(question.as_bytes())
+            .and_then(|()| self.stdin.flush())
+            .expect("the model reads");
+        let mut answer = Answer {
+            root: Files::new(),
+            in_place: Files::new(),
+        };
+        loop {
+            let head = self.line();
+            if head.is_empty() {
+                return answer;
+            }
+            let [root, in_place, count] = head
+                .split('\t')
+                .collect::<Vec<_>>()
+                .try_into()
+                .expect("a head of a file");
+            let count: usize = count.parse().expect("a count");
+            let keys: Vec<String> = (0..count).map(|_| self.line()).collect();
+            answer.in_place.insert(in_place.to_owned(), keys.clone());
+            answer.root.insert(root.to_owned(), keys);
+        }
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        let read = self.stdout.read_line(&mut line).expect("the model writes");
+        assert!(read > 0, "the model failed");
+        line.truncate(line.trim_end_matches('\n').len());
+        line
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}

@@ -1,0 +1,48 @@
+//! What the tests share: a loopback site that logs every request, the program as a child process, a
+//! slow oracle, a reader that never stops looking, and readers for what was published.
+
+pub mod authority;
+pub mod nginx;
+pub mod observer;
+pub mod oracle;
+pub mod program;
+pub mod published;
+pub mod random;
+pub mod site;
+pub mod state;
+
+use std::path::PathBuf;
+
+/// In this environment nothing may be skipped: set by CI.
+const REQUIRE_ALL: &str = "ARPENT_REQUIRE_ALL";
+
+/// Says that a test is skipped; a failure where everything is required.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+pub fn skip(reason: &str) {
+    assert!(
+        std::env::var_os(REQUIRE_ALL).is_none(),
+        "a test may not be skipped here: {reason}"
+    );
+    eprintln!("skipped: {reason}");
+}
+
+/// The folder with conformance tables and schemas, or `None` after saying that the test is skipped.
+pub fn shared() -> Option<PathBuf> {
+    let found = std::env::var_os("ARPENT_SHARED").map(PathBuf::from);
+    if found.is_none() {
+        skip("ARPENT_SHARED is not set");
+    }
+    found
+}
+
+/// Whether a program is installed; says that the test is skipped when it is not.
+pub fn has_program(name: &str) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&folders).collect();
+    folders.extend(["/usr/sbin", "/sbin"].map(PathBuf::from));
+    let found = folders.iter().any(|folder| folder.join(name).is_file());
+    if !found {
+        skip(&format!("{name} is not installed"));
+    }
+    found
+}

@@ -1,0 +1,222 @@
+//! The program as its users run it: a child process with its own folders.
+
+use std::{
+    ffi::OsStr,
+    io::Read as _,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::published::Published;
+
+/// A place to run the program in: output and state of its own, nothing from the environment.
+pub struct Bench {
+    folder: TempDir,
+    options: Vec<String>,
+}
+
+/// What one run of the program left.
+#[derive(Debug)]
+pub struct Ran {
+    /// Exit code; `None` when a signal ended it.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+impl Ran {
+    fn new(output: &Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Runs a command to its end.
+    pub fn of(mut command: Command) -> Self {
+        Self::new(&command.output().expect("the program starts"))
+    }
+
+    /// Every summary line of `--summary json`.
+    pub fn summaries(&self) -> Vec<Value> {
+        let read = |line| serde_json::from_str(line).expect("a line of JSON");
+        self.stdout.lines().map(read).collect()
+    }
+
+    /// The last summary line of `--summary json`.
+    pub fn summary(&self) -> Value {
+        let line = self
+            .stdout
+            .lines()
+            .last()
+            .unwrap_or_else(|| panic!("no summary; stderr: {}", self.stderr));
+        serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+
+    /// Fails with everything that was said when the exit code is another one.
+    #[track_caller]
+    pub fn expect_code(self, code: i32) -> Self {
+        assert_eq!(
+            self.code,
+            Some(code),
+            "stdout: {}\nstderr: {}",
+            self.stdout,
+            self.stderr
+        );
+        self
+    }
+}
+
+impl Bench {
+    /// A new place, with the options that fit one's own machine: unlimited rate, a JSON summary.
+    pub fn new() -> Self {
+        Self::with_options(["--rate", "unlimited", "--concurrency", "32"])
+    }
+
+    /// A new place with these options on every run, besides output, state and summary.
+    pub fn with_options<const N: usize>(options: [&str; N]) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        Self {
+            folder,
+            options: options.map(str::to_owned).to_vec(),
+        }
+    }
+
+    /// The folder of the place.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Where the set is published.
+    pub fn output(&self) -> PathBuf {
+        self.path().join("out")
+    }
+
+    /// Where the state is kept.
+    pub fn state(&self) -> PathBuf {
+        self.path().join("state")
+    }
+
+    /// The published set.
+    pub fn published(&self) -> Published {
+        Published::read(&self.output())
+    }
+
+    /// The command line of a crawl of `url` with further options.
+    pub fn command(&self, url: &str, options: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+        command
+            .env_clear()
+            .current_dir(self.path())
+            .stdin(Stdio::null());
+        command
+            .env("HOME", self.path())
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.arg("crawl").arg(url);
+        command
+            .arg("--output")
+            .arg(self.output())
+            .arg("--state")
+            .arg(self.state());
+        command
+            .args(["--summary", "json"])
+            .args(&self.options)
+            .args(options);
+        command
+    }
+
+    /// Crawls `url` to the end.
+    pub fn crawl(&self, url: &str, options: &[&str]) -> Ran {
+        Ran::of(self.command(url, options))
+    }
+
+    /// Writes a settings file; returns its name, for `--config`.
+    pub fn settings(&self, text: &str) -> String {
+        let path = self.path().join("config.toml");
+        std::fs::write(&path, text).expect("the settings file can be written");
+        "config.toml".to_owned()
+    }
+
+    /// Starts a crawl of `url` and leaves it running.
+    pub fn spawn(&self, url: &str, options: &[&str]) -> Running {
+        let mut command = self.command(url, options);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Running {
+            child: command.spawn().expect("the program starts"),
+            said: String::new(),
+        }
+    }
+}
+
+/// A run that was left running.
+pub struct Running {
+    child: Child,
+    /// What was read of its standard error so far.
+    said: String,
+}
+
+impl Running {
+    /// Kills it at once (SIGKILL); whether that ended it, and not itself before.
+    pub fn kill(mut self) -> bool {
+        drop(self.child.kill());
+        self.child
+            .wait()
+            .is_ok_and(|status| status.code().is_none())
+    }
+
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.child
+            .try_wait()
+            .expect("the child can be asked")
+            .is_some()
+    }
+
+    /// Sends a signal by its name, e.g. `INT`.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill")
+            .arg(format!("-{name}"))
+            .arg(self.child.id().to_string())
+            .status();
+        assert!(sent.expect("kill is installed").success());
+    }
+
+    /// Reads its standard error until `text` was said; fails when it ends before.
+    #[track_caller]
+    pub fn wait_until_it_says(&mut self, text: &str) {
+        let stderr = self.child.stderr.as_mut().expect("it is piped");
+        while !self.said.contains(text) {
+            // Byte by byte: nothing may be read ahead of what is waited for.
+            let mut byte = [0];
+            let read = stderr.read(&mut byte).expect("it can be read");
+            assert_eq!(read, 1, "it ended without saying {text:?}: {}", self.said);
+            self.said.push(char::from(byte[0]));
+        }
+    }
+
+    /// Waits for its end.
+    pub fn wait(self) -> Ran {
+        let Self { child, said } = self;
+        let mut ran = Ran::new(&child.wait_with_output().expect("the program ends"));
+        ran.stderr.insert_str(0, &said);
+        ran
+    }
+}
+
+/// Runs a tool and fails with its words when it fails.
+#[track_caller]
+pub fn run_tool<S: AsRef<OsStr>>(program: &str, arguments: impl IntoIterator<Item = S>) -> String {
+    let output = Command::new(program)
+        .args(arguments)
+        .output()
+        .unwrap_or_else(|error| panic!("{program}: {error}"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} failed: {said}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}

@@ -1,0 +1,68 @@
+//! Reads what the program keeps of a site, and holds a summary against itself.
+
+use std::{collections::BTreeMap, ops::ControlFlow, path::PathBuf};
+
+use crawler::{
+    page::{PageRecord, Reason},
+    store::{Store as _, sqlite::SqliteStore},
+};
+use serde_json::Value;
+
+use super::program::Bench;
+
+/// The state file of the only site of a place.
+pub fn file(bench: &Bench) -> PathBuf {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(bench.state())
+        .expect("there is a state")
+        .map(|entry| entry.expect("the folder can be read").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "db"))
+        .collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    files.remove(0)
+}
+
+/// Every known URL of the last run, by path and query.
+pub fn records(bench: &Bench) -> BTreeMap<String, PageRecord> {
+    let store = SqliteStore::open(&file(bench)).expect("the state can be opened");
+    let run = store.value("run.number").expect("the state can be read");
+    let run = run
+        .and_then(|run| run.parse().ok())
+        .expect("there was a run");
+    let mut records = BTreeMap::new();
+    store
+        .visit_pages(run, None, &mut |key, record| {
+            records.insert(key.path_and_query().to_owned(), record);
+            ControlFlow::Continue(())
+        })
+        .expect("the state can be read");
+    records
+}
+
+/// The reason of every known URL of the last run, by path and query.
+pub fn reasons(bench: &Bench) -> BTreeMap<String, Reason> {
+    let records = records(bench).into_iter();
+    records
+        .map(|(path, record)| (path, record.reason))
+        .collect()
+}
+
+/// A number of a summary.
+#[track_caller]
+pub fn number(summary: &Value, name: &str) -> u64 {
+    summary[name]
+        .as_u64()
+        .unwrap_or_else(|| panic!("{name}: {summary}"))
+}
+
+/// The excluded URLs of a summary by reason.
+pub fn excluded(summary: &Value) -> BTreeMap<String, u64> {
+    serde_json::from_value(summary["excluded"].clone()).expect("counts by reason")
+}
+
+/// Fails when the numbers of a summary do not add up.
+#[track_caller]
+pub fn assert_adds_up(summary: &Value) {
+    let parts = ["listed", "failed", "queued"].map(|name| number(summary, name));
+    let sum = parts.iter().sum::<u64>() + excluded(summary).values().sum::<u64>();
+    assert_eq!(number(summary, "known"), sum, "{summary}");
+}

@@ -1,0 +1,339 @@
+//! Every kind of page there is, on a loopback site: what is listed, what is not, and why.
+//!
+//! Each test holds a table of pages with the reason each must get. What the program knows, what it
+//! publishes and what its summary counts must equal the table, nothing more and nothing less.
+
+mod answers;
+mod row;
+mod signals;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crawler::page::{Reason, State};
+use serde_json::Value;
+
+use self::{
+    answers::{MAX_BODY_BYTES, by_body, by_redirect, by_refresh, by_spelling, by_status, by_type},
+    row::{Row, canonical, file, found, link, listed, page, plain, row, target},
+    signals::{
+        by_canonical_chain, by_links, by_noindex, by_other_canonical, by_other_directives,
+        by_own_canonical,
+    },
+};
+use crate::support::{
+    program::Bench,
+    site::{Request, Response, Site},
+    state::{assert_adds_up, excluded, number, reasons, records},
+};
+
+/// Failures end soon, and no number of them makes the host pause.
+const SETTINGS: &str = "
+max_body_bytes = 65536
+max_tries = 2
+retry_delays = [\"10ms\"]
+failures_before_pause = 1000
+";
+
+/// Puts the site's own origin in the places of `{origin}`.
+fn at_home(mut answer: Response, request: &Request) -> Response {
+    let origin = format!("http://{}", request.headers["host"]);
+    for (_, value) in &mut answer.headers {
+        *value = value.replace("{origin}", &origin);
+    }
+    if let Ok(text) = std::str::from_utf8(&answer.body)
+        && text.contains("{origin}")
+    {
+        answer.body = text.replace("{origin}", &origin).into_bytes();
+    }
+    answer
+}
+
+/// A site of these pages, with links to those that are linked on its start page.
+fn site_of(rows: &[Row]) -> Site {
+    let linked = rows.iter().filter(|row| row.is_linked);
+    let start = Response::linking(linked.map(|row| &row.path));
+    assert!(
+        start.body.len() < MAX_BODY_BYTES / 2,
+        "the start page is too long"
+    );
+    let answers: BTreeMap<String, Response> = rows
+        .iter()
+        .map(|row| (row.path.clone(), row.answer.clone()))
+        .collect();
+    assert_eq!(answers.len(), rows.len(), "a path stands twice");
+    Site::start(move |request| match request.target.as_str() {
+        "/robots.txt" => Response::text("User-agent: *\nDisallow: /private/\n"),
+        "/" => start.clone(),
+        path => match answers.get(path) {
+            Some(answer) => at_home(answer.clone(), request),
+            None => Response::status(404),
+        },
+    })
+}
+
+/// Crawls a site of these pages and holds everything that is told of it against the table; returns the
+/// summary.
+#[track_caller]
+fn check(rows: &[Row], options: &[&str], settings: &str, code: i32) -> Value {
+    let site = site_of(rows);
+    let bench = Bench::new();
+    let config = bench.settings(&format!("{SETTINGS}{settings}"));
+    let options = [&["--config", &config], options].concat();
+    let ran = bench.crawl(&site.url("/"), &options).expect_code(code);
+
+    let mut expected: BTreeMap<String, Reason> = rows
+        .iter()
+        .map(|row| (row.path.clone(), row.reason))
+        .collect();
+    expected.insert("/".to_owned(), Reason::Listed);
+    check_reasons(&expected, &reasons(&bench));
+    check_counts(&expected, &ran.summary());
+
+    let mut published: BTreeSet<String> = rows
+        .iter()
+        .filter(|row| row.reason.state() == State::Listed)
+        .map(|row| site.url(row.written.as_ref().unwrap_or(&row.path)))
+        .collect();
+    published.insert(site.url("/"));
+    let urls: BTreeSet<String> = bench.published().urls().into_iter().collect();
+    assert_eq!(urls, published);
+
+    let asked: BTreeSet<String> = site.pages().into_iter().collect();
+    for Row { path, reason, .. } in rows {
+        assert_eq!(asked.contains(path), needs_a_request(*reason), "{path}");
+    }
+    ran.summary()
+}
+
+/// Fails with every URL that is not known for the reason in the table, or is not in the table.
+#[track_caller]
+fn check_reasons(expected: &BTreeMap<String, Reason>, known: &BTreeMap<String, Reason>) {
+    let paths: BTreeSet<&String> = expected.keys().chain(known.keys()).collect();
+    let different: Vec<String> = paths
+        .into_iter()
+        .map(|path| (path, expected.get(path), known.get(path)))
+        .filter(|(_, expected, known)| expected != known)
+        .map(|(path, expected, known)| format!("{path}: expected {expected:?}, found {known:?}"))
+        .collect();
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+/// Holds the numbers of a summary against the table.
+#[track_caller]
+fn check_counts(expected: &BTreeMap<String, Reason>, summary: &Value) {
+    assert_adds_up(summary);
+    let mut states: BTreeMap<State, u64> = BTreeMap::new();
+    let mut left_out: BTreeMap<String, u64> = BTreeMap::new();
+    for reason in expected.values() {
+        *states.entry(reason.state()).or_default() += 1;
+        if reason.state() == State::Excluded {
+            *left_out.entry(reason.code().to_owned()).or_default() += 1;
+        }
+    }
+    let of_state = |state| states.get(&state).copied().unwrap_or_default();
+    assert_eq!(
+        ["known", "listed", "failed", "queued"].map(|name| number(summary, name)),
+        [
+            expected.len() as u64,
+            of_state(State::Listed),
+            of_state(State::Failed),
+            of_state(State::Queued),
+        ],
+        "{summary}"
+    );
+    assert_eq!(excluded(summary), left_out);
+}
+
+/// Whether a URL can only get this reason by an answer, or the lack of one.
+fn needs_a_request(reason: Reason) -> bool {
+    !matches!(
+        reason,
+        Reason::RobotsDisallowed
+            | Reason::ListOnly
+            | Reason::ExcludedByRule
+            | Reason::TooDeep
+            | Reason::Queued
+    )
+}
+
+/// The reasons of a table.
+fn covered(rows: &[Row]) -> BTreeSet<Reason> {
+    rows.iter().map(|row| row.reason).collect()
+}
+
+/// Pages that were read well.
+fn pages(elsewhere: &str) -> Vec<Row> {
+    [
+        by_status(),
+        by_redirect(elsewhere),
+        by_refresh(),
+        by_noindex(),
+        by_other_directives(),
+        by_own_canonical(),
+        by_other_canonical(elsewhere),
+        by_canonical_chain(),
+        by_links(),
+        by_type(),
+        by_body(),
+        by_spelling(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Pages that could not be read well: the crawl is partial.
+fn failures() -> Vec<Row> {
+    let cut = Response {
+        announced: Some(10_000),
+        ..page("", &link("/in/cut-short"))
+    };
+    let broken = Reason::CanonicalBroken;
+    vec![
+        listed("/fine", plain()),
+        row(
+            "/failing/dropped",
+            Reason::NetworkError,
+            Response::dropped(),
+        ),
+        row("/failing/cut-short", Reason::CutShort, cut),
+        target("/in/cut-short"),
+        row("/canonical/to-500", broken, canonical("/failing/500")),
+        row("/failing/429", Reason::ServerError, Response::status(429)),
+        row("/failing/500", Reason::ServerError, Response::status(500)),
+        row("/failing/501", Reason::ServerError, Response::status(501)),
+        row("/failing/503", Reason::ServerError, Response::status(503)),
+        row("/failing/599", Reason::ServerError, Response::status(599)),
+    ]
+}
+
+/// Pages that rules of the user are about.
+fn ruled() -> Vec<Row> {
+    vec![
+        listed("/shop/shoes", page("", "<p class=price>20</p>")),
+        row(
+            "/shop/hats",
+            Reason::PageRule,
+            page("", "<p class=sold-out>Sold out</p>"),
+        ),
+        listed("/about", page("", "<p class=sold-out>not in the shop</p>")),
+        row("/cart", Reason::ExcludedByRule, plain()),
+        row("/tags/red", Reason::FollowOnly, page("", &link("/tagged"))),
+        target("/tagged"),
+        row("/tags/gone", Reason::Gone, Response::status(404)),
+        row("/media/film.mp4", Reason::ListOnly, file("video/mp4")),
+        row("/private/cart", Reason::RobotsDisallowed, plain()),
+        listed("/depth/1", page("", &link("/depth/2"))),
+        found("/depth/2", Reason::Listed, page("", &link("/depth/3"))),
+        found("/depth/3", Reason::TooDeep, plain()),
+    ]
+}
+
+#[test]
+fn every_page_is_listed_or_left_out_for_its_reason() {
+    let elsewhere = Site::start(|_| plain());
+    check(&pages(&elsewhere.url("/")), &[], "", 0);
+    assert!(elsewhere.log().is_empty(), "another origin was contacted");
+}
+
+#[test]
+fn what_cannot_be_read_well_is_not_listed_and_makes_the_crawl_partial() {
+    let summary = check(&failures(), &[], "", 3);
+    assert_eq!(summary["outcome"], "partial");
+}
+
+#[test]
+fn rules_of_the_user_come_first() {
+    let settings = "
+        [[page_rule]]
+        pages = \"/shop/*\"
+        selector = \".sold-out\"
+        action = \"exclude\"
+    ";
+    let options = [
+        "--exclude",
+        "/cart",
+        "--follow-only",
+        "/tags/*",
+        "--list-only",
+        "/media/*.mp4",
+        "--max-depth",
+        "2",
+    ];
+    check(&ruled(), &options, settings, 0);
+}
+
+#[test]
+fn what_a_limit_leaves_over_stays_queued() {
+    let rows = vec![
+        listed("/1", plain()),
+        row("/2", Reason::Queued, plain()),
+        row("/3", Reason::Queued, plain()),
+    ];
+    check(&rows, &["--max-pages", "2"], "", 3);
+}
+
+#[test]
+fn every_reason_has_a_page() {
+    /// Reasons that no page of a site can bring about: a robots.txt that cannot be read ends the crawl
+    /// before there is a page, a page of HTML is read to its end or its limits, and a bug is a bug.
+    const UNREACHABLE: [Reason; 3] = [
+        Reason::RobotsUnreachable,
+        Reason::Unparsable,
+        Reason::InternalError,
+    ];
+    let mut seen = covered(&pages("http://elsewhere.example/"));
+    seen.extend(covered(&failures()));
+    seen.extend(covered(&ruled()));
+    seen.insert(Reason::Queued);
+    seen.extend(UNREACHABLE);
+    let all: BTreeSet<Reason> = Reason::ALL.iter().copied().collect();
+    assert_eq!(seen, all);
+}
+
+#[test]
+fn a_page_that_costs_too_much_is_listed_as_far_as_it_was_read() {
+    let site = Site::start(|request| match request.target.as_str() {
+        "/" => Response::linking(["/costly"]),
+        "/costly" => page(
+            "",
+            &"<a href=\"/\">a link</a><b><i>words</i></b>\n".repeat(50_000),
+        ),
+        _ => Response::status(404),
+    });
+    let bench = Bench::new();
+    let config = bench.settings("max_parse_time = \"1ms\"");
+    let ran = bench
+        .crawl(&site.url("/"), &["--config", &config])
+        .expect_code(0);
+    assert_eq!(
+        bench.published().urls(),
+        [site.url("/"), site.url("/costly")]
+    );
+    assert_adds_up(&ran.summary());
+    let records = records(&bench);
+    let warnings = records["/costly"].facts().expect("it answered").warnings;
+    assert!(warnings.parse_cut, "{warnings:?}");
+}
+
+#[test]
+fn a_robots_txt_that_cannot_be_read_leaves_the_old_set_alone() {
+    let is_down = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let down = std::sync::Arc::clone(&is_down);
+    let site = Site::start(move |request| match request.target.as_str() {
+        "/robots.txt" if down.load(std::sync::atomic::Ordering::SeqCst) => Response::status(503),
+        "/robots.txt" => Response::text(""),
+        _ => plain(),
+    });
+    let bench = Bench::new();
+    let config = bench.settings(SETTINGS);
+    let crawl = || bench.crawl(&site.url("/"), &["--config", &config]);
+    crawl().expect_code(0);
+    let before = bench.published();
+    assert_eq!(before.urls(), [site.url("/")]);
+    is_down.store(true, std::sync::atomic::Ordering::SeqCst);
+    site.clear_log();
+    crawl().expect_code(5);
+    assert!(site.pages().is_empty(), "{:?}", site.pages());
+    assert_eq!(bench.published().differences(&before), [] as [String; 0]);
+}
