@@ -100,6 +100,8 @@ pub fn judge(
         // Settings may have changed since the URL became known.
         Judgement::Outside => return without_links(Reason::ExcludedByRule),
         Judgement::Excluded(reason) => return without_links(reason),
+        // Not even the user's rule lists what robots.txt disallows.
+        Judgement::ListOnly if *outcome == Outcome::NotFetched(Reason::RobotsDisallowed) => {}
         Judgement::ListOnly => return without_links(Reason::ListOnly),
         Judgement::FollowOnly | Judgement::Inside => {}
     }

@@ -94,6 +94,15 @@ pub(super) struct Asked {
     pub(super) latency: Duration,
 }
 
+/// The last of several tries.
+pub(super) struct Answered<S> {
+    pub(super) result: Result<Fetched, FetchError>,
+    /// What received the answer.
+    pub(super) receiver: S,
+    /// Tries made, this one included.
+    pub(super) tries: u32,
+}
+
 /// Why no request was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
@@ -216,7 +225,7 @@ impl Door {
         url: &UrlKey,
         stop: &CancellationToken,
         mut sink: impl FnMut() -> S,
-    ) -> Result<(Result<Fetched, FetchError>, S), Refused> {
+    ) -> Result<Answered<S>, Refused> {
         let mut tries = 0;
         loop {
             let turn = self.turn(url, stop).await?;
@@ -226,7 +235,11 @@ impl Door {
             turn.finish(signal);
             tries += 1;
             if tries >= self.limits.max_tries || !signal::is_passing(&asked.result) {
-                return Ok((asked.result, receiver));
+                return Ok(Answered {
+                    result: asked.result,
+                    receiver,
+                    tries,
+                });
             }
             tracing::debug!(target: "engine", %url, tries, "another try");
             // Nothing is lost if either arm is dropped: no turn is out here.
@@ -247,7 +260,11 @@ impl Door {
         };
         let mut hops = 0;
         let rules = loop {
-            let (result, sink) = match self.ask(&url, stop, RobotsSink::new).await {
+            let Answered {
+                result,
+                receiver: sink,
+                ..
+            } = match self.ask(&url, stop, RobotsSink::new).await {
                 Ok(answered) => answered,
                 Err(refused) => return Robots::Refused(refused),
             };

@@ -59,11 +59,15 @@ impl Judge {
         let reason = match self.scope.judge(url) {
             Judgement::Outside => return None,
             Judgement::Excluded(reason) => reason,
+            // No rule of the user lists what robots.txt disallows.
+            Judgement::ListOnly | Judgement::Inside | Judgement::FollowOnly
+                if !self.robots.allows(url.path_and_query()) =>
+            {
+                Reason::RobotsDisallowed
+            }
             Judgement::ListOnly => Reason::ListOnly,
             Judgement::Inside | Judgement::FollowOnly => {
-                if !self.robots.allows(url.path_and_query()) {
-                    Reason::RobotsDisallowed
-                } else if self.max_depth.is_some_and(|max_depth| depth > max_depth) {
+                if self.max_depth.is_some_and(|max_depth| depth > max_depth) {
                     Reason::TooDeep
                 } else {
                     Reason::Queued

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     CrawlError,
-    door::{Door, Refused, Robots, chain},
+    door::{Answered, Door, Refused, Robots, chain},
 };
 use crate::{
     config::ScopeWidth,
@@ -67,7 +67,11 @@ pub(super) async fn start(
             )));
         }
         let parser = || PageParser::new(&url, &door.identity, reader);
-        let (result, parser) = door
+        let Answered {
+            result,
+            receiver: parser,
+            tries,
+        } = door
             .ask(&url, stop, parser)
             .await
             .map_err(|refused| refused_start(&url, refused))?;
@@ -82,7 +86,7 @@ pub(super) async fn start(
         hops.push(Hop {
             url: url.clone(),
             facts,
-            attempts: 1,
+            attempts: tries,
         });
         match (status, location) {
             (200, _) => break,
