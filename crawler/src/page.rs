@@ -78,47 +78,47 @@ reasons! {
     Listed = "listed", Listed, "in the sitemap";
     /// Listed without being fetched, by a `list-only` rule of the user.
     ListOnly = "list-only", Listed, "in the sitemap by a list-only rule, not fetched";
-    /// Decision table row 1.
+    /// Disallowed by robots.txt (RFC 9309 section 2.2.2).
     RobotsDisallowed = "robots-disallowed", Excluded, "disallowed by robots.txt";
-    /// Row 2.
+    /// robots.txt could not be read, so nothing may be fetched (RFC 9309 section 2.3.1.4).
     RobotsUnreachable = "robots-unreachable", Failed, "robots.txt could not be read";
-    /// Row 3.
+    /// No answer after all tries.
     NetworkError = "network-error", Failed, "could not be fetched: network error or time-out";
-    /// Row 4.
+    /// 5xx or 429 after all tries.
     ServerError = "server-error", Failed, "the server answered 5xx or 429";
-    /// Row 5: 404 or 410.
+    /// 404 or 410.
     Gone = "gone", Excluded, "answered 404 or 410";
-    /// Row 6: 401, 403, 451 and other 4xx.
+    /// 401, 403, 451 and other 4xx.
     ClientError = "client-error", Excluded, "answered 401, 403, 451 or another 4xx";
-    /// Row 7.
+    /// 3xx into the scope; the target is judged for itself.
     Redirected = "redirected", Excluded, "redirects to another URL";
-    /// Row 8.
+    /// 3xx out of the scope.
     RedirectedOutOfScope = "redirected-out-of-scope", Excluded, "redirects out of the crawl's scope";
-    /// Row 9: the chain comes back to itself.
+    /// The chain comes back to itself.
     RedirectLoop = "redirect-loop", Excluded, "redirects in a loop";
-    /// Row 9: more than ten hops.
+    /// More than ten hops.
     TooManyRedirects = "too-many-redirects", Excluded, "redirects more than 10 times";
     /// A 3xx without a usable `Location`.
     BadRedirect = "bad-redirect", Excluded, "redirects without a usable target";
-    /// Row 10: 204, 205, 206 unasked, another odd 2xx, or 200 with an empty body.
+    /// 204, 205, 206 unasked, another odd 2xx, or 200 with an empty body.
     Empty = "empty", Excluded, "answered without content";
-    /// Row 12.
+    /// A meta refresh of 0 seconds to another URL.
     RefreshRedirect = "refresh-redirect", Excluded, "a meta refresh sends readers to another URL at once";
-    /// Row 15.
+    /// `noindex` or `none`, in a meta element or a header.
     Noindex = "noindex", Excluded, "says noindex";
-    /// Row 16.
+    /// The same, and a canonical link to another URL.
     NoindexAndCanonical = "noindex-and-canonical", Excluded, "says noindex and names another canonical URL";
-    /// Row 17.
+    /// `unavailable_after` is past.
     UnavailableAfter = "unavailable-after", Excluded, "its unavailable_after date is past";
-    /// Rows 22 and 25.
+    /// One canonical link, to another URL in scope.
     CanonicalElsewhere = "canonical-elsewhere", Excluded, "names another URL as canonical";
-    /// Row 23, and a canonical outside the scope.
+    /// One canonical link, out of the scope.
     CanonicalForeign = "canonical-foreign", Excluded, "names a canonical URL outside this site's scope";
-    /// Row 24.
+    /// The canonical URL is no page that can be listed.
     CanonicalBroken = "canonical-broken", Excluded, "names a canonical URL that cannot be listed";
-    /// Row 25, the cycle.
+    /// The canonical links lead back to the page.
     CanonicalLoop = "canonical-loop", Excluded, "its canonical URLs form a loop";
-    /// Row 36: images, style sheets, scripts, fonts, archives, feeds, sitemaps, data.
+    /// Images, style sheets, scripts, fonts, archives, feeds, sitemaps, data.
     NotAPage = "not-a-page", Excluded, "not a page or a listed kind of document";
     /// The decoded body is over the cap.
     TooLarge = "too-large", Excluded, "larger than the size limit";
@@ -126,7 +126,7 @@ reasons! {
     CutShort = "cut-short", Excluded, "the answer was cut short";
     /// The body's content coding is unknown, stacked or broken.
     Undecodable = "undecodable", Excluded, "its content coding cannot be decoded";
-    /// Row 42, when not even the head could be read.
+    /// The parser gave up when not even the head could be read.
     Unparsable = "unparsable", Excluded, "the HTML could not be read within its limits";
     /// An `exclude` rule, or no `include` rule matches.
     ExcludedByRule = "excluded-by-rule", Excluded, "left out by an include or exclude rule";
@@ -224,14 +224,14 @@ pub struct Directives {
 /// What the page says of its canonical URL, after normalisation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Canonical {
-    /// No canonical link (row 21), or one that is empty, unparsable or not http(s) (row 27).
+    /// No canonical link, or one that is empty, unparsable or not http(s).
     #[default]
     Absent,
-    /// The page itself (rows 20 and 28).
+    /// The page itself.
     Itself,
     /// Another URL, in scope or not.
     Other(UrlKey),
-    /// Two different ones: treated as absent, and reported (row 26).
+    /// Two different ones: treated as absent, and reported.
     Conflicting,
 }
 
@@ -279,7 +279,7 @@ pub struct Link {
     pub target: UrlKey,
     /// What kind of link.
     pub via: Via,
-    /// `rel` holds nofollow, ugc or sponsored (row 19).
+    /// `rel` holds nofollow, ugc or sponsored.
     pub nofollow: bool,
 }
 
@@ -335,15 +335,15 @@ pub struct Warnings {
     pub links_cut: bool,
     /// No links, little text, scripts: probably rendered by JavaScript.
     pub script_shell: bool,
-    /// Looks like an error page although it answered 200 (row 37).
+    /// Looks like an error page although it answered 200.
     pub soft_404: bool,
-    /// The canonical link is empty, unparsable or not http(s) (row 27).
+    /// The canonical link is empty, unparsable or not http(s).
     pub bad_canonical: bool,
-    /// Several canonical links that differ: none counts (row 26).
+    /// Several canonical links that differ: none counts.
     pub conflicting_canonicals: bool,
     /// HTML under a missing or wrong content type, recognised by sniffing.
     pub sniffed: bool,
-    /// The parser gave up after the head; facts behind that point are missing (row 42).
+    /// The parser gave up after the head; facts behind that point are missing.
     pub parse_cut: bool,
     /// A page rule could not be evaluated because the page is not tame enough for a tree.
     pub page_rule_skipped: bool,

@@ -1,6 +1,6 @@
 //! What can be seen of the program without a site: help, wrong usage, wrong settings, exit codes.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+#![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},

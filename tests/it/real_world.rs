@@ -336,6 +336,10 @@ fn postgresql_manual_at_the_default_pace() {
             "{count} requests in ten seconds"
         );
     }
+
+    let before = bench.published();
+    bench.crawl(&start, &[]).expect_code(0);
+    assert_eq!(bench.published().differences(&before), [""; 0]);
 }
 
 /// The name of the site over TLS, and the one that redirects to it.
@@ -404,6 +408,10 @@ fn check_tls(schemas: &Path, start: impl Fn(&Place) -> String) -> (Nginx, Vec<St
         .iter()
         .map(|line| format!("{} {}", line.authority, line.target))
         .collect();
+
+    let before = bench.published();
+    crawl_tls(&bench, &nginx, &start(nginx.place()), Some(&authority)).expect_code(0);
+    assert_eq!(bench.published().differences(&before), [""; 0]);
     (nginx, requests, ran)
 }
 

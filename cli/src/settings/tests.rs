@@ -1,3 +1,5 @@
+//! Settings from their three places, as one table of cases each.
+
 use std::{collections::BTreeSet, io};
 
 use clap::Parser as _;

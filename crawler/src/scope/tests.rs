@@ -1,3 +1,5 @@
+//! Which rule decides, and what a pattern matches.
+
 use proptest::prelude::*;
 
 use super::*;

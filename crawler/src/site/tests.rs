@@ -1,3 +1,5 @@
+//! Which site a start URL means, and what it is called.
+
 use super::*;
 use crate::url_key::Identity;
 

@@ -1,3 +1,5 @@
+//! One spelling for one page, rule by rule.
+
 mod properties;
 
 use encoding_rs::{Encoding, ISO_2022_JP, SHIFT_JIS, UTF_8, UTF_16LE, WINDOWS_1252};

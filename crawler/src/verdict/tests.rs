@@ -1,3 +1,5 @@
+//! The decision table, and what chains of pages come to.
+
 mod settle;
 mod table;
 

@@ -1,3 +1,5 @@
+//! Which dates exist, in the table of forms that the protocol, its schema and people use.
+
 use super::*;
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! Addresses, their escapes, and the location rule.
+
 use super::{syntax::is, *};
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! What reading forgives, what it leaves out, and what it refuses.
+
 use std::io::{self, BufReader, Write};
 
 use proptest::prelude::*;

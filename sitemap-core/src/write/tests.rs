@@ -1,3 +1,5 @@
+//! Bytes, limits and escapes of what is written.
+
 use proptest::prelude::*;
 
 use super::*;

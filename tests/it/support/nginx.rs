@@ -162,7 +162,7 @@ pub fn server(port: u16, name: &str, root: &Path) -> String {
     )
 }
 
-/// One process without helpers, so that killing it leaves nothing behind.
+/// One process without workers, so that killing it leaves nothing behind.
 fn settings(place: &Place, servers: &str) -> String {
     let control = place.control;
     // Everything it may write goes to the folder, whoever runs it.
