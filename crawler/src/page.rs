@@ -131,7 +131,7 @@ reasons! {
     /// An `exclude` rule, or no `include` rule matches.
     ExcludedByRule = "excluded-by-rule", Excluded, "left out by an include or exclude rule";
     /// A `follow-only` rule.
-    FollowOnly = "follow-only", Excluded, "fetched for its links only, by a follow-only rule";
+    FollowOnly = "follow-only", Excluded, "fetched for its links only";
     /// Two URLs that differ only in characters which a sitemap must write percent-encoded: the other one is listed.
     DuplicateSpelling = "duplicate-spelling", Excluded, "listed under another spelling of the same URL";
     /// Its URL is too long once it is percent-encoded as a sitemap must have it.

@@ -270,7 +270,7 @@ impl Door {
             };
             let fetched = match result {
                 Ok(fetched) => fetched,
-                Err(error) => return Robots::Unreachable(format!("{url}: {}", chain(&error))),
+                Err(error) => return Robots::Unreachable(format!("{url}: {error}")),
             };
             let status = fetched.head.status;
             if (300..400).contains(&status)
@@ -323,21 +323,6 @@ pub(super) fn retry_delay(limits: &LimitsConfig, url: &UrlKey, tries: u32) -> Du
         .unwrap_or_default();
     let spread = u32::try_from((url.fingerprint() ^ u64::from(tries)) % 256).unwrap_or_default();
     base.saturating_add(base.saturating_mul(spread) / 1024)
-}
-
-/// An error and its causes in one line.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
 }
 
 /// Notes when the head of an answer arrives, and passes everything on.

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     CrawlError,
-    door::{Answered, Door, Refused, Robots, chain},
+    door::{Answered, Door, Refused, Robots},
 };
 use crate::{
     config::ScopeWidth,
@@ -76,7 +76,7 @@ pub(super) async fn start(
             .await
             .map_err(|refused| refused_start(&url, refused))?;
         let fetched = result.map_err(|error| CrawlError::Start {
-            message: format!("{url} cannot be fetched: {}", chain(&error)),
+            message: format!("{url} cannot be fetched: {error}"),
             source: None,
         })?;
         bytes_in += fetched.wire_bytes;

@@ -20,7 +20,7 @@ pub use self::decide::MAX_REDIRECTS;
 use self::resume::Memory;
 use super::{
     CrawlError, Crawled, Ending, Progress, Shutdown,
-    door::{BUSY_POLL, Door, HeldTurn, Robots, chain, retry_delay},
+    door::{BUSY_POLL, Door, HeldTurn, Robots, retry_delay},
     judge::Judge,
     signal,
 };
@@ -490,7 +490,7 @@ impl<'a> Run<'a> {
         let outcome = match done.result {
             Ok((_, facts)) => Outcome::Answered(facts),
             Err(error) => Outcome::NoAnswer {
-                error: chain(&error),
+                error: error.to_string(),
             },
         };
         let (url, sequence, depth, hops) = (
