@@ -105,6 +105,9 @@ pub(crate) struct Summary {
     sitemap_urls: Vec<String>,
     #[serde(skip)]
     dropped: usize,
+    /// Listed pages with the content of another one.
+    #[serde(skip)]
+    duplicates: u64,
     #[serde(skip)]
     resumed: bool,
     /// Where the files are.
@@ -154,6 +157,7 @@ impl Summary {
             report: Report::default(),
             sitemap_urls: Vec::new(),
             dropped: 0,
+            duplicates: 0,
             resumed: false,
             output: None,
             notices: Vec::new(),
@@ -188,6 +192,7 @@ impl Summary {
         self.files = published.files.iter().map(FileLine::from).collect();
         self.sitemap_urls.clone_from(&published.sitemap_urls);
         self.dropped = published.dropped.len();
+        self.duplicates = published.duplicates;
     }
 
     /// How long it took.
@@ -258,6 +263,12 @@ impl Summary {
         add_reasons(lines, "failed", self.failed, &self.report.failed_reasons);
         if self.queued > 0 {
             lines.push(format!("  {} not reached", human::number(self.queued)));
+        }
+        if self.duplicates > 0 {
+            lines.push(format!(
+                "  {} of the listed pages repeat another one byte for byte; a canonical link would say which counts",
+                human::number(self.duplicates)
+            ));
         }
     }
 
@@ -383,6 +394,7 @@ mod tests {
             ],
             sitemap_urls: vec!["https://www.example.com/docs/sitemap.xml".to_owned()],
             listed: 1_234,
+            duplicates: 0,
             dropped: vec!["sitemap.old.xml.gz".to_owned()],
             problems: Vec::new(),
         });

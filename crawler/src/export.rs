@@ -39,6 +39,9 @@ const CHUNK: usize = 8_192;
 /// First-level directories that get statistics of their own; the others count for the host only.
 const MAX_DIRECTORIES: usize = 10_000;
 
+/// Contents that are compared with each other: 160 MB at most. Further ones are not looked at.
+const MAX_CONTENTS: usize = 10_000_000;
+
 /// A share of pages above this makes a directory distrusted ...
 const DISTRUST_PERCENT: u64 = 20;
 
@@ -55,6 +58,7 @@ pub struct Export {
     host_date: Option<Timestamp>,
     latest: Timestamp,
     trust: Trust,
+    duplicates: u64,
 }
 
 /// Receives the entries of a site one by one; says whether to go on.
@@ -66,6 +70,21 @@ struct Gathered {
     statistics: Statistics,
     /// Fingerprints of addresses that are written in another way than they were requested.
     respelled: HashSet<u64>,
+    /// Halves of the content hashes of listed pages, at most [`MAX_CONTENTS`].
+    contents: HashSet<u64>,
+    /// Listed pages whose content an earlier listed page has.
+    duplicates: u64,
+}
+
+impl Gathered {
+    fn note_content(&mut self, ContentHash(hash): ContentHash) {
+        let half = u64::try_from(hash >> 64).unwrap_or_default();
+        if self.contents.contains(&half) {
+            self.duplicates += 1;
+        } else if self.contents.len() < MAX_CONTENTS {
+            self.contents.insert(half);
+        }
+    }
 }
 
 impl Export {
@@ -79,6 +98,7 @@ impl Export {
             host_date: runs::host_date(store)?,
             latest: now + 24.hours(),
             trust: Trust::read(store)?,
+            duplicates: 0,
         };
         let mut gathered = Gathered::default();
         let mut from = None;
@@ -92,6 +112,7 @@ impl Export {
                 None => break,
             }
         }
+        export.duplicates = gathered.duplicates;
         if export.trust.update(run, &gathered.statistics) {
             store.commit(&Commit {
                 run,
@@ -100,6 +121,12 @@ impl Export {
             })?;
         }
         Ok(export)
+    }
+
+    /// Listed pages that have the same content, byte for byte, as an earlier listed one. They stay: only
+    /// the site can say which of them is the one.
+    pub fn duplicates(&self) -> u64 {
+        self.duplicates
     }
 
     /// One chunk of records from `from` on; the changed verdicts, and where to go on.
@@ -174,6 +201,9 @@ impl Export {
                 (Some(_), None) | (None, _) => false,
             };
             gathered.statistics.add(key, self.is_now(facts), moved);
+            if let Some(hash) = facts.content_hash {
+                gathered.note_content(hash);
+            }
         }
         Ok((reason != record.reason).then_some(reason))
     }

@@ -54,8 +54,12 @@ impl Judge {
     }
 
     /// What is decided about a URL before it is fetched: [`Reason::Queued`] when it may be, `None`
-    /// when it is out of scope.
+    /// when it is out of scope or robots.txt itself.
     pub(super) fn before_fetch(&self, url: &UrlKey, depth: u32) -> Option<Reason> {
+        // It was read before anything else, and is no page.
+        if url.path() == "/robots.txt" {
+            return None;
+        }
         let reason = match self.scope.judge(url) {
             Judgement::Outside => return None,
             Judgement::Excluded(reason) => reason,

@@ -337,6 +337,27 @@ fn a_url_that_grows_too_long_when_written_is_not_listed() {
 }
 
 #[test]
+fn pages_that_repeat_another_one_are_listed_and_counted() {
+    let mut bench = Bench::new();
+    let duplicates = |bench: &mut Bench| {
+        let now = time(START) + 48.hours();
+        Export::prepare(&mut bench.store, bench.run, now)
+            .unwrap()
+            .duplicates()
+    };
+    bench.crawl(
+        0,
+        &[
+            ("/a", 1 << 64, None),
+            ("/b", 2 << 64, None),
+            ("/c", 1 << 64, None),
+        ],
+    );
+    assert_eq!(duplicates(&mut bench), 1);
+    assert_eq!(bench.publish().len(), 3);
+}
+
+#[test]
 fn chains_are_judged_when_all_is_known() {
     let mut bench = Bench::new();
     bench.crawl(0, &[("/end", 1, None)]);

@@ -108,6 +108,8 @@ pub struct Published {
     pub sitemap_urls: Vec<String>,
     /// Listed URLs.
     pub listed: u64,
+    /// Listed pages that have the same content, byte for byte, as another listed page.
+    pub duplicates: u64,
     /// Files that left the index by this publish; they leave the disk after their grace.
     pub dropped: Vec<String>,
     /// What failed after the set was in place, each a fragment with its causes: what is to be
@@ -309,7 +311,7 @@ impl NewSet {
         };
         Ok(Self {
             manifest: next_manifest(request, &previous, &intended, &plan, &built, listed),
-            published: summarise(&built, &previous.manifest, listed),
+            published: summarise(&built, &previous.manifest, listed, export.duplicates()),
             export,
             previous,
             intended,
@@ -420,7 +422,7 @@ fn names(built: &[BuiltFile]) -> HashSet<&str> {
     built.iter().map(|file| file.record.name.as_str()).collect()
 }
 
-fn summarise(built: &[BuiltFile], previous: &Manifest, listed: u64) -> Published {
+fn summarise(built: &[BuiltFile], previous: &Manifest, listed: u64, duplicates: u64) -> Published {
     let files = built
         .iter()
         .map(|file| PublishedFile {
@@ -447,6 +449,7 @@ fn summarise(built: &[BuiltFile], previous: &Manifest, listed: u64) -> Published
         files,
         sitemap_urls,
         listed,
+        duplicates,
         dropped,
         problems: Vec::new(),
     }

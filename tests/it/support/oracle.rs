@@ -39,7 +39,8 @@ impl Answer {
 pub fn crawl(start: &str) -> Found {
     let start = one_spelling(Url::parse(start).expect("a URL"));
     let directory = start.join(".").expect("a directory");
-    let is_ours = |url: &Url| url.as_str().starts_with(directory.as_str());
+    let is_ours =
+        |url: &Url| url.as_str().starts_with(directory.as_str()) && url.path() != "/robots.txt";
     let mut found = Found::default();
     let mut seen = BTreeSet::from([start.to_string()]);
     let mut queue = VecDeque::from([start]);

@@ -155,7 +155,10 @@ async fn robots_txt_is_read_before_anything_else_and_obeyed() {
             "/robots.txt",
             FixturePage::text("User-agent: *\nDisallow: /private/\n"),
         ),
-        ("/", FixturePage::linking(["/private/a", "/open"])),
+        (
+            "/",
+            FixturePage::linking(["/private/a", "/open", "/robots.txt"]),
+        ),
         ("/open", FixturePage::linking(["/private/b"])),
     ]));
     let crawled = bench.run().await;
@@ -165,6 +168,8 @@ async fn robots_txt_is_read_before_anything_else_and_obeyed() {
         with_reason(&crawled, Reason::RobotsDisallowed),
         ["/private/a", "/private/b"]
     );
+    assert_eq!(bench.site.requests().len(), 3, "robots.txt is no page");
+    assert_eq!(reasons(&crawled).len(), 4);
 }
 
 #[tokio::test(start_paused = true)]
