@@ -18,7 +18,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::{sync::watch, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-pub use self::run::{COMMIT_INTERVAL, MAX_REDIRECTS};
+pub use self::run::COMMIT_INTERVAL;
 use self::{
     door::Door,
     judge::Judge,

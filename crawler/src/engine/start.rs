@@ -17,10 +17,8 @@ use crate::{
     robots::Rules,
     site::{self, Site},
     url_key::{Origin, UrlKey},
+    verdict::MAX_HOPS,
 };
-
-/// Redirects followed from the start URL (as for any page).
-const START_HOPS: usize = 10;
 
 /// One answer on the way from the typed URL to the site.
 pub(super) struct Hop {
@@ -91,9 +89,9 @@ pub(super) async fn start(
         match (status, location) {
             (200, _) => break,
             (300..=303 | 307 | 308, Some(target)) => {
-                if hops.len() > START_HOPS || hops.iter().any(|hop| hop.url == target) {
+                if hops.len() > MAX_HOPS || hops.iter().any(|hop| hop.url == target) {
                     return Err(problem(format!(
-                        "{typed} redirects in a loop, or more than {START_HOPS} times"
+                        "{typed} redirects in a loop, or more than {MAX_HOPS} times"
                     )));
                 }
                 // Stops before a foreign host is contacted.

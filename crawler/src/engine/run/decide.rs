@@ -8,11 +8,8 @@ use crate::{
     page::{Outcome, PageFacts, PageRecord, Reason, State, Via},
     store::{Discovery, Finished, QueuedUrl},
     url_key::UrlKey,
-    verdict::{self, Verdict},
+    verdict::{self, MAX_HOPS, Verdict},
 };
-
-/// Redirects in a row after which a target is no longer taken (as Google has it).
-pub const MAX_REDIRECTS: u8 = 10;
 
 impl Run<'_> {
     /// Uses the answers that led from the typed URL to the site, as far as the run does not know them:
@@ -120,7 +117,7 @@ impl Run<'_> {
         let mut taken = Vec::new();
         for (target, via) in verdict::targets(facts, verdict.follow, take_nofollow_links) {
             let hops = match via {
-                Via::Redirect if hops >= MAX_REDIRECTS => continue,
+                Via::Redirect if usize::from(hops) >= MAX_HOPS => continue,
                 Via::Redirect => hops + 1,
                 Via::Start | Via::Link | Via::Refresh | Via::Canonical | Via::Alternate => 0,
             };

@@ -16,7 +16,6 @@ use tokio::{
     time::Instant,
 };
 
-pub use self::decide::MAX_REDIRECTS;
 use self::resume::Memory;
 use super::{
     CrawlError, Crawled, Ending, Progress, Shutdown,

@@ -369,7 +369,7 @@ async fn an_endless_chain_of_redirects_ends() {
     });
     let crawled = Bench::new(site).run().await;
     assert_eq!(crawled.ending, Ending::Drained);
-    assert_eq!(reasons(&crawled).len(), 1 + 1 + usize::from(MAX_REDIRECTS));
+    assert_eq!(reasons(&crawled).len(), 1 + 1 + crate::verdict::MAX_HOPS);
 }
 
 #[tokio::test(start_paused = true)]
