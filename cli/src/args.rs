@@ -2,10 +2,13 @@
 //! what they mean and whether they make sense is decided once, in [`crate::settings`], for flags,
 //! variables and files alike.
 
+mod check;
+
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use self::check::CheckArgs;
 use crate::settings::value::{Item, Value};
 
 /// Walks a live website politely and publishes a standards-perfect set of XML sitemaps.
@@ -28,6 +31,9 @@ pub(crate) enum Command {
     /// Crawl each site and publish its sitemaps
     #[command(long_about = CRAWL_HELP)]
     Crawl(Box<CrawlArgs>),
+    /// Check sitemaps, indexes, feeds and URL lists in files and folders
+    #[command(long_about = check::CHECK_HELP)]
+    Check(CheckArgs),
 }
 
 /// What was typed after `arpent crawl`.
@@ -287,7 +293,9 @@ mod tests {
                 }
                 (_, _) => line.push(format!("--{}", name.replace('_', "-"))),
             }
-            let Command::Crawl(typed) = Args::try_parse_from(line).unwrap().command;
+            let Command::Crawl(typed) = Args::try_parse_from(line).unwrap().command else {
+                panic!("`arpent crawl` was typed");
+            };
             let names: Vec<_> = typed.typed().into_iter().map(|(name, _)| name).collect();
             assert_eq!(names, [name]);
         }

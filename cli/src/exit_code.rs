@@ -14,8 +14,10 @@ use crate::{panicked::Panicked, settings::SettingsError, signal::StopSignal};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum ExitCode {
-    /// Published, or nothing changed.
+    /// Published, or nothing changed; nothing wrong with what was checked.
     Success = 0,
+    /// `check` found errors.
+    Invalid = 1,
     /// Wrong usage or settings; a state that cannot be opened, or was written by a newer arpent.
     Usage = 2,
     /// Published, but partial: some URLs failed after their tries, or were not reached; or the set
@@ -38,7 +40,7 @@ pub(crate) enum ExitCode {
 
 impl ExitCode {
     /// All of them, the worst first: what several sites end with is the worst of their codes.
-    const WORST_FIRST: [Self; 9] = [
+    const WORST_FIRST: [Self; 10] = [
         Self::Terminated,
         Self::Interrupted,
         Self::Internal,
@@ -47,6 +49,7 @@ impl ExitCode {
         Self::NotCrawled,
         Self::Refused,
         Self::Partial,
+        Self::Invalid,
         Self::Success,
     ];
 
@@ -69,7 +72,7 @@ impl ExitCode {
         if let Some(error) = error.downcast_ref::<StoreError>() {
             return Self::of_store_error(error);
         }
-        if error.is::<SettingsError>() || error.is::<FetchError>() {
+        if error.is::<SettingsError>() || error.is::<FetchError>() || error.is::<Misuse>() {
             // The only fetch error that gets here says that the client cannot be built from its settings.
             return Self::Usage;
         }
@@ -126,6 +129,11 @@ impl ExitCode {
     "the site went down during the crawl; nothing is published, the same command later goes on"
 )]
 pub(crate) struct SiteDown;
+
+/// What was typed makes no sense, or names what cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Misuse(pub(crate) String);
 
 impl From<StopSignal> for ExitCode {
     fn from(signal: StopSignal) -> Self {

@@ -1,5 +1,5 @@
 //! The program `arpent`: what was typed becomes settings, settings become a crawl, its result is
-//! published and told. Everything that crawls lives in the library [`crawler`].
+//! published and told; or files are checked. Everything that crawls lives in the library [`crawler`].
 //!
 //! # Map
 //! | file | question it answers |

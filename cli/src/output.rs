@@ -40,6 +40,8 @@ pub(crate) struct Output {
 struct Shared {
     is_terminal: bool,
     colours: bool,
+    /// The same for stdout.
+    data_colours: bool,
     screen: Mutex<Screen>,
 }
 
@@ -48,6 +50,21 @@ struct Shared {
 struct Screen {
     quiet: bool,
     live: Option<ProgressBar>,
+}
+
+/// How a piece of data looks on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Paint {
+    /// As everything.
+    Plain,
+    /// To be seen first.
+    Bold,
+    /// An error.
+    Error,
+    /// A warning.
+    Warning,
+    /// A note, or help.
+    Note,
 }
 
 /// How a line of talk begins.
@@ -69,6 +86,7 @@ impl Output {
         let shared = Shared {
             is_terminal: is_terminal && !is_dumb,
             colours: is_terminal && !is_dumb && !set("NO_COLOR"),
+            data_colours: io::stdout().is_terminal() && !is_dumb && !set("NO_COLOR"),
             screen: Mutex::default(),
         };
         Self {
@@ -112,6 +130,28 @@ impl Output {
     /// A line of data. A reader that went away ends the data, not the program.
     pub(crate) fn data(&self, line: &str) {
         self.write_out(&escape(line));
+    }
+
+    /// A line of data made of pieces, coloured where stdout is a terminal.
+    pub(crate) fn data_painted(&self, pieces: &[(Paint, &str)]) {
+        let mut line = String::new();
+        for (paint, text) in pieces {
+            let colour = match paint {
+                Paint::Plain => "",
+                Paint::Bold => "\x1b[1m",
+                Paint::Error => "\x1b[1;31m",
+                Paint::Warning => "\x1b[1;33m",
+                Paint::Note => "\x1b[1;36m",
+            };
+            if self.shared.data_colours && !colour.is_empty() {
+                line.push_str(colour);
+                line.push_str(&escape(text));
+                line.push_str("\x1b[0m");
+            } else {
+                line.push_str(&escape(text));
+            }
+        }
+        self.write_out(&line);
     }
 
     /// A line of JSON as data.

@@ -52,8 +52,10 @@ impl Outcome {
             ExitCode::NotCrawled => Self::Unreachable,
             ExitCode::Busy => Self::Busy,
             ExitCode::Interrupted | ExitCode::Terminated => Self::Interrupted,
-            // The first two are no failures; a caller that says otherwise has a bug.
-            ExitCode::Success | ExitCode::Partial | ExitCode::Internal => Self::Internal,
+            // The first three are no failures; a caller that says otherwise has a bug.
+            ExitCode::Success | ExitCode::Partial | ExitCode::Invalid | ExitCode::Internal => {
+                Self::Internal
+            }
         }
     }
 

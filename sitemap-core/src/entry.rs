@@ -5,7 +5,9 @@
 
 use std::fmt;
 
-use crate::{LastMod, Loc, write};
+use jiff::Timestamp;
+
+use crate::{LastMod, Loc, extension::Extensions, write};
 
 /// One page: the `<url>` of a urlset.
 ///
@@ -22,6 +24,8 @@ pub struct UrlEntry {
     pub changefreq: Option<ChangeFreq>,
     /// How important the page is among those of its site (R18); missing means [`Priority::DEFAULT`] (R19).
     pub priority: Option<Priority>,
+    /// Pictures, films, news, versions in other languages, and elements of own namespaces (R70, R71).
+    pub extensions: Extensions,
 }
 
 /// One sitemap file: the `<sitemap>` of an index.
@@ -32,6 +36,8 @@ pub struct IndexEntry {
     pub loc: Loc,
     /// When the bytes of the file last changed, not its pages (R41).
     pub lastmod: Option<LastMod>,
+    /// The last instant of a year, a month or a minute that was read in place of a date, and that no file may have.
+    pub(crate) vague_lastmod: Option<Timestamp>,
 }
 
 impl UrlEntry {
@@ -42,6 +48,7 @@ impl UrlEntry {
             lastmod: None,
             changefreq: None,
             priority: None,
+            extensions: Extensions::default(),
         }
     }
 
@@ -54,7 +61,7 @@ impl UrlEntry {
 
     /// The bytes this entry takes in a file before compression: escaped, with its tags and its line end.
     ///
-    /// It is exactly what [`UrlSetWriter`](crate::UrlSetWriter) adds to a file, counted without writing or allocating.
+    /// It is exactly what [`UrlSetWriter`](crate::UrlSetWriter) adds to a file, counted without keeping any of it.
     ///
     /// ```
     /// use sitemap_core::{Loc, UrlEntry};
@@ -72,7 +79,11 @@ impl UrlEntry {
 impl IndexEntry {
     /// An entry with nothing but its address.
     pub fn new(loc: Loc) -> Self {
-        Self { loc, lastmod: None }
+        Self {
+            loc,
+            lastmod: None,
+            vague_lastmod: None,
+        }
     }
 
     /// The same entry with this date of change.
@@ -80,6 +91,31 @@ impl IndexEntry {
     pub fn with_lastmod(mut self, lastmod: LastMod) -> Self {
         self.lastmod = Some(lastmod);
         self
+    }
+
+    /// Whether the file may have changed at `since` or later, so that it has to be read again: its date is not earlier, or it has
+    /// none (R43).
+    ///
+    /// A date counts as its last instant in UTC, and so do a year, a month and a minute, which an index of others may have. Source:
+    /// <https://www.sitemaps.org/protocol.html#sitemapIndexTagDefinitions>, "retrieve sitemaps in the index that were modified
+    /// since a certain date".
+    ///
+    /// ```
+    /// use sitemap_core::{IndexEntry, LastMod, Loc};
+    ///
+    /// let entry = IndexEntry::new(Loc::parse("https://example.com/sitemap-root.xml.gz")?);
+    /// let noon = "2026-03-02T12:00:00Z".parse()?;
+    /// assert!(entry.changed_since(noon));
+    /// assert!(entry.clone().with_lastmod(LastMod::parse("2026-03-02")?).changed_since(noon));
+    /// assert!(!entry.with_lastmod(LastMod::parse("2026-03-02T11:59:59Z")?).changed_since(noon));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn changed_since(&self, since: Timestamp) -> bool {
+        let stated = self.lastmod.as_ref().map(LastMod::latest_instant);
+        stated
+            .or(self.vague_lastmod)
+            // A value without a fraction can mean any instant of its second.
+            .is_none_or(|latest| latest.as_second() >= since.as_second())
     }
 
     /// The bytes this entry takes in an index before compression: escaped, with its tags and its line end.
@@ -191,36 +227,9 @@ impl Priority {
     /// # Errors
     /// [`PriorityError`] outside the range, and for a comma, an exponent, an empty text or anything else.
     pub fn parse(text: &str) -> Result<Self, PriorityError> {
-        let (negative, unsigned) = match text.as_bytes() {
-            [b'-', ..] => (true, &text[1..]),
-            [b'+', ..] => (false, &text[1..]),
-            _ => (false, text),
-        };
-        let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
-        let all_digits = whole
-            .bytes()
-            .chain(fraction.bytes())
-            .all(|byte| byte.is_ascii_digit());
-        if !all_digits || (whole.is_empty() && fraction.is_empty()) {
-            return Err(PriorityError);
-        }
-        let is_zero = |digits: &str| digits.bytes().all(|digit| digit == b'0');
-        match whole.trim_start_matches('0') {
-            "" if negative && !is_zero(fraction) => Err(PriorityError),
-            "" => {
-                let digit = |position: usize| {
-                    fraction
-                        .as_bytes()
-                        .get(position)
-                        .map_or(0, |digit| digit - b'0')
-                };
-                Ok(Self {
-                    tenths: digit(0) + u8::from(digit(1) >= 5),
-                })
-            }
-            "1" if !negative && is_zero(fraction) => Ok(Self { tenths: 10 }),
-            _ => Err(PriorityError),
-        }
+        parse_tenths(text, 1)
+            .map(|tenths| Self { tenths })
+            .ok_or(PriorityError)
     }
 
     /// The priority in tenths, 0 to 10.
@@ -233,6 +242,41 @@ impl fmt::Display for Priority {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}.{}", self.tenths / 10, self.tenths % 10)
     }
+}
+
+/// Reads a `decimal` of the schema from 0 to `max`, one digit, in tenths: digits with at most one point, and possibly a sign.
+/// Further digits are rounded, halves up.
+pub(crate) fn parse_tenths(text: &str, max: u8) -> Option<u8> {
+    let (negative, unsigned) = match text.as_bytes() {
+        [b'-', ..] => (true, &text[1..]),
+        [b'+', ..] => (false, &text[1..]),
+        _ => (false, text),
+    };
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let all_digits = whole
+        .bytes()
+        .chain(fraction.bytes())
+        .all(|byte| byte.is_ascii_digit());
+    if !all_digits || (whole.is_empty() && fraction.is_empty()) {
+        return None;
+    }
+    let whole = match whole.trim_start_matches('0').as_bytes() {
+        [] => 0,
+        [digit] => digit - b'0',
+        _ => return None,
+    };
+    let is_whole = fraction.bytes().all(|digit| digit == b'0');
+    let is_zero = whole == 0 && is_whole;
+    if (negative && !is_zero) || whole > max || (whole == max && !is_whole) {
+        return None;
+    }
+    let digit = |position: usize| {
+        fraction
+            .as_bytes()
+            .get(position)
+            .map_or(0, |digit| digit - b'0')
+    };
+    Some(whole * 10 + digit(0) + u8::from(digit(1) >= 5))
 }
 
 #[cfg(test)]

@@ -115,6 +115,26 @@ impl LastMod {
         }
     }
 
+    /// The last instant of a year, a month or a minute, which W3C date-time knows, but the schema refuses; `None` for anything else.
+    pub(crate) fn vague_instant(text: &str) -> Option<Timestamp> {
+        if parse_form(text).err() != Some(LastModError::Precision) {
+            return None;
+        }
+        let ends: &[&str] = match text.len() {
+            4 => &["-12-31"],
+            7 => &["-31", "-30", "-29", "-28"],
+            _ => &[":59"],
+        };
+        // The zone of a time stands behind its minute.
+        let (head, zone) = text
+            .split_at_checked("YYYY-MM-DDThh:mm".len())
+            .unwrap_or((text, ""));
+        let last = ends
+            .iter()
+            .find_map(|end| Self::parse(&format!("{head}{end}{zone}")).ok())?;
+        Some(last.latest_instant())
+    }
+
     /// The value as it stands in a file.
     pub fn as_str(&self) -> &str {
         &self.text

@@ -1,13 +1,15 @@
 //! The sitemap protocol of <https://www.sitemaps.org/protocol.html>, as a library without network, runtime, clock or files.
 //!
 //! Values are checked when they are made, so what exists can be written: a [`Loc`] is a URL in the form in which a sitemap has it, a
-//! [`LastMod`] a date that both the text of the protocol and its schemas accept, a [`UrlEntry`] one page. The writers count entries
-//! and bytes and never exceed the limits; the reader takes what others publish and says what was wrong with it. Everything goes
-//! through `impl Write` and `impl BufRead`, and the time is an argument.
+//! [`LastMod`] a date that both the text of the protocol and its schemas accept, a [`UrlEntry`] one page, with images and the like as
+//! [`extension`]s. The writers count entries and bytes and never exceed the limits; the reader takes what others publish and says
+//! what was wrong with it. Everything goes through `impl Write` and `impl BufRead`, and the time is an argument.
 //!
 //! ```text
 //! Loc, LastMod -> UrlEntry -> UrlSetWriter -> (GzipWriter) -> bytes -> read::check -> ready to publish
 //!                 IndexEntry -> IndexWriter ------------------^
+//!                 UrlEntry -> TextWriter, RssWriter, AtomWriter -^
+//! any bytes -> read::Reader -> UrlEntry, IndexEntry, findings
 //! ```
 //!
 //! The numbers R1 to R80 in this documentation and in findings are those of `RULES.md`, beside this crate's manifest.
@@ -61,6 +63,25 @@
 //! let _ = writer.push(&IndexEntry::new(part).with_lastmod(changed))?;
 //! let (index, _) = writer.finish()?;
 //! assert!(String::from_utf8_lossy(&index).contains("<lastmod>2026-03-02T04:00:11Z</lastmod>"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Tell of pictures and of other languages
+//! ```
+//! use sitemap_core::{Loc, UrlEntry, UrlSetOptions, UrlSetWriter, extension::{Alternate, Hreflang, Image}};
+//!
+//! let mut entry = UrlEntry::new(Loc::parse("https://example.com/en/")?);
+//! entry.extensions.add_image(Image::new(Loc::parse("https://cdn.example.net/a.jpg")?))?;
+//! for (hreflang, href) in [("en", "https://example.com/en/"), ("fr-CA", "https://example.com/fr/")] {
+//!     entry.extensions.add_alternate(Alternate::new(Hreflang::parse(hreflang)?, Loc::parse(href)?))?;
+//! }
+//! // The root declares what the entries use, so that must be known first.
+//! let mut options = UrlSetOptions::default();
+//! options.namespaces.add(&entry.extensions)?;
+//! let mut writer = UrlSetWriter::with_options(Vec::new(), options)?;
+//! let _ = writer.push(&entry)?;
+//! let file = String::from_utf8(writer.finish()?.0)?;
+//! assert!(file.contains("<xhtml:link rel=\"alternate\" hreflang=\"fr-CA\" href=\"https://example.com/fr/\"/>"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -118,15 +139,20 @@
 //! ```
 
 pub mod entry;
+pub mod extension;
 pub mod lastmod;
 pub mod limits;
 pub mod loc;
 pub mod partition;
 pub mod read;
+pub mod validate;
 pub mod write;
 
 pub use entry::{ChangeFreq, ChangeFreqError, IndexEntry, Priority, PriorityError, UrlEntry};
 pub use lastmod::{LastMod, LastModError};
 pub use limits::Limits;
 pub use loc::{Loc, LocError};
-pub use write::{FileSummary, GzipWriter, IndexWriter, Push, UrlSetWriter, WriteError};
+pub use write::{
+    AtomWriter, FeedInfo, FileSummary, GzipWriter, IndexWriter, Push, RssWriter, SchemaLocation,
+    TextWriter, UrlSetOptions, UrlSetWriter, WriteError,
+};

@@ -18,6 +18,9 @@ pub const MAX_BYTES: u64 = 52_428_800;
 /// 2,048 as well; what both accept is 2,047.
 pub const MAX_LOC_CHARACTERS: usize = 2_047;
 
+/// The most bytes the lines around the entries of a file take, with all namespaces it declares. The partition keeps them free.
+pub const MAX_FRAME_BYTES: u64 = 4_096;
+
 /// The XML namespace of the root element, exactly this string (R5).
 ///
 /// Source: <https://www.sitemaps.org/protocol.html#xmlTagDefinitions> and the `targetNamespace` of both schemas.

@@ -13,7 +13,7 @@ use crate::limits::MAX_LOC_CHARACTERS;
 use syntax::{
     Comparable, Parts, QUERY, clean_path_start, push_authority, push_encoded, push_path, split,
 };
-pub(crate) use syntax::{Rawness, rawness};
+pub(crate) use syntax::{Rawness, has_ascii_host, rawness};
 
 /// An absolute `http` or `https` URL in the form in which it is written into a sitemap.
 ///
@@ -117,6 +117,19 @@ impl Loc {
     /// Scheme, host and port if it is not the scheme's default: `https://example.com:8443`.
     pub fn origin(&self) -> &str {
         &self.text[..self.path_start]
+    }
+
+    /// The host without the port: `example.com`, `192.0.2.1` or `[2001:db8::1]`.
+    pub fn host(&self) -> &str {
+        let origin = self.origin();
+        let authority = origin
+            .split_once("://")
+            .map_or(origin, |(_, authority)| authority);
+        match authority.rsplit_once(':') {
+            // A colon within brackets belongs to the address.
+            Some((host, port)) if !port.ends_with(']') => host,
+            Some(_) | None => authority,
+        }
     }
 
     /// The path and, with its `?`, the query: `/catalog/show?item=23`.

@@ -20,7 +20,7 @@ const OWNERS: [(&str, &[&str]); 15] = [
     (
         "clap",
         &[
-            "cli/src/args.rs",
+            "cli/src/args",
             "cli/src/commands/mod.rs",
             "cli/src/output.rs",
         ],

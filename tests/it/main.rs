@@ -7,9 +7,12 @@
 mod support;
 
 mod architecture;
+mod check;
+mod check_rules;
 mod cli;
 mod conformance_html;
 mod conformance_robots;
+mod conformance_sitemaps;
 mod conformance_url;
 mod exit_codes;
 mod kill;

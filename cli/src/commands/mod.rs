@@ -1,6 +1,7 @@
 //! From the start of the process to its exit code: reads the outside world once (arguments,
 //! environment), runs the job, tells what went wrong.
 
+mod check;
 mod crawl;
 mod seams;
 
@@ -30,6 +31,7 @@ pub(crate) fn run() -> ExitCode {
     };
     let result = match args.command {
         Command::Crawl(args) => crawl::run(&args, &environment, &output),
+        Command::Check(args) => check::run(&args, &output),
     };
     result.unwrap_or_else(|error| {
         tell(&error, &output);

@@ -22,7 +22,9 @@ fn load(
     if file.is_some() {
         line.extend(["--config", "config.toml"]);
     }
-    let Command::Crawl(args) = Args::try_parse_from(line).unwrap().command;
+    let Command::Crawl(args) = Args::try_parse_from(line).unwrap().command else {
+        panic!("`arpent crawl` was typed");
+    };
     let home = if cfg!(windows) {
         ("LOCALAPPDATA", "C:\\home")
     } else {
@@ -906,7 +908,10 @@ fn the_state_has_its_place_in_the_home_directory() {
 fn without_a_home_directory_the_state_must_be_named() {
     let Command::Crawl(args) = Args::try_parse_from(["arpent", "crawl", URL])
         .unwrap()
-        .command;
+        .command
+    else {
+        panic!("`arpent crawl` was typed");
+    };
     let error = Settings::load(&args, &Environment::new(), |_| Ok(String::new())).unwrap_err();
     assert_eq!(
         error.to_string(),

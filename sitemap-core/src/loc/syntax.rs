@@ -154,6 +154,11 @@ pub(crate) fn rawness(text: &str) -> Rawness {
     rawness
 }
 
+/// Whether the host of an absolute URL is written in ASCII.
+pub(crate) fn has_ascii_host(text: &str) -> bool {
+    split(text).is_ok_and(|parts| parts.authority.is_ascii())
+}
+
 /// An absolute URL cut at its separators, nothing checked yet but the scheme.
 pub(super) struct Parts<'a> {
     pub(super) https: bool,

@@ -2,6 +2,7 @@
 
 mod borders;
 mod cases;
+mod extensions;
 mod histories;
 mod memory;
 mod model;

@@ -3,15 +3,13 @@
 //! Owns every threshold of the partition; the other files of this room ask here and never compare a count themselves.
 
 use super::{Layout, PartitionError};
+use crate::limits::MAX_FRAME_BYTES;
 
 /// The most entries one file may have: sitemaps.org protocol, "no more than 50,000 URLs".
 const MAX_FILE_ENTRIES: u64 = 50_000;
 
 /// The most bytes one uncompressed file may have: sitemaps.org protocol, "no larger than 50MB (52,428,800 bytes)".
 const MAX_FILE_BYTES: u64 = 52_428_800;
-
-/// Kept free of entries in a file of the maximum size: XML declaration, stylesheet line, root element with its namespaces.
-const FRAME_BYTES: u64 = 4_096;
 
 /// With more first-level directories than this the threshold for one of them rises to [`RAISED_SECTION`]. Search Console's
 /// report of an index shows 1,000 sitemaps.
@@ -148,7 +146,7 @@ impl Thresholds {
     }
 
     fn aim_bytes(&self) -> u64 {
-        self.file_bytes.min(MAX_FILE_BYTES - FRAME_BYTES)
+        self.file_bytes.min(MAX_FILE_BYTES - MAX_FRAME_BYTES)
     }
 
     /// The share of a full file's bytes that `subsection` is of its entries.

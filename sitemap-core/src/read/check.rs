@@ -3,13 +3,13 @@
 use std::io::{self, BufRead};
 
 use super::{Finding, Item, Kind, Position, Problem, ReadError, Reader};
-use crate::{FileSummary, Limits, Loc};
+use crate::{FileSummary, Limits, Loc, extension::OwnNamespace};
 
 /// What a file has to be.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Expectation<'a> {
-    /// A urlset or an index.
+    /// What kind of file it is.
     pub kind: Kind,
     /// Where it will be published; decides what it may list (R58).
     pub location: &'a Loc,
@@ -19,6 +19,8 @@ pub struct Expectation<'a> {
     pub entries: Option<u64>,
     /// How its entries are ordered; anyhow by default.
     pub order: Order,
+    /// The namespaces besides the known ones that its entries may use; none by default.
+    pub own_namespaces: &'a [OwnNamespace],
 }
 
 /// How the entries of a file are ordered.
@@ -40,6 +42,7 @@ impl<'a> Expectation<'a> {
             limits: Limits::PROTOCOL,
             entries: None,
             order: Order::Any,
+            own_namespaces: &[],
         }
     }
 }
@@ -54,8 +57,8 @@ pub enum CheckError {
     /// The file breaks a rule of the protocol, or is not in the form in which it would be written here.
     #[error(transparent)]
     Finding(Finding),
-    /// It is the other kind of file.
-    #[error("file is a <{found}>, expected a <{expected}>")]
+    /// It is another kind of file.
+    #[error("file is {}, expected {}", .found.described(), .expected.described())]
     Kind {
         /// What was expected.
         expected: Kind,
@@ -110,7 +113,7 @@ pub enum CheckError {
 ///
 /// It passes when it is well-formed, has the right root and namespace, breaks no limit, and each entry has an absolute URL in its
 /// normal form within the scope of `location`, and values that both the text of the protocol and its schemas accept. Anything a
-/// [`Reader`] would report, however slight, is an error here, but for [`Problem::LocShort`]. The summary is the one the writer gave, so the two can be compared.
+/// [`Reader`] would report, however slight, is an error here, but for [`Problem::LocShort`] and [`Problem::Commas`]. The summary is the one the writer gave, so the two can be compared.
 ///
 /// ```
 /// use sitemap_core::{Limits, Loc, UrlEntry, UrlSetWriter, read::{Expectation, Kind, check}};
@@ -132,7 +135,8 @@ pub fn check(
     input: impl BufRead,
     expectation: &Expectation<'_>,
 ) -> Result<FileSummary, CheckError> {
-    let mut reader = Reader::new(input, expectation.limits);
+    let mut reader =
+        Reader::new(input, expectation.limits).with_own_namespaces(expectation.own_namespaces);
     let mut summary = FileSummary::default();
     let mut previous: Option<Loc> = None;
     loop {
@@ -149,9 +153,8 @@ pub fn check(
                 found,
             });
         }
-        // A page such as `http://nas/` exists and is listed, although the schema has no room for its URL.
         let mut findings = reader.take_findings().into_iter();
-        if let Some(finding) = findings.find(|finding| finding.problem != Problem::LocShort) {
+        if let Some(finding) = findings.find(|finding| !is_about_the_page(&finding.problem)) {
             return Err(CheckError::Finding(finding));
         }
         let (loc, lastmod) = match item? {
@@ -176,6 +179,12 @@ pub fn check(
         }),
         Some(_) | None => Ok(summary),
     }
+}
+
+/// A page such as `http://nas/` exists and is listed, although the schema has no room for its URL, and so does one whose URL looks
+/// like a row of a table.
+fn is_about_the_page(problem: &Problem) -> bool {
+    matches!(problem, Problem::LocShort | Problem::Commas { .. })
 }
 
 fn check_loc(

@@ -1,10 +1,11 @@
 //! [`Document`]: what the events of the XML parser mean in a sitemap.
 //!
 //! It keeps its [`Place`] in the document: before the root, in it, in an entry, in the text of an element. Whatever stands where
-//! nothing belongs is skipped with all it contains. It never sees the input; `draft` judges the values of an entry.
+//! nothing belongs is skipped with all it contains. It never sees the input; `draft` judges the values of an entry, `extension` reads
+//! what stands beside them.
 
 use quick_xml::{
-    escape::resolve_xml_entity,
+    escape::{resolve_html5_entity, resolve_xml_entity},
     events::{BytesCData, BytesDecl, BytesRef, BytesStart, BytesText},
     name::{Namespace, NamespaceResolver, ResolveResult},
 };
@@ -12,17 +13,22 @@ use quick_xml::{
 use super::{
     Finding, Item, Kind, MAX_DEPTH, MAX_FINDINGS, Position, Problem, ReadError,
     draft::{Draft, Tag, Text},
+    extension::{Extended, Origin},
+    feed::Feed,
+    schema_location,
 };
-use crate::{IndexEntry, limits::NAMESPACE};
+use crate::{
+    IndexEntry, Loc, extension::is_xml_character, limits::NAMESPACE, write::XSI_NAMESPACE,
+};
 
 /// How much of a name or message goes into a finding.
 const MAX_QUOTED_CHARACTERS: usize = 100;
 
 /// How many attributes of an element are looked at; the root elements in use have less than ten.
-const MAX_ATTRIBUTES: usize = 64;
+pub(super) const MAX_ATTRIBUTES: usize = 64;
 
-/// The namespace of `xsi:schemaLocation` (R69).
-const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+/// What is said of an attribute at which the parser gives up.
+pub(super) const BROKEN_ATTRIBUTE: &str = "attribute without quotes, without value, or given twice";
 
 /// Where in the document the parser is, apart from what is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +41,10 @@ pub(super) enum Place {
     Entry,
     /// In an element of an entry.
     Value(Tag),
+    /// In an element of an extension; where in it, [`Extended`] knows.
+    Extension,
+    /// In the root element of a feed; where in it, [`Feed`] knows.
+    Feed,
     /// Behind the root element.
     Epilog,
     /// At the end.
@@ -45,14 +55,37 @@ pub(super) enum Place {
 #[derive(Debug)]
 pub(super) struct Document {
     max_entries: u64,
+    /// Where the file stands, if that is known.
+    pub(super) location: Option<Loc>,
+    /// The encoding that the file is decoded from, if it is not UTF-8; that was told.
+    encoding: Option<&'static str>,
+    /// The first byte behind the byte order mark.
+    start: Position,
     pub(super) place: Place,
     /// How many elements deep the parser is in something that is skipped; 0 if it is not.
     skipped_depth: usize,
+    /// How many elements deep the parser is in elements in a `<loc>` whose text counts as that of the `<loc>`.
+    wrapped_depth: usize,
+    /// The kind of the first root element.
     pub(super) kind: Option<Kind>,
+    /// The kind of the root element that is open.
+    pub(super) root_kind: Option<Kind>,
+    /// The document type says that it is a web page.
+    is_html: bool,
     /// The namespace of the root element, whose elements count as ours even when it is a wrong one.
-    namespace: Option<String>,
-    draft: Draft,
-    text: Text,
+    pub(super) namespace: Option<String>,
+    pub(super) draft: Draft,
+    /// The entry that was yielded when the next one began inside of it.
+    split: Option<Draft>,
+    /// How many entries that are open have the current one inside of them.
+    outer_entries: usize,
+    /// Text of the entry that stands in none of its elements.
+    stray: Text,
+    pub(super) text: Text,
+    pub(super) extended: Extended,
+    pub(super) feed: Feed,
+    /// A character that the protocol wants escaped stood raw in a value; that is told once.
+    has_raw_character: bool,
     /// Entries begun, with those left out.
     pub(super) entries: u64,
     pub(super) extension_elements: u64,
@@ -66,12 +99,24 @@ impl Document {
     pub(super) fn new(max_entries: u64) -> Self {
         Self {
             max_entries,
+            location: None,
+            encoding: None,
+            start: Position::START,
             place: Place::Prolog,
             skipped_depth: 0,
+            wrapped_depth: 0,
             kind: None,
+            root_kind: None,
+            is_html: false,
             namespace: None,
             draft: Draft::new(Position::START),
+            split: None,
+            outer_entries: 0,
+            stray: Text::new(),
             text: Text::new(),
+            extended: Extended::default(),
+            feed: Feed::default(),
+            has_raw_character: false,
             entries: 0,
             extension_elements: 0,
             token_position: Position::START,
@@ -80,12 +125,45 @@ impl Document {
         }
     }
 
-    /// Where the latest entry begins.
-    pub(super) fn entry_position(&self) -> Position {
-        self.draft.position()
+    pub(super) fn set_location(&mut self, location: &Loc) {
+        self.location = Some(location.clone());
     }
 
-    fn finding(&self, problem: Problem, position: Position) -> Finding {
+    /// The file begins at `start`, behind its byte order mark, and with something that is not blank at `position`.
+    pub(super) fn begin(
+        &mut self,
+        start: Position,
+        position: Position,
+        encoding: Option<&'static str>,
+    ) {
+        self.start = start;
+        self.token_position = position;
+        self.encoding = encoding;
+    }
+
+    /// The latest entry that was yielded.
+    fn yielded(&self) -> &Draft {
+        self.split.as_ref().unwrap_or(&self.draft)
+    }
+
+    /// Where the latest entry begins.
+    pub(super) fn entry_position(&self) -> Position {
+        self.yielded().position()
+    }
+
+    /// Where the URL of the latest entry begins, or else the entry.
+    pub(super) fn loc_position(&self) -> Position {
+        self.yielded().loc_position.unwrap_or(self.entry_position())
+    }
+
+    /// Where the date of the latest entry begins, or else the entry.
+    pub(super) fn lastmod_position(&self) -> Position {
+        self.yielded()
+            .lastmod_position
+            .unwrap_or(self.entry_position())
+    }
+
+    pub(super) fn finding(&self, problem: Problem, position: Position) -> Finding {
         Finding {
             problem,
             position,
@@ -93,7 +171,7 @@ impl Document {
         }
     }
 
-    fn note_at(&mut self, problem: Problem, position: Position) {
+    pub(super) fn note_at(&mut self, problem: Problem, position: Position) {
         if self.findings.len() < MAX_FINDINGS {
             let finding = self.finding(problem, position);
             self.findings.push(finding);
@@ -106,13 +184,18 @@ impl Document {
         self.note_at(problem, self.token_position);
     }
 
+    /// Whether the parser is not in something that is skipped.
+    pub(super) fn is_reading(&self) -> bool {
+        self.skipped_depth == 0
+    }
+
     /// The reading ends here because of `problem`.
     pub(super) fn fatal(&self, problem: Problem) -> ReadError {
         ReadError::File(self.finding(problem, self.token_position))
     }
 
     pub(super) fn declaration(&mut self, declaration: &BytesDecl<'_>) {
-        if self.token_position.offset > 0 {
+        if self.token_position.offset > self.start.offset {
             self.note(Problem::LateDeclaration);
         }
         if declaration.version().is_ok_and(|version| version != "1.0") {
@@ -122,11 +205,36 @@ impl Document {
         }
         if let Some(Ok(encoding)) = declaration.encoding()
             && !encoding.eq_ignore_ascii_case("UTF-8")
+            && self.encoding.is_none()
         {
             self.note(Problem::DeclaredEncoding {
                 declared: quoted(&encoding),
             });
         }
+    }
+
+    /// Bytes of the token mean nothing in the encoding of the file.
+    pub(super) fn malformed_bytes(&mut self) {
+        let is_in_value = match self.place {
+            Place::Value(_) => true,
+            Place::Extension => self.extended.is_in_value(),
+            Place::Feed => self.feed.is_in_value(),
+            Place::Prolog | Place::Root | Place::Entry | Place::Epilog | Place::Done => false,
+        };
+        if is_in_value && self.skipped_depth == 0 {
+            // It is told when the value is left out.
+            self.text.set_malformed();
+        } else {
+            self.note(Problem::NotUtf8);
+        }
+    }
+
+    pub(super) fn doctype(&mut self, doctype: &BytesText<'_>) {
+        let name = doctype
+            .split(|character: char| character.is_ascii_whitespace() || character == '[')
+            .next();
+        self.is_html |= name.is_some_and(|name| name.eq_ignore_ascii_case("html"));
+        self.note(Problem::Doctype);
     }
 
     pub(super) fn comment(&mut self, comment: &BytesText<'_>) {
@@ -142,26 +250,49 @@ impl Document {
         &mut self,
         start: &BytesStart<'_>,
         namespaces: &NamespaceResolver,
-    ) -> Result<(), ReadError> {
+    ) -> Result<Option<Item>, ReadError> {
+        self.split = None;
         if self.skipped_depth > 0 {
-            return self.skip();
+            return self.skip().map(|()| None);
         }
+        if self.place == Place::Entry {
+            return self.open_value(start, namespaces);
+        }
+        self.open_outside_of_entry(start, namespaces).map(|()| None)
+    }
+
+    fn open_outside_of_entry(
+        &mut self,
+        start: &BytesStart<'_>,
+        namespaces: &NamespaceResolver,
+    ) -> Result<(), ReadError> {
         match self.place {
             Place::Prolog => self.open_root(start, namespaces),
             Place::Root => self.open_entry(start, namespaces),
-            Place::Entry => self.open_value(start, namespaces),
-            Place::Value(_) => {
+            Place::Value(tag) => {
                 self.note(Problem::UnknownElement {
                     name: local_name(start),
                 });
+                // `<loc><url>http://...</url></loc>`: what else could be meant.
+                if tag == Tag::Loc && self.text.is_blank() {
+                    self.wrapped_depth += 1;
+                    return Ok(());
+                }
                 self.skip()
             }
-            Place::Epilog | Place::Done => Err(self.fatal(Problem::AfterRoot)),
+            Place::Extension => self.open_in_extension(start, namespaces),
+            Place::Feed => self.open_in_feed(start, namespaces),
+            // Somebody put two files into one.
+            Place::Epilog if root_kind(start).is_some() => {
+                self.note(Problem::AfterRoot);
+                self.open_root(start, namespaces)
+            }
+            Place::Entry | Place::Epilog | Place::Done => Err(self.fatal(Problem::AfterRoot)),
         }
     }
 
     /// Leaves out the element that just began.
-    fn skip(&mut self) -> Result<(), ReadError> {
+    pub(super) fn skip(&mut self) -> Result<(), ReadError> {
         self.skipped_depth += 1;
         if self.skipped_depth >= MAX_DEPTH {
             return Err(self.fatal(Problem::TooDeep));
@@ -174,24 +305,33 @@ impl Document {
         start: &BytesStart<'_>,
         namespaces: &NamespaceResolver,
     ) -> Result<(), ReadError> {
-        self.kind = Some(match start.local_name().into_inner() {
-            "urlset" => Kind::UrlSet,
-            "sitemapindex" => Kind::Index,
-            _ => {
-                return Err(self.fatal(Problem::Root {
-                    name: local_name(start),
-                }));
-            }
-        });
-        self.namespace = match namespaces.resolve_element(start.name()).0 {
+        let Some(kind) = root_kind(start) else {
+            let name = local_name(start);
+            let is_html = self.is_html || is_html_root(&name);
+            return Err(self.fatal(if is_html {
+                Problem::Html
+            } else {
+                Problem::Root { name }
+            }));
+        };
+        self.kind.get_or_insert(kind);
+        self.root_kind = Some(kind);
+        let namespace = match namespaces.resolve_element(start.name()).0 {
             ResolveResult::Bound(Namespace(namespace)) => Some(namespace.to_owned()),
             ResolveResult::Unbound | ResolveResult::Unknown(_) => None,
         };
+        if matches!(kind, Kind::Rss | Kind::Atom) {
+            self.place = Place::Feed;
+            self.open_feed(start, namespace);
+            return Ok(());
+        }
+        self.namespace = namespace;
         if self.namespace.as_deref() != Some(NAMESPACE) {
             let found = self.namespace.as_deref().map(quoted);
             self.note(Problem::Namespace { found });
         }
         self.attributes(start, namespaces);
+        self.schema_location(start, namespaces);
         self.place = Place::Root;
         Ok(())
     }
@@ -201,10 +341,11 @@ impl Document {
         start: &BytesStart<'_>,
         namespaces: &NamespaceResolver,
     ) -> Result<(), ReadError> {
-        if self.is_extension(start, namespaces) {
-            return self.skip();
+        match self.origin(start, namespaces) {
+            Origin::Protocol => {}
+            foreign => return self.skip_foreign(&foreign, start),
         }
-        match (start.local_name().into_inner(), self.kind) {
+        match (start.local_name().into_inner(), self.root_kind) {
             ("url", Some(Kind::UrlSet)) | ("sitemap", Some(Kind::Index)) => {}
             ("url", Some(Kind::Index)) => return self.wrong_entry("url"),
             ("sitemap", Some(Kind::UrlSet)) => return self.wrong_entry("sitemap"),
@@ -218,6 +359,7 @@ impl Document {
         self.attributes(start, namespaces);
         self.count_entry()?;
         self.draft = Draft::new(self.token_position);
+        self.extended.begin_entry();
         self.place = Place::Entry;
         Ok(())
     }
@@ -231,7 +373,7 @@ impl Document {
         ))
     }
 
-    fn count_entry(&mut self) -> Result<(), ReadError> {
+    pub(super) fn count_entry(&mut self) -> Result<(), ReadError> {
         if self.entries >= self.max_entries {
             return Err(self.fatal(Problem::TooManyEntries {
                 limit: self.max_entries,
@@ -245,51 +387,88 @@ impl Document {
         &mut self,
         start: &BytesStart<'_>,
         namespaces: &NamespaceResolver,
-    ) -> Result<(), ReadError> {
-        if self.is_extension(start, namespaces) {
-            self.draft.has_extension = true;
-            return self.skip();
+    ) -> Result<Option<Item>, ReadError> {
+        match self.origin(start, namespaces) {
+            Origin::Protocol => {}
+            foreign => {
+                self.draft.has_extension = true;
+                return self.open_extension(foreign, start).map(|()| None);
+            }
         }
-        let Some(tag) = Tag::of(start.local_name().into_inner()) else {
+        let name = start.local_name().into_inner();
+        let Some(tag) = Tag::of(name) else {
             self.note(Problem::UnknownElement {
                 name: local_name(start),
             });
-            return self.skip();
+            // The end tag of the entry before is missing, or there is one start tag too many.
+            if self.root_kind.is_some_and(|kind| entry_name(kind) == name) {
+                self.outer_entries += 1;
+                if self.draft.has(Tag::Loc) {
+                    self.count_entry()?;
+                    return self.split_entry();
+                }
+                return Ok(None);
+            }
+            return self.skip().map(|()| None);
         };
-        if self.kind == Some(Kind::Index) && matches!(tag, Tag::ChangeFreq | Tag::Priority) {
+        if self.root_kind == Some(Kind::Index) && matches!(tag, Tag::ChangeFreq | Tag::Priority) {
             self.note(Problem::NotInIndex { name: tag.name() });
-            return self.skip();
+            return self.skip().map(|()| None);
+        }
+        let mut outcome = Ok(None);
+        if tag == Tag::Loc && self.draft.has(tag) {
+            self.note(Problem::ManyLocs);
+            self.count_entry()?;
+            outcome = self.split_entry();
         }
         if self.draft.is_out_of_order(tag) {
             self.note(Problem::Order { name: tag.name() });
         }
         if self.draft.repeats(tag) {
-            match tag {
-                Tag::Loc => self.draft.lose(Problem::ManyLocs, self.token_position),
-                Tag::LastMod | Tag::ChangeFreq | Tag::Priority => {
-                    self.note(Problem::Repeated { name: tag.name() });
-                }
-            }
-            return self.skip();
+            self.note(Problem::Repeated { name: tag.name() });
+            return self.skip().map(|()| None);
         }
         self.attributes(start, namespaces);
         self.text.begin(self.token_position);
         self.place = Place::Value(tag);
-        Ok(())
+        outcome
+    }
+
+    /// Ends the entry where the next one begins inside of it.
+    fn split_entry(&mut self) -> Result<Option<Item>, ReadError> {
+        let outcome = self.finish_entry();
+        self.place = Place::Entry;
+        let next = Draft::new(self.token_position);
+        self.split = Some(std::mem::replace(&mut self.draft, next));
+        outcome.map(Some)
     }
 
     /// An end tag. The parser has checked that it belongs to the last open start tag.
     pub(super) fn close(&mut self) -> Result<Option<Item>, ReadError> {
+        self.split = None;
         if self.skipped_depth > 0 {
             self.skipped_depth -= 1;
             return Ok(None);
         }
         match self.place {
+            Place::Value(_) if self.wrapped_depth > 0 => {
+                self.wrapped_depth -= 1;
+                Ok(None)
+            }
             Place::Value(tag) => {
                 self.set_value(tag);
                 Ok(None)
             }
             Place::Entry => self.finish_entry().map(Some),
+            Place::Extension => {
+                self.close_in_extension();
+                Ok(None)
+            }
+            Place::Feed => self.close_in_feed(),
+            Place::Root if self.outer_entries > 0 => {
+                self.outer_entries -= 1;
+                Ok(None)
+            }
             Place::Root => {
                 self.place = Place::Epilog;
                 if self.entries == 0 {
@@ -308,15 +487,37 @@ impl Document {
         }
     }
 
+    /// `<sitemap>http://...</sitemap>`: the text of an entry without `<loc>` is taken for it if it is an address.
+    fn take_stray_loc(&mut self) {
+        let position = self.stray.position();
+        let text = self.stray.usable("loc").map(|text| text.trim().to_owned());
+        self.stray.begin(position);
+        let Ok(text) = text else { return };
+        if self.draft.has(Tag::Loc) || Loc::parse(&text).is_err() {
+            return;
+        }
+        let mut problems = vec![Problem::LocMissing];
+        self.draft.set_loc(&text, position, &mut problems);
+        for problem in problems {
+            self.note_at(problem, position);
+        }
+    }
+
     fn finish_entry(&mut self) -> Result<Item, ReadError> {
         self.place = Place::Root;
-        match (self.draft.finish(), self.kind) {
+        self.take_stray_loc();
+        let vague_lastmod = self.draft.vague_lastmod();
+        match (self.draft.finish(), self.root_kind) {
             (Ok(entry), Some(Kind::Index)) => {
                 let mut sitemap = IndexEntry::new(entry.loc);
                 sitemap.lastmod = entry.lastmod;
+                sitemap.vague_lastmod = vague_lastmod;
                 Ok(Item::Sitemap(sitemap))
             }
-            (Ok(entry), Some(Kind::UrlSet) | None) => Ok(Item::Url(entry)),
+            (Ok(mut entry), Some(Kind::UrlSet | Kind::Text | Kind::Rss | Kind::Atom) | None) => {
+                entry.extensions = self.take_extensions(&entry.loc);
+                Ok(Item::Url(entry))
+            }
             (Err((problem, position)), _) => Err(ReadError::Entry(self.finding(problem, position))),
         }
     }
@@ -326,6 +527,24 @@ impl Document {
         // The parser gives an ampersand that begins no reference as text of its own.
         if text.starts_with('&') {
             self.note(Problem::BareAmpersand);
+        }
+        let is_in_value = match self.place {
+            Place::Value(_) => true,
+            Place::Extension => self.extended.is_in_value(),
+            Place::Prolog
+            | Place::Root
+            | Place::Entry
+            | Place::Feed
+            | Place::Epilog
+            | Place::Done => false,
+        };
+        if is_in_value
+            && self.skipped_depth == 0
+            && !self.has_raw_character
+            && let Some(character) = text.chars().find(|character| "\"'>".contains(*character))
+        {
+            self.has_raw_character = true;
+            self.note(Problem::RawCharacter { character });
         }
         if text.contains("]]>") {
             self.note(Problem::IllFormed {
@@ -349,10 +568,26 @@ impl Document {
         let is_blank = text.bytes().all(is_white_space);
         match self.place {
             Place::Value(_) => self.text.push(text),
-            Place::Root | Place::Entry if !is_blank => self.note(Problem::StrayText),
+            Place::Extension if self.extended.is_in_value() => self.text.push(text),
+            Place::Feed => self.text_in_feed(text),
+            Place::Root | Place::Extension if !is_blank => self.note(Problem::StrayText),
+            Place::Entry if !is_blank => {
+                if self.stray.is_blank() {
+                    self.stray.begin(self.token_position);
+                    self.note(Problem::StrayText);
+                }
+                self.stray.push(text);
+            }
+            // There is one of them before a declaration that is late, or between two roots.
+            Place::Prolog | Place::Epilog if text.trim_matches('\u{FEFF}').trim().is_empty() => {}
             Place::Prolog if !is_blank => return Err(self.fatal(Problem::NotXml)),
             Place::Epilog if !is_blank => return Err(self.fatal(Problem::AfterRoot)),
-            Place::Root | Place::Entry | Place::Prolog | Place::Epilog | Place::Done => {}
+            Place::Root
+            | Place::Entry
+            | Place::Extension
+            | Place::Prolog
+            | Place::Epilog
+            | Place::Done => {}
         }
         Ok(())
     }
@@ -382,11 +617,23 @@ impl Document {
             self.text_of_document(name)?;
             return self.text_of_document(";");
         }
+        if let Some(text) = resolve_html5_entity(name) {
+            self.note(Problem::HtmlEntity { name: quoted(name) });
+            return self.text_of_document(text);
+        }
         match self.place {
             Place::Value(_) if self.skipped_depth == 0 => {
                 self.text.set_undefined_entity(quoted(name));
             }
+            Place::Extension if self.skipped_depth == 0 && self.extended.is_in_value() => {
+                self.text.set_undefined_entity(quoted(name));
+            }
+            Place::Feed if self.skipped_depth == 0 && self.feed.is_in_value() => {
+                self.text.set_undefined_entity(quoted(name));
+            }
             Place::Value(_)
+            | Place::Extension
+            | Place::Feed
             | Place::Prolog
             | Place::Root
             | Place::Entry
@@ -409,18 +656,37 @@ impl Document {
             Place::Prolog => return Err(self.fatal(Problem::Blank)),
             // A tag began behind the text, so the text is whole.
             Place::Value(tag) if inside_tag => self.set_value(tag),
-            Place::Value(_) | Place::Entry | Place::Root => {}
+            Place::Feed => return self.end_of_file_in_feed(inside_tag),
+            // Of an extension nothing is known to be whole.
+            Place::Value(_) | Place::Extension | Place::Entry | Place::Root => {}
         }
         match self.place {
-            Place::Value(_) | Place::Entry if self.draft.is_usable() => {
+            Place::Value(_) | Place::Extension | Place::Entry if self.draft.is_usable() => {
                 self.finish_entry().map(Some)
             }
             Place::Value(_)
+            | Place::Extension
             | Place::Entry
+            | Place::Feed
             | Place::Root
             | Place::Prolog
             | Place::Epilog
             | Place::Done => Err(self.fatal(Problem::Truncated)),
+        }
+    }
+
+    /// Looks at `xsi:schemaLocation` of the root element (R69).
+    fn schema_location(&mut self, start: &BytesStart<'_>, namespaces: &NamespaceResolver) {
+        let Some(kind) = self.kind else { return };
+        let attributes = start.attributes().take(MAX_ATTRIBUTES);
+        let value = attributes.flatten().find_map(|attribute| {
+            let (namespace, name) = namespaces.resolve_attribute(attribute.key);
+            let is_it = name.into_inner() == "schemaLocation"
+                && matches!(namespace, ResolveResult::Bound(Namespace(XSI_NAMESPACE)));
+            is_it.then_some(attribute.value)
+        });
+        if let Some(Err(error)) = value.map(|value| schema_location::check(&value, kind)) {
+            self.note(Problem::SchemaLocation(error));
         }
     }
 
@@ -432,7 +698,7 @@ impl Document {
         for attribute in start.attributes().take(MAX_ATTRIBUTES) {
             let Ok(attribute) = attribute else {
                 self.note(Problem::IllFormed {
-                    what: "attribute without quotes, without value, or given twice",
+                    what: BROKEN_ATTRIBUTE,
                 });
                 return;
             };
@@ -448,33 +714,35 @@ impl Document {
             }
         }
     }
+}
 
-    /// Whether an element is of another namespace than the sitemap's, or than what the root element has in its place. It is
-    /// counted, and noted where it is the first.
-    fn is_extension(&mut self, start: &BytesStart<'_>, namespaces: &NamespaceResolver) -> bool {
-        let undeclared_prefix = match namespaces.resolve_element(start.name()).0 {
-            ResolveResult::Bound(Namespace(found))
-                if found == NAMESPACE || self.namespace.as_deref() == Some(found) =>
-            {
-                return false;
-            }
-            ResolveResult::Unbound if self.namespace.is_none() => return false,
-            ResolveResult::Bound(_) | ResolveResult::Unbound => None,
-            ResolveResult::Unknown(prefix) => Some(prefix),
-        };
-        if let Some(prefix) = undeclared_prefix {
-            self.note(Problem::UndeclaredPrefix {
-                prefix: quoted(&prefix),
-            });
-        }
-        if self.extension_elements == 0 {
-            self.note(Problem::Extension {
-                name: local_name(start),
-            });
-        }
-        self.extension_elements += 1;
-        true
+/// The element that an entry is in a kind of file; feeds and text have others.
+fn entry_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::UrlSet => "url",
+        Kind::Index => "sitemap",
+        Kind::Text | Kind::Rss | Kind::Atom => "",
     }
+}
+
+/// The kind of file that a root element says it is.
+fn root_kind(start: &BytesStart<'_>) -> Option<Kind> {
+    match start.local_name().into_inner() {
+        "urlset" => Some(Kind::UrlSet),
+        "sitemapindex" => Some(Kind::Index),
+        "rss" | "RDF" => Some(Kind::Rss),
+        "feed" => Some(Kind::Atom),
+        _ => None,
+    }
+}
+
+/// Whether a web page may begin with this element; the tags of `html` and `head` may be left out.
+fn is_html_root(name: &str) -> bool {
+    [
+        "html", "head", "body", "title", "meta", "link", "script", "style", "div", "p",
+    ]
+    .iter()
+    .any(|root| root.eq_ignore_ascii_case(name))
 }
 
 /// As much of a text from the file as goes into a finding.
@@ -482,7 +750,7 @@ pub(super) fn quoted(text: &str) -> String {
     text.chars().take(MAX_QUOTED_CHARACTERS).collect()
 }
 
-fn local_name(start: &BytesStart<'_>) -> String {
+pub(super) fn local_name(start: &BytesStart<'_>) -> String {
     quoted(start.local_name().into_inner())
 }
 
@@ -491,13 +759,8 @@ fn is_white_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
-/// Whether XML 1.0 section 2.2 allows a character.
-fn is_xml_character(character: char) -> bool {
-    matches!(character, '\t' | '\n' | '\r' | ' '..='\u{FFFD}' | '\u{10000}'..)
-}
-
 /// Whether a text has the form of a name (XML 1.0 section 2.3), near enough to tell `nbsp` from `b=2`.
-fn is_name(text: &str) -> bool {
+pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_alphabetic() || first == '_')
         && text.chars().all(|character| {
             character.is_alphanumeric() || matches!(character, '_' | '-' | '.' | ':')

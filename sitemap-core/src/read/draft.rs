@@ -1,9 +1,11 @@
 //! [`Draft`]: one entry while its elements come in, and what there is to say about each of its values.
 
+use jiff::Timestamp;
+
 use super::{MAX_VALUE_BYTES, Position, Problem, finding::MIN_SCHEMA_CHARACTERS};
 use crate::{
-    ChangeFreq, LastMod, LastModError, Loc, Priority, UrlEntry,
-    loc::{Rawness, rawness},
+    ChangeFreq, LastMod, LastModError, Loc, LocError, Priority, UrlEntry,
+    loc::{Rawness, has_ascii_host, rawness},
 };
 
 /// The elements of an entry, in the order of the schema.
@@ -40,6 +42,8 @@ pub(super) struct Text {
     is_too_long: bool,
     /// The first reference to an entity that is not defined.
     undefined_entity: Option<String>,
+    /// Some bytes meant nothing in the encoding of the file; U+FFFD stands for them.
+    is_malformed: bool,
     /// Where the element begins.
     position: Position,
 }
@@ -50,6 +54,7 @@ impl Text {
             content: String::new(),
             is_too_long: false,
             undefined_entity: None,
+            is_malformed: false,
             position: Position::START,
         }
     }
@@ -59,6 +64,7 @@ impl Text {
         self.content.clear();
         self.is_too_long = false;
         self.undefined_entity = None;
+        self.is_malformed = false;
         self.position = position;
     }
 
@@ -74,6 +80,35 @@ impl Text {
         self.undefined_entity.get_or_insert(name);
     }
 
+    pub(super) fn set_malformed(&mut self) {
+        self.is_malformed = true;
+    }
+
+    /// Whether there is nothing but white space so far.
+    pub(super) fn is_blank(&self) -> bool {
+        !self.is_too_long && self.content.trim().is_empty()
+    }
+
+    /// The text without white space around it, unless it is not to be used.
+    pub(super) fn value(&self, name: &'static str) -> Result<&str, Problem> {
+        // XML knows four kinds of white space, people who paste URLs more of them.
+        self.usable(name).map(str::trim)
+    }
+
+    /// The text, unless it is not to be used; `name` is the element's.
+    pub(super) fn usable(&self, name: &'static str) -> Result<&str, Problem> {
+        if self.is_too_long {
+            return Err(Problem::ValueTooLong { name });
+        }
+        if let Some(name) = self.undefined_entity.clone() {
+            return Err(Problem::UndefinedEntity { name });
+        }
+        if self.is_malformed {
+            return Err(Problem::NotUtf8);
+        }
+        Ok(&self.content)
+    }
+
     pub(super) fn position(&self) -> Position {
         self.position
     }
@@ -83,8 +118,13 @@ impl Text {
 #[derive(Debug)]
 pub(super) struct Draft {
     position: Position,
+    /// Where the URL and the date begin, each once it came.
+    pub(super) loc_position: Option<Position>,
+    pub(super) lastmod_position: Option<Position>,
     loc: Option<Loc>,
     lastmod: Option<LastMod>,
+    /// The last instant of a `<lastmod>` that is a year, a month or a minute.
+    vague_lastmod: Option<Timestamp>,
     changefreq: Option<ChangeFreq>,
     priority: Option<Priority>,
     /// Which elements came, by their place in the schema.
@@ -101,8 +141,11 @@ impl Draft {
     pub(super) fn new(position: Position) -> Self {
         Self {
             position,
+            loc_position: None,
+            lastmod_position: None,
             loc: None,
             lastmod: None,
+            vague_lastmod: None,
             changefreq: None,
             priority: None,
             seen: [false; 4],
@@ -124,6 +167,11 @@ impl Draft {
         is_late
     }
 
+    /// Whether `tag` has come before.
+    pub(super) fn has(&self, tag: Tag) -> bool {
+        self.seen[tag as usize]
+    }
+
     /// Whether `tag` has come before; it has from now on.
     pub(super) fn repeats(&mut self, tag: Tag) -> bool {
         std::mem::replace(&mut self.seen[tag as usize], true)
@@ -137,27 +185,26 @@ impl Draft {
     /// Takes the text of an element in, and says what was wrong with it if the entry can be used nevertheless.
     pub(super) fn set(&mut self, tag: Tag, text: &Text) -> Vec<Problem> {
         let mut problems = Vec::new();
-        let unusable = if text.is_too_long {
-            Some(Problem::ValueTooLong { name: tag.name() })
-        } else {
-            let undefined = text.undefined_entity.clone();
-            undefined.map(|name| Problem::UndefinedEntity { name })
-        };
-        if let Some(problem) = unusable {
-            match tag {
-                Tag::Loc => self.lose(problem, text.position),
-                Tag::LastMod | Tag::ChangeFreq | Tag::Priority => problems.push(problem),
+        let value = match text.value(tag.name()) {
+            Ok(value) => value,
+            Err(problem) => {
+                match tag {
+                    Tag::Loc => self.lose(problem, text.position),
+                    Tag::LastMod | Tag::ChangeFreq | Tag::Priority => problems.push(problem),
+                }
+                return problems;
             }
-            return problems;
-        }
-        // XML knows four kinds of white space, people who paste URLs more of them.
-        let value = text.content.trim();
+        };
         if value.len() < text.content.len() && !value.is_empty() {
             problems.push(Problem::Padded { name: tag.name() });
         }
         match tag {
             Tag::Loc => self.set_loc(value, text.position, &mut problems),
-            Tag::LastMod => self.lastmod = read_lastmod(value, &mut problems),
+            Tag::LastMod => {
+                self.lastmod_position = Some(text.position);
+                self.lastmod = read_lastmod(value, &mut problems);
+                self.vague_lastmod = LastMod::vague_instant(value);
+            }
             Tag::ChangeFreq => self.changefreq = read_changefreq(value, &mut problems),
             Tag::Priority => match Priority::parse(value) {
                 Ok(priority) => self.priority = Some(priority),
@@ -167,27 +214,24 @@ impl Draft {
         problems
     }
 
-    fn set_loc(&mut self, value: &str, position: Position, problems: &mut Vec<Problem>) {
-        let loc = match Loc::parse(value) {
+    pub(super) fn set_loc(&mut self, value: &str, position: Position, problems: &mut Vec<Problem>) {
+        self.loc_position = Some(position);
+        let loc = match read_loc(value, problems) {
             Ok(loc) => loc,
             Err(error) => return self.lose(Problem::Loc(error), position),
         };
-        if loc.as_str() != value {
-            problems.push(match rawness(value) {
-                Rawness::Forbidden => Problem::LocNotEncoded,
-                Rawness::NotAscii => Problem::LocNotAscii,
-                Rawness::None => Problem::LocNotNormal {
-                    normal: loc.as_str().to_owned(),
-                },
-            });
-        }
         if loc.as_str().len() < MIN_SCHEMA_CHARACTERS {
             problems.push(Problem::LocShort);
         }
-        if value.contains("&amp;") {
-            problems.push(Problem::EscapedTwice);
-        }
         self.loc = Some(loc);
+    }
+
+    pub(super) fn set_lastmod(&mut self, lastmod: LastMod) {
+        self.lastmod = Some(lastmod);
+    }
+
+    pub(super) fn vague_lastmod(&self) -> Option<Timestamp> {
+        self.vague_lastmod
     }
 
     /// Whether the entry could be used as it is now.
@@ -211,7 +255,34 @@ impl Draft {
     }
 }
 
-fn read_lastmod(value: &str, problems: &mut Vec<Problem>) -> Option<LastMod> {
+/// Reads a URL, and says in which way it is not written as it should be.
+pub(super) fn read_loc(value: &str, problems: &mut Vec<Problem>) -> Result<Loc, LocError> {
+    let loc = Loc::parse(value)?;
+    if loc.as_str() != value {
+        let has_raw_host = !has_ascii_host(value);
+        if has_raw_host {
+            problems.push(Problem::HostNotAscii);
+        }
+        match rawness(value) {
+            Rawness::Forbidden if value.contains(char::is_control) => {
+                problems.push(Problem::LocBroken);
+            }
+            Rawness::Forbidden => problems.push(Problem::LocNotEncoded),
+            Rawness::NotAscii => problems.push(Problem::LocNotAscii),
+            Rawness::None if has_raw_host => {}
+            Rawness::None => problems.push(Problem::LocNotNormal {
+                normal: loc.as_str().to_owned(),
+            }),
+        }
+    }
+    if value.contains("&amp;") {
+        problems.push(Problem::EscapedTwice);
+    }
+    Ok(loc)
+}
+
+/// Reads a date, and says what was wrong with it.
+pub(super) fn read_lastmod(value: &str, problems: &mut Vec<Problem>) -> Option<LastMod> {
     let (lastmod, problem) = match LastMod::parse(value) {
         Ok(lastmod) => return Some(lastmod),
         Err(LastModError::ZoneMissing) => match LastMod::parse(&format!("{value}Z")) {

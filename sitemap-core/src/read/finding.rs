@@ -2,12 +2,27 @@
 
 use std::{fmt, io};
 
-use super::{Kind, MAX_DEPTH, MAX_GZIP_MEMBERS, MAX_TOKEN_BYTES, MAX_VALUE_BYTES};
+use super::{
+    ExtensionProblem, Kind, MAX_DEPTH, MAX_GZIP_MEMBERS, MAX_TOKEN_BYTES, MAX_VALUE_BYTES,
+    schema_location::SchemaLocationError,
+};
 use crate::{ChangeFreqError, LastModError, LocError, PriorityError, limits::NAMESPACE};
 
 /// A rule of the protocol by its number, as listed in `RULES.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rule(pub u8);
+
+impl Rule {
+    /// The rule that says the same of this kind of file, where it has a number of its own.
+    pub(crate) fn for_kind(self, kind: Option<Kind>) -> Self {
+        match kind {
+            Some(Kind::Index) => rule_in_index(self),
+            Some(Kind::Text) => rule_in_text(self),
+            Some(Kind::Rss | Kind::Atom) => rule_in_feed(self),
+            Some(Kind::UrlSet) | None => self,
+        }
+    }
+}
 
 impl fmt::Display for Rule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -24,6 +39,34 @@ pub enum Severity {
     Warning,
     /// Against the protocol.
     Error,
+}
+
+/// What says that something is wrong, where the text of the protocol and its schemas disagree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Source {
+    /// A rule of the text: of sitemaps.org, of what it refers to, or of the owner of an extension. The schema may say the same.
+    Rule,
+    /// Only the schema refuses it (R68); the text is silent or allows it.
+    Schema,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Rule => "rule",
+            Self::Schema => "schema",
+        })
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
 }
 
 /// A place in a file, after decompression.
@@ -60,16 +103,21 @@ pub struct Finding {
 impl Finding {
     /// The rule it breaks; several rules have a number of their own for an index.
     pub fn rule(&self) -> Rule {
-        let rule = self.problem.rule();
-        match self.kind {
-            Some(Kind::Index) => rule_in_index(rule),
-            Some(Kind::UrlSet) | None => rule,
+        self.problem.rule().for_kind(self.kind)
+    }
+
+    /// How much it matters to who reads on. The strict reading takes some of it for worse: see [`crate::validate`].
+    pub fn severity(&self) -> Severity {
+        match (&self.problem, self.kind) {
+            // XML allows it, the rules for text files do not (R53).
+            (Problem::ByteOrderMark, Some(Kind::Text)) => Severity::Warning,
+            (problem, _) => problem.severity(),
         }
     }
 
-    /// How much it matters.
-    pub fn severity(&self) -> Severity {
-        self.problem.severity()
+    /// Whether a rule of the text is broken, or the schema alone refuses it.
+    pub fn source(&self) -> Source {
+        self.problem.source()
     }
 }
 
@@ -137,9 +185,12 @@ pub enum Problem {
     /// There is nothing but white space.
     #[error("file is blank, expected <urlset> or <sitemapindex>")]
     Blank,
-    /// It does not begin with markup.
-    #[error("file does not begin with markup, expected XML")]
+    /// It does not begin with markup, and there is no URL near its beginning.
+    #[error("file is neither XML nor a list of URLs")]
     NotXml,
+    /// A web page in place of a sitemap: often the page for what does not exist, with the status of one that does.
+    #[error("file is a web page (HTML), expected a sitemap")]
+    Html,
     /// There is white space or a comment before the XML declaration.
     #[error("XML declaration is not at the beginning of the file")]
     LateDeclaration,
@@ -155,25 +206,34 @@ pub enum Problem {
     /// A byte order mark; harmless in UTF-8.
     #[error("file begins with a byte order mark")]
     ByteOrderMark,
-    /// Another encoding is declared. The bytes are read as UTF-8 nevertheless.
+    /// Another encoding is declared, but it is not the real one, or not known. The bytes are read as UTF-8.
     #[error("declared encoding is {declared}, expected UTF-8")]
     DeclaredEncoding {
         /// The name in the declaration.
         declared: String,
     },
-    /// The bytes are not UTF-8.
-    #[error("file is not in UTF-8")]
+    /// The file is in another encoding, by its declaration or its first bytes; it is decoded.
+    #[error("encoding is {found}, expected UTF-8")]
+    Encoding {
+        /// The name of the encoding in the [Encoding Standard](https://encoding.spec.whatwg.org/#names-and-labels).
+        found: &'static str,
+    },
+    /// Bytes that mean nothing in the encoding of the file. Each is read as U+FFFD, but a value with one is left out.
+    #[error("bytes mean nothing in the encoding of the file")]
     NotUtf8,
+    /// Four bytes for each character, which nobody reads.
+    #[error("encoding is UTF-32, expected UTF-8")]
+    Utf32,
     /// An `&` that begins no reference; it is read as it stands.
     #[error("ampersand is not escaped, expected &amp;")]
     BareAmpersand,
-    /// The root element is neither of the two.
+    /// The root element is that of no sitemap and no feed.
     #[error("root element is <{name}>, expected <urlset> or <sitemapindex>")]
     Root {
         /// Its name without prefix.
         name: String,
     },
-    /// Something stands behind the root element.
+    /// Something stands behind the root element. Another root element is read as well.
     #[error("something follows the root element")]
     AfterRoot,
     /// The root element is in another namespace or in none; elements are taken by their names.
@@ -200,7 +260,10 @@ pub enum Problem {
     /// An entry without a URL.
     #[error("entry has no <loc>")]
     NoLoc,
-    /// An entry with several URLs.
+    /// The address of an entry stands in it as text; it is taken.
+    #[error("entry has its URL as text, expected <loc>")]
+    LocMissing,
+    /// An entry with several URLs. Each is read as an entry of its own, with the values that follow it.
     #[error("entry has more than one <loc>")]
     ManyLocs,
     /// An element that an entry may have once stands there again; the first one counts.
@@ -220,8 +283,8 @@ pub enum Problem {
     /// A `<loc>` that is no URL.
     #[error("{0}")]
     Loc(LocError),
-    /// White space around the text of an element; it is left out.
-    #[error("<{name}> has white space around its text")]
+    /// White space around the text of an element, or around the URL in a line; it is left out.
+    #[error("{} has white space around its text", if *.name == "line" { "line".to_owned() } else { format!("<{name}>") })]
     Padded {
         /// The element.
         name: &'static str,
@@ -232,6 +295,12 @@ pub enum Problem {
     /// A URL with raw characters beyond ASCII; they are encoded as UTF-8.
     #[error("URL has characters beyond ASCII that are not percent-encoded")]
     LocNotAscii,
+    /// A URL with a line break, a tab or another control character inside; it is encoded.
+    #[error("URL has a line break, a tab or a control character inside")]
+    LocBroken,
+    /// A host in the letters of its language; it is read as its A-label.
+    #[error("host is not in ASCII, expected its xn-- form")]
+    HostNotAscii,
     /// A URL that means the same as its normal form, but is not it.
     #[error("URL is not in its normal form {normal}")]
     LocNotNormal {
@@ -241,6 +310,16 @@ pub enum Problem {
     /// A URL of fewer characters than the schema asks for; the text of the protocol has no such bound.
     #[error("URL has fewer than {MIN_SCHEMA_CHARACTERS} characters, which the schema refuses")]
     LocShort,
+    /// A quotation mark, an apostrophe or a `>` that stands raw in a value: good XML, but the protocol asks for an entity. Told
+    /// once per file.
+    #[error("character {character} is not escaped, expected {}", entity_of(*.character))]
+    RawCharacter {
+        /// The character.
+        character: char,
+    },
+    /// An `xsi:schemaLocation` that does not name the schema of this kind of file.
+    #[error("{0}")]
+    SchemaLocation(SchemaLocationError),
     /// A URL that was escaped twice, by its looks.
     #[error("URL seems to be escaped twice")]
     EscapedTwice,
@@ -262,14 +341,20 @@ pub enum Problem {
     /// A control character, or another that XML 1.0 forbids.
     #[error("character that XML 1.0 forbids")]
     ForbiddenCharacter,
+    /// A reference to an entity of HTML, which XML does not define; it is resolved.
+    #[error("entity &{name}; is one of HTML, not of XML")]
+    HtmlEntity {
+        /// Its name.
+        name: String,
+    },
     /// A reference to an entity that XML does not define; the value with it is left out.
     #[error("entity &{name}; is not defined")]
     UndefinedEntity {
         /// Its name.
         name: String,
     },
-    /// The text of an element is too long; it is left out.
-    #[error("<{name}> has more than {MAX_VALUE_BYTES} bytes of text")]
+    /// The text of an element, or a line, is too long; it is left out.
+    #[error("{} has more than {MAX_VALUE_BYTES} bytes of text", if *.name == "line" { "line".to_owned() } else { format!("<{name}>") })]
     ValueTooLong {
         /// The element.
         name: &'static str,
@@ -325,11 +410,61 @@ pub enum Problem {
         /// The prefix.
         prefix: String,
     },
-    /// An element of another namespace; it is skipped.
+    /// Something is wrong with an extension that search engines read, or with an own namespace.
+    #[error(transparent)]
+    OfExtension(ExtensionProblem),
+    /// An element of a namespace that is not known; it is skipped. Only the first one is told.
     #[error("extension <{name}>")]
     Extension {
         /// Its name without prefix.
         name: String,
+    },
+    /// RSS 1.0 or 0.90, which the protocol does not know; it is read.
+    #[error("feed is RSS 1.0, expected RSS 2.0 or Atom")]
+    Rss10,
+    /// An Atom feed in another namespace than those of 1.0 and 0.3, or in none; elements are taken by their names.
+    #[error("namespace is {}, expected http://www.w3.org/2005/Atom", .found.as_deref().unwrap_or("missing"))]
+    AtomNamespace {
+        /// The namespace, if there is one.
+        found: Option<String>,
+    },
+    /// A relative link in a feed; it is resolved.
+    #[error("link is relative, expected {resolved}")]
+    RelativeLink {
+        /// What it is read as.
+        resolved: String,
+    },
+    /// An item of RSS without `<link>`; its `<guid>` is taken.
+    #[error("item has no <link>, its <guid> is taken")]
+    GuidAsLink,
+    /// A `<pubDate>` that is no date; it is left out.
+    #[error("not an RFC 822 date, expected one such as Mon, 02 Mar 2026 04:00:11 GMT")]
+    PubDate,
+    /// A `<pubDate>` in the form of other formats; it is read.
+    #[error("date is in W3C form, expected RFC 822 such as Mon, 02 Mar 2026 04:00:11 GMT")]
+    PubDateForm,
+    /// Blank lines in a text file.
+    #[error("line is blank")]
+    BlankLine,
+    /// The first line of a text file is no URL; it is left out.
+    #[error("first line is not a URL, expected no header")]
+    Header,
+    /// The last line of a text file is no URL; it is left out.
+    #[error("last line is not a URL, expected no footer")]
+    Footer,
+    /// A comment in a text file; it is left out.
+    #[error("line is a comment, expected a URL")]
+    TextComment,
+    /// A line of a text file has more columns than the one of the URL, which is taken.
+    #[error("line has more than a URL in it")]
+    Columns,
+    /// A line of a text file is a URL, but looks like one with more columns; it is taken as it stands.
+    #[error(
+        "line may have more than a URL in it: what stands behind a comma looks like a date, a frequency or a priority"
+    )]
+    Commas {
+        /// There are several such columns.
+        is_row: bool,
     },
 }
 
@@ -346,25 +481,31 @@ impl Problem {
             | Self::TooDeep
             | Self::TokenTooLong
             | Self::ValueTooLong { .. } => 1,
-            Self::ByteOrderMark | Self::DeclaredEncoding { .. } | Self::NotUtf8 => 2,
+            Self::ByteOrderMark
+            | Self::DeclaredEncoding { .. }
+            | Self::Encoding { .. }
+            | Self::NotUtf8
+            | Self::Utf32 => 2,
             Self::BareAmpersand => 3,
-            Self::Blank | Self::Root { .. } | Self::AfterRoot => 4,
+            Self::Blank | Self::Html | Self::Root { .. } | Self::AfterRoot => 4,
             Self::Namespace { .. } => 5,
             Self::UnknownElement { .. } | Self::UnknownAttribute { .. } | Self::StrayText => 6,
-            Self::NoLoc | Self::ManyLocs => 7,
+            Self::NoLoc | Self::LocMissing | Self::ManyLocs => 7,
             Self::Repeated { .. } | Self::Order { .. } => 8,
             Self::Loc(error) => rule_of_loc(error),
+            Self::Padded { name } if *name == "line" => 54,
             Self::Padded { name } if *name == "loc" => 12,
             Self::Padded { name } if *name == "changefreq" => 16,
             Self::Padded { name } if *name == "priority" => 18,
             Self::Padded { .. } | Self::LastMod(_) | Self::ZoneAssumed => 13,
             Self::ChangeFreq(_) | Self::ChangeFreqCase => 16,
             Self::Priority(_) => 18,
-            Self::EscapedTwice => 20,
+            Self::LocBroken => 12,
+            Self::EscapedTwice | Self::RawCharacter { .. } => 20,
             Self::ForbiddenCharacter => 21,
-            Self::UndefinedEntity { .. } => 22,
+            Self::HtmlEntity { .. } | Self::UndefinedEntity { .. } => 22,
             Self::LocNotAscii => 23,
-            Self::LocNotEncoded => 24,
+            Self::LocNotEncoded | Self::HostNotAscii => 24,
             Self::LocNotNormal { .. } => 26,
             Self::TooManyEntries { .. } => 27,
             Self::TooManyBytes { .. } => 28,
@@ -375,16 +516,51 @@ impl Problem {
             | Self::Zip => 29,
             Self::WrongEntry { .. } | Self::NotInIndex { .. } => 36,
             Self::NoEntries | Self::LocShort => 68,
+            Self::SchemaLocation(_) => 69,
             Self::UndeclaredPrefix { .. } => 70,
+            Self::OfExtension(problem) => return problem.rule(),
             Self::Extension { .. } => 71,
+            Self::Rss10 | Self::AtomNamespace { .. } => 45,
+            Self::RelativeLink { .. } | Self::GuidAsLink => 46,
+            Self::PubDate | Self::PubDateForm => 47,
+            Self::BlankLine => 50,
+            Self::TextComment | Self::Columns | Self::Commas { .. } => 54,
+            Self::Header | Self::Footer => 55,
         })
+    }
+
+    /// Whether the schema alone refuses it; everything else breaks a rule that is written down.
+    fn source(&self) -> Source {
+        if let Self::OfExtension(problem) = self {
+            return problem.source();
+        }
+        let is_schema = matches!(
+            self,
+            Self::UnknownElement { .. }
+                | Self::UnknownAttribute { .. }
+                | Self::StrayText
+                | Self::Order { .. }
+                | Self::LastMod(LastModError::Precision | LastModError::ZoneRange)
+                | Self::LocShort
+                | Self::NoEntries
+                | Self::Extension { .. }
+        );
+        if is_schema {
+            Source::Schema
+        } else {
+            Source::Rule
+        }
     }
 
     fn severity(&self) -> Severity {
         match self {
-            Self::ByteOrderMark | Self::LocNotNormal { .. } | Self::Extension { .. } => {
-                Severity::Note
-            }
+            Self::OfExtension(problem) => problem.severity(),
+            Self::ByteOrderMark
+            | Self::LocNotNormal { .. }
+            | Self::HostNotAscii
+            | Self::RawCharacter { .. }
+            | Self::Extension { .. }
+            | Self::Rss10 => Severity::Note,
             Self::Namespace { found } if found.as_deref() == Some(HISTORIC_NAMESPACE) => {
                 Severity::Warning
             }
@@ -401,34 +577,45 @@ impl Problem {
             | Self::LocNotAscii
             | Self::LocShort
             | Self::EscapedTwice
+            | Self::SchemaLocation(_)
             | Self::ChangeFreqCase
             | Self::TrailingBytes
             | Self::NestedGzip
-            | Self::NoEntries => Severity::Warning,
+            | Self::NoEntries
+            | Self::RelativeLink { .. }
+            | Self::GuidAsLink
+            | Self::BlankLine
+            | Self::Commas { is_row: false } => Severity::Warning,
             Self::NotWellFormed { .. }
             | Self::IllFormed { .. }
             | Self::Truncated
             | Self::Blank
             | Self::NotXml
+            | Self::Html
             | Self::Doctype
             | Self::TooDeep
             | Self::TokenTooLong
             | Self::DeclaredEncoding { .. }
+            | Self::Encoding { .. }
             | Self::NotUtf8
+            | Self::Utf32
             | Self::BareAmpersand
             | Self::Root { .. }
             | Self::AfterRoot
             | Self::Namespace { .. }
             | Self::NoLoc
+            | Self::LocMissing
             | Self::ManyLocs
             | Self::Repeated { .. }
             | Self::Loc(_)
             | Self::LocNotEncoded
+            | Self::LocBroken
             | Self::LastMod(_)
             | Self::ZoneAssumed
             | Self::ChangeFreq(_)
             | Self::Priority(_)
             | Self::ForbiddenCharacter
+            | Self::HtmlEntity { .. }
             | Self::UndefinedEntity { .. }
             | Self::ValueTooLong { .. }
             | Self::TooManyEntries { .. }
@@ -438,13 +625,31 @@ impl Problem {
             | Self::Zip
             | Self::WrongEntry { .. }
             | Self::NotInIndex { .. }
-            | Self::UndeclaredPrefix { .. } => Severity::Error,
+            | Self::UndeclaredPrefix { .. }
+            | Self::AtomNamespace { .. }
+            | Self::PubDate
+            | Self::PubDateForm
+            | Self::Header
+            | Self::Footer
+            | Self::TextComment
+            | Self::Columns
+            | Self::Commas { is_row: true } => Severity::Error,
         }
     }
 }
 
 /// The namespace of the protocol before it was given to sitemaps.org, in 2006.
 const HISTORIC_NAMESPACE: &str = "http://www.google.com/schemas/sitemap/0.84";
+
+/// What the protocol writes for a character (R20).
+fn entity_of(character: char) -> &'static str {
+    match character {
+        '"' => "&quot;",
+        '\'' => "&apos;",
+        '>' => "&gt;",
+        _ => "an entity",
+    }
+}
 
 fn rule_of_loc(error: &LocError) -> u8 {
     match error {
@@ -465,6 +670,29 @@ fn rule_in_index(rule: Rule) -> Rule {
         13 => 42,
         27 => 32,
         28 | 29 => 33,
+        other => other,
+    })
+}
+
+/// The number of the same rule for a text file.
+fn rule_in_text(rule: Rule) -> Rule {
+    Rule(match rule.0 {
+        2 => 53,
+        1 | 7 | 9 => 51,
+        12 | 21 => 54,
+        27 | 28 => 52,
+        29 => 56,
+        58 => 57,
+        other => other,
+    })
+}
+
+/// The number of the same rule for a feed.
+fn rule_in_feed(rule: Rule) -> Rule {
+    Rule(match rule.0 {
+        7 | 9 | 12 => 46,
+        13 => 47,
+        58 => 49,
         other => other,
     })
 }

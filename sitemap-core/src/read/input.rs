@@ -1,4 +1,9 @@
-//! Bytes in, bytes out: undoes gzip by its magic bytes, counts what goes through, and stops at the bounds.
+//! Bytes in, text out: undoes gzip by its magic bytes and the encoding, counts what goes through, and stops at the bounds.
+//!
+//! ```text
+//! bytes -> Source -> Source -> Bounded -> Transcoder -> Input -> parser
+//!          gzip      in gzip   bytes      UTF-8         lines, tokens
+//! ```
 //!
 //! The parser above sees an ordinary `BufRead`. What ends the input early travels as the payload of an `io::Error` and is asked
 //! back with [`Halt::of`].
@@ -7,15 +12,19 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use flate2::bufread::GzDecoder;
 
-use super::{MAX_GZIP_MEMBERS, MAX_TOKEN_BYTES, Position};
+use super::{
+    Excerpt, MAX_GZIP_LAYERS, MAX_GZIP_MEMBERS, MAX_TOKEN_BYTES, Position,
+    encoding::{Found, Transcoder},
+    window::Window,
+};
 
 /// Why the input ends before its end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Halt {
     #[error("zip archive")]
     Zip,
-    #[error("UTF-16")]
-    Utf16,
+    #[error("UTF-32")]
+    Utf32,
     #[error("damaged gzip stream: {0}")]
     Gzip(String),
     #[error("bytes that are not compressed behind the compressed ones")]
@@ -41,9 +50,6 @@ impl From<Halt> for io::Error {
         Self::other(halt)
     }
 }
-
-/// U+FEFF in UTF-8.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The first two bytes of every gzip member (RFC 1952 section 2.3.1).
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -76,10 +82,8 @@ impl<R: BufRead> Source<R> {
         let mut head = Vec::with_capacity(4);
         input.by_ref().take(4).read_to_end(&mut head)?;
         let is_gzip = head.starts_with(&GZIP_MAGIC);
-        match head[..] {
-            [b'P', b'K', 3, 4] => return Err(Halt::Zip.into()),
-            [0xfe, 0xff, ..] | [0xff, 0xfe, ..] => return Err(Halt::Utf16.into()),
-            _ => {}
+        if head == *b"PK\x03\x04" {
+            return Err(Halt::Zip.into());
         }
         let input = Cursor::new(head).chain(input);
         Ok(if is_gzip {
@@ -186,57 +190,24 @@ fn damaged(error: io::Error) -> io::Error {
     }
 }
 
-/// Counts bytes and lines, and ends the input at the two bounds: bytes in all, and bytes of one token.
-pub(super) struct Metered<R> {
+/// An input that ends in [`Halt::TooManyBytes`] when it has more bytes than allowed.
+pub(super) struct Bounded<R> {
     input: R,
     max_bytes: u64,
-    position: Position,
-    token_end: u64,
-    has_byte_order_mark: bool,
-    has_forbidden_byte: bool,
+    bytes_left: u64,
 }
 
-impl<R: BufRead> Metered<R> {
-    pub(super) fn new(input: R, max_bytes: u64) -> Self {
+impl<R: BufRead> Bounded<R> {
+    fn new(input: R, max_bytes: u64) -> Self {
         Self {
             input,
             max_bytes,
-            position: Position::START,
-            token_end: MAX_TOKEN_BYTES,
-            has_byte_order_mark: false,
-            has_forbidden_byte: false,
+            bytes_left: max_bytes,
         }
-    }
-
-    pub(super) fn input(&self) -> &R {
-        &self.input
-    }
-
-    pub(super) fn position(&self) -> Position {
-        self.position
-    }
-
-    pub(super) fn max_bytes(&self) -> u64 {
-        self.max_bytes
-    }
-
-    /// Whether the input begins with a byte order mark; known once something was read.
-    pub(super) fn has_byte_order_mark(&self) -> bool {
-        self.has_byte_order_mark
-    }
-
-    /// Gives the next token its own bound.
-    pub(super) fn begin_token(&mut self) {
-        self.token_end = self.position.offset + MAX_TOKEN_BYTES;
-    }
-
-    /// Whether a control character that XML forbids went through since this was last asked.
-    pub(super) fn take_forbidden_byte(&mut self) -> bool {
-        std::mem::take(&mut self.has_forbidden_byte)
     }
 }
 
-impl<R: BufRead> Read for Metered<R> {
+impl<R: BufRead> Read for Bounded<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let mut available = self.fill_buf()?;
         let length = available.read(out)?;
@@ -245,39 +216,144 @@ impl<R: BufRead> Read for Metered<R> {
     }
 }
 
-impl<R: BufRead> BufRead for Metered<R> {
+impl<R: BufRead> BufRead for Bounded<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        let offset = self.position.offset;
+        let is_at_start = self.bytes_left == self.max_bytes;
         let available = self.input.fill_buf()?;
+        if is_at_start && available.starts_with(&GZIP_MAGIC) {
+            return Err(Halt::Gzip(format!("compressed more than {MAX_GZIP_LAYERS} times")).into());
+        }
         if available.is_empty() {
             return Ok(available);
         }
-        if offset == 0 {
-            self.has_byte_order_mark = available.starts_with(BYTE_ORDER_MARK);
-            if available.starts_with(&GZIP_MAGIC) {
-                return Err(Halt::Gzip("compressed more than twice".to_owned()).into());
-            }
-        }
-        let left = self.max_bytes.saturating_sub(offset);
-        if left == 0 {
+        if self.bytes_left == 0 {
             return Err(Halt::TooManyBytes.into());
         }
-        let token_left = self.token_end.saturating_sub(offset);
-        if token_left == 0 {
-            return Err(Halt::TokenTooLong.into());
-        }
-        let length = usize::try_from(left.min(token_left)).unwrap_or(usize::MAX);
+        let length = usize::try_from(self.bytes_left).unwrap_or(usize::MAX);
         Ok(&available[..available.len().min(length)])
     }
 
     fn consume(&mut self, length: usize) {
+        self.bytes_left -= length as u64;
+        self.input.consume(length);
+    }
+}
+
+/// The text of a file: decompressed, in UTF-8, with its lines counted, and with a bound for each token.
+pub(super) struct Input<R> {
+    text: Transcoder<Bounded<Source<Source<R>>>>,
+    line: u64,
+    /// Whether the last byte was a carriage return, which makes one line end together with a line feed.
+    is_after_return: bool,
+    token_bytes_left: u64,
+    has_forbidden_byte: bool,
+    /// What was read last, if it is to be shown.
+    window: Option<Box<Window>>,
+}
+
+impl<R: BufRead> Input<R> {
+    /// An input that ends at so many bytes after decompression.
+    pub(super) fn new(input: R, max_bytes: u64) -> Self {
+        Self::of(Source::new(input, max_bytes), max_bytes)
+    }
+
+    fn of(input: Source<R>, max_bytes: u64) -> Self {
+        let decompressed = Source::new(input, max_bytes);
+        Self {
+            text: Transcoder::new(Bounded::new(decompressed, max_bytes)),
+            line: Position::START.line,
+            is_after_return: false,
+            token_bytes_left: MAX_TOKEN_BYTES,
+            has_forbidden_byte: false,
+            window: None,
+        }
+    }
+
+    /// An input with nothing in it.
+    pub(super) fn empty() -> Self {
+        Self::of(Source::New(None, 0), 0)
+    }
+
+    /// From now on what was read last is kept.
+    pub(super) fn keep_text(&mut self) {
+        self.window = Some(Box::default());
+    }
+
+    /// The line around a place that was read not long ago.
+    pub(super) fn excerpt(&mut self, position: Position) -> Option<Excerpt> {
+        // A failure shows again when it is read.
+        let ahead = self.text.fill_buf().unwrap_or_default();
+        self.window.as_ref()?.excerpt(position, ahead)
+    }
+
+    pub(super) fn position(&self) -> Position {
+        Position {
+            line: self.line,
+            offset: self.text.offset(),
+        }
+    }
+
+    pub(super) fn max_bytes(&self) -> u64 {
+        self.text.input().max_bytes
+    }
+
+    /// What was found out about the encoding; known once something was read.
+    pub(super) fn encoding(&self) -> &Found {
+        self.text.found()
+    }
+
+    /// Whether the file was compressed twice; known once something was read.
+    pub(super) fn is_compressed_twice(&self) -> bool {
+        self.text.input().input.is_gzip()
+    }
+
+    /// Gives the next token its own bound.
+    pub(super) fn begin_token(&mut self) {
+        self.token_bytes_left = MAX_TOKEN_BYTES;
+    }
+
+    /// Whether a control character that XML forbids went through since this was last asked.
+    pub(super) fn take_forbidden_byte(&mut self) -> bool {
+        std::mem::take(&mut self.has_forbidden_byte)
+    }
+
+    /// Whether bytes that mean nothing in the encoding went through since this was last asked.
+    pub(super) fn take_malformed(&mut self) -> bool {
+        self.text.take_malformed()
+    }
+}
+
+impl<R: BufRead> Read for Input<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let mut available = self.fill_buf()?;
+        let length = available.read(out)?;
+        self.consume(length);
+        Ok(length)
+    }
+}
+
+impl<R: BufRead> BufRead for Input<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let available = self.text.fill_buf()?;
+        if available.is_empty() {
+            return Ok(available);
+        }
+        if self.token_bytes_left == 0 {
+            return Err(Halt::TokenTooLong.into());
+        }
+        let length = usize::try_from(self.token_bytes_left).unwrap_or(usize::MAX);
+        Ok(&available[..available.len().min(length)])
+    }
+
+    fn consume(&mut self, length: usize) {
+        let offset = self.text.offset();
         // The input holds these bytes already, so this reads nothing.
-        if let Ok(available) = self.input.fill_buf() {
+        if let Ok(available) = self.text.fill_buf() {
             let consumed = &available[..length.min(available.len())];
-            self.position.line += consumed
-                .iter()
-                .map(|byte| u64::from(*byte == b'\n'))
-                .sum::<u64>();
+            if let Some(window) = &mut self.window {
+                window.push(consumed, offset);
+            }
+            self.line += line_ends(consumed, &mut self.is_after_return);
             // No early end: without one, the loop looks at many bytes at a time.
             let is_forbidden =
                 |byte: u8| byte < b' ' && byte != b'\t' && byte != b'\n' && byte != b'\r';
@@ -285,7 +361,32 @@ impl<R: BufRead> BufRead for Metered<R> {
                 .iter()
                 .fold(false, |found, byte| found | is_forbidden(*byte));
         }
-        self.position.offset += length as u64;
-        self.input.consume(length);
+        self.token_bytes_left -= length as u64;
+        self.text.consume(length);
     }
+}
+
+/// How many lines end: at a line feed, a carriage return, or both together.
+fn line_ends(bytes: &[u8], is_after_return: &mut bool) -> u64 {
+    let count = |end: u8| {
+        bytes
+            .iter()
+            .map(|byte| u64::from(*byte == end))
+            .sum::<u64>()
+    };
+    let returns = count(b'\r');
+    let mut lines = count(b'\n') + returns;
+    if *is_after_return && bytes.first() == Some(&b'\n') {
+        lines -= 1;
+    }
+    if returns > 0 {
+        lines -= bytes
+            .windows(2)
+            .map(|pair| u64::from(pair == b"\r\n"))
+            .sum::<u64>();
+    }
+    if let Some(last) = bytes.last() {
+        *is_after_return = *last == b'\r';
+    }
+    lines
 }

@@ -1,9 +1,11 @@
 //! Reading sitemap files: streaming, lenient with what people publish, never past a bound.
 //!
 //! ```text
-//! any io::BufRead -> gzip if its first bytes say so -> Reader -> entries, and findings about what was wrong
-//!                                                   -> check  -> the first thing that is not as we would write it
+//! any io::BufRead -> gzip and encoding undone -> Reader -> entries, and findings about what was wrong
+//!                                            -> check  -> the first thing that is not as we would write it
 //! ```
+//!
+//! Every format of the protocol is read: urlset, index, RSS 0.90 to 2.0, Atom 0.3 and 1.0, and text with one URL per line.
 //!
 //! [`Reader`] takes the entries out of any file it can make sense of and says with rule, line and offset what it had to forgive or
 //! leave out; one bad entry never costs the others. [`check()`] is the strict reading: it is what a file of ours must pass before it
@@ -15,12 +17,25 @@ mod reader;
 
 mod document;
 mod draft;
+mod extension;
+mod feed;
+mod text;
+
+mod date;
 mod finding;
+
+mod encoding;
 mod input;
+mod nesting;
+mod schema_location;
+mod window;
 
 pub use check::{CheckError, Expectation, Order, check};
-pub use finding::{Finding, Position, Problem, ReadError, Rule, Severity};
+pub use extension::{ExtensionProblem, ValueProblem};
+pub use finding::{Finding, Position, Problem, ReadError, Rule, Severity, Source};
 pub use reader::Reader;
+pub use schema_location::SchemaLocationError;
+pub use window::Excerpt;
 
 use std::fmt;
 
@@ -33,8 +48,15 @@ pub const MAX_VALUE_BYTES: usize = 8 * 1024;
 /// The most bytes one tag, comment or stretch of text may have; a longer one ends the reading. It bounds the memory of the parser.
 pub const MAX_TOKEN_BYTES: u64 = 256 * 1024;
 
-/// How deep elements may stand in each other; the deepest known extension needs five levels.
-pub const MAX_DEPTH: usize = 16;
+/// How deep elements may stand in each other. The deepest known extension needs five levels, but an Atom feed can have whole pages in
+/// it, and browsers stop at 512.
+pub const MAX_DEPTH: usize = 512;
+
+/// How often a file may be compressed: once as the protocol has it, and once more by a server that compresses all it sends.
+///
+/// With it, and with the limit on bytes that holds for each of the two, the work is bounded whatever the ratio is. A bound on the ratio
+/// itself would add nothing: deflate ends at 1,032 to 1, and what it does to the most repetitive good sitemap is not far from it.
+pub const MAX_GZIP_LAYERS: usize = 2;
 
 /// How many members a gzip file may have. `bgzip` starts one for every 64 KiB, so the largest sitemap has 800.
 pub const MAX_GZIP_MEMBERS: u32 = 1_024;
@@ -50,6 +72,35 @@ pub enum Kind {
     UrlSet,
     /// A `<sitemapindex>`: it lists sitemap files.
     Index,
+    /// Text with one URL per line: it lists pages (R50 to R57).
+    Text,
+    /// An `<rss>` feed, or one of RSS 1.0: it lists the latest pages (R45 to R49).
+    Rss,
+    /// An Atom `<feed>`: it lists the latest pages (R45 to R49).
+    Atom,
+}
+
+impl Kind {
+    /// Whether its root element says what it is.
+    pub fn is_xml(self) -> bool {
+        self != Self::Text
+    }
+
+    /// Whether it is a feed, which lists recent URLs only (R48).
+    pub fn is_feed(self) -> bool {
+        matches!(self, Self::Rss | Self::Atom)
+    }
+
+    /// What it is, in a sentence.
+    pub(crate) fn described(self) -> &'static str {
+        match self {
+            Self::UrlSet => "a <urlset>",
+            Self::Index => "a <sitemapindex>",
+            Self::Text => "a list of URLs",
+            Self::Rss => "an RSS feed",
+            Self::Atom => "an Atom feed",
+        }
+    }
 }
 
 impl fmt::Display for Kind {
@@ -57,6 +108,9 @@ impl fmt::Display for Kind {
         formatter.write_str(match self {
             Self::UrlSet => "urlset",
             Self::Index => "sitemapindex",
+            Self::Text => "text",
+            Self::Rss => "rss",
+            Self::Atom => "atom",
         })
     }
 }
@@ -64,7 +118,7 @@ impl fmt::Display for Kind {
 /// One entry of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
-    /// A page, out of a urlset.
+    /// A page, out of anything but an index.
     Url(UrlEntry),
     /// A sitemap file, out of an index.
     Sitemap(IndexEntry),

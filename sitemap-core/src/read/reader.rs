@@ -1,23 +1,35 @@
 //! [`Reader`]: the entries of a file, one by one, and the findings beside them.
 //!
-//! It drives the XML parser over the bounded input and hands each event to [`Document`].
+//! It decides by the first character whether the file is markup or text, drives the XML parser over the bounded input and hands each
+//! event to [`Document`], or the input itself to [`Lines`].
 
 use std::{
     fmt,
     io::{self, BufRead},
+    str,
     sync::Arc,
 };
 
-use quick_xml::{Error as XmlError, NsReader, events::Event};
+use quick_xml::{
+    Error as XmlError, Reader as XmlReader,
+    errors::IllFormedError,
+    events::{BytesStart, Event},
+    name::NamespaceResolver,
+};
 
 use super::{
-    Finding, Item, Kind, Position, Problem, ReadError,
+    Excerpt, Finding, Item, Kind, Position, Problem, ReadError,
     document::{Document, Place, quoted},
-    input::{Halt, Metered, Source},
+    input::{Halt, Input},
+    nesting::Nesting,
+    text::Lines,
 };
-use crate::Limits;
+use crate::{Limits, Loc, extension::OwnNamespace};
 
-/// Reads the entries of a sitemap or an index, whichever it is, compressed or not.
+/// Reads the entries of a sitemap, whatever it is: urlset, index, list of URLs, RSS or Atom feed, compressed or not, in any encoding.
+///
+/// What it is shows from its bytes: gzip by its first two, markup by a `<` as the first character that is not blank, the kind of
+/// markup by its root element. Names and media types are not asked.
 ///
 /// It forgives what can be forgiven: an entry that cannot be used comes as [`ReadError::Entry`] and the next ones follow; what was
 /// wrong with an entry that can be used stands in [`findings`](Self::findings). Only a [fatal](ReadError::is_fatal) error ends the
@@ -39,10 +51,24 @@ use crate::Limits;
 /// # Ok::<(), sitemap_core::read::ReadError>(())
 /// ```
 pub struct Reader<R: BufRead> {
-    xml: NsReader<Metered<Source<Source<R>>>>,
+    /// The parser; the input in it is read directly as long as the file is not known to be markup.
+    xml: XmlReader<Input<R>>,
+    syntax: Syntax,
+    namespaces: NamespaceResolver,
+    nesting: Nesting,
+    /// How many open elements are still to be closed before the next token is read.
+    closing: usize,
     /// The memory for one token, used again for each.
     token: Vec<u8>,
     document: Document,
+}
+
+/// What the file is made of.
+enum Syntax {
+    /// Nothing was read yet.
+    Unknown,
+    Markup,
+    Text(Box<Lines>),
 }
 
 impl<R: BufRead> Reader<R> {
@@ -50,22 +76,64 @@ impl<R: BufRead> Reader<R> {
     ///
     /// Limits above those of the protocol are for files that break them and shall be read nevertheless.
     pub fn new(input: R, limits: Limits) -> Self {
-        let input = Metered::new(
-            Source::new(Source::new(input, limits.bytes), limits.bytes),
-            limits.bytes,
-        );
-        let mut xml = NsReader::from_reader(input);
-        let config = xml.config_mut();
-        config.expand_empty_elements = true;
-        config.allow_dangling_amp = true;
         Self {
-            xml,
+            xml: parser(Input::new(input, limits.bytes)),
+            syntax: Syntax::Unknown,
+            namespaces: NamespaceResolver::default(),
+            nesting: Nesting::default(),
+            closing: 0,
             token: Vec::new(),
             document: Document::new(limits.entries),
         }
     }
 
-    /// What the file is; known once the first entry was read.
+    /// The same reader for a file that stands at `location`: relative links of a feed are resolved against it.
+    ///
+    /// Without it only those can be resolved that stand below an absolute `xml:base`; the other entries are left out.
+    ///
+    /// ```
+    /// use sitemap_core::{Limits, Loc, read::{Item, Reader}};
+    ///
+    /// let feed = b"<rss version='2.0'><channel><item><link>/news/1</link></item></channel></rss>";
+    /// let place = Loc::parse("https://example.com/feed.xml")?;
+    /// let mut reader = Reader::new(&feed[..], Limits::default()).at(&place);
+    /// let Some(Item::Url(entry)) = reader.next().transpose()? else { panic!("a page") };
+    /// assert_eq!(entry.loc.as_str(), "https://example.com/news/1");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn at(mut self, location: &Loc) -> Self {
+        self.document.set_location(location);
+        self
+    }
+
+    /// The same reader, which keeps the end of what it has read for [`excerpt`](Self::excerpt): about 128 KiB.
+    #[must_use]
+    pub fn keeping_text(mut self) -> Self {
+        self.xml.get_mut().keep_text();
+        self
+    }
+
+    /// The line around a place, for people to see; `None` when it is too far behind, or when the reader does not
+    /// [keep](Self::keeping_text) what it reads.
+    pub fn excerpt(&mut self, position: Position) -> Option<Excerpt> {
+        self.xml.get_mut().excerpt(position)
+    }
+
+    /// How far the file has been read.
+    pub fn read_position(&self) -> Position {
+        self.xml.get_ref().position()
+    }
+
+    /// The same reader that also yields the elements of these namespaces, as
+    /// [`own_elements`](crate::extension::Extensions::own_elements), instead of skipping them.
+    #[must_use]
+    pub fn with_own_namespaces(mut self, namespaces: &[OwnNamespace]) -> Self {
+        self.document.extended.set_own_namespaces(namespaces);
+        self
+    }
+
+    /// What the file is, by its first root element; known once the first entry was read.
     pub fn kind(&self) -> Option<Kind> {
         self.document.kind
     }
@@ -75,12 +143,23 @@ impl<R: BufRead> Reader<R> {
         self.document.entry_position()
     }
 
+    /// Where its URL begins: the tag, or the line.
+    pub fn loc_position(&self) -> Position {
+        self.document.loc_position()
+    }
+
+    /// Where its date begins; where the entry begins if it has none, or in a feed.
+    pub fn lastmod_position(&self) -> Position {
+        self.document.lastmod_position()
+    }
+
     /// The entries met so far, with those that were left out.
     pub fn entries(&self) -> u64 {
         self.document.entries
     }
 
-    /// The elements of other namespaces in entries that were skipped so far; only the first one is a finding.
+    /// The elements of unknown and of retired namespaces that were skipped so far; only the first of its kind is a finding, and in a
+    /// feed, where they are the rule, none is.
     pub fn extension_elements(&self) -> u64 {
         self.document.extension_elements
     }
@@ -105,8 +184,96 @@ impl<R: BufRead> Reader<R> {
         self.document.findings_not_kept
     }
 
-    /// Reads one token.
+    /// Reads one token or one line.
     fn step(&mut self) -> Result<Option<Item>, ReadError> {
+        match self.syntax {
+            Syntax::Unknown => self.begin().map(|()| None),
+            Syntax::Markup if self.closing > 0 => self.close(),
+            Syntax::Markup => self.read_token(),
+            Syntax::Text(_) => self.read_line(),
+        }
+    }
+
+    /// Finds out what the file is made of.
+    fn begin(&mut self) -> Result<(), ReadError> {
+        let first = self.skip_blanks();
+        let input = self.xml.get_mut();
+        let start = Position {
+            line: Position::START.line,
+            offset: input.encoding().byte_order_mark_bytes,
+        };
+        let encoding = input.encoding().encoding;
+        let mut notes = Vec::new();
+        if start.offset > 0 {
+            notes.push((Problem::ByteOrderMark, Position::START));
+        }
+        if let Some(found) = encoding {
+            notes.push((Problem::Encoding { found }, Position::START));
+        }
+        if input.is_compressed_twice() {
+            notes.push((Problem::NestedGzip, Position::START));
+        }
+        if let Ok(Some(first)) = first
+            && first != '<'
+        {
+            self.syntax = Syntax::Text(Box::new(Lines::new(notes, start, input.position())));
+            return Ok(());
+        }
+        self.document.begin(start, input.position(), encoding);
+        for (problem, position) in notes {
+            self.document.note_at(problem, position);
+        }
+        match first {
+            Ok(Some(_)) => {
+                self.syntax = Syntax::Markup;
+                Ok(())
+            }
+            Ok(None) => Err(self.document.fatal(Problem::Blank)),
+            Err(error) => Err(self.input_failure(&Arc::new(error))),
+        }
+    }
+
+    /// Goes to the first character that is not blank, and says which one it is.
+    fn skip_blanks(&mut self) -> io::Result<Option<char>> {
+        let input = self.xml.get_mut();
+        loop {
+            input.begin_token();
+            let available = match input.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                other => other?,
+            };
+            // There are whole characters in it.
+            let text = str::from_utf8(available).unwrap_or_default();
+            if text.is_empty() {
+                return Ok(None);
+            }
+            let rest = text.trim_start_matches(|first: char| {
+                first.is_whitespace() || first == ZERO_WIDTH_NO_BREAK_SPACE
+            });
+            let (first, blank_bytes) = (rest.chars().next(), text.len() - rest.len());
+            input.consume(blank_bytes);
+            if first.is_some() {
+                return Ok(first);
+            }
+        }
+    }
+
+    fn read_line(&mut self) -> Result<Option<Item>, ReadError> {
+        let Syntax::Text(lines) = &mut self.syntax else {
+            return Ok(None);
+        };
+        let outcome = if lines.is_ready() {
+            Ok(())
+        } else {
+            lines.read(self.xml.get_mut(), &mut self.document)
+        };
+        match outcome {
+            Ok(()) => lines.take(&mut self.document),
+            Err(error) => Err(self.input_failure(&Arc::new(error))),
+        }
+    }
+
+    fn read_token(&mut self) -> Result<Option<Item>, ReadError> {
         let mut token = std::mem::take(&mut self.token);
         token.clear();
         self.xml.get_mut().begin_token();
@@ -116,9 +283,6 @@ impl<R: BufRead> Reader<R> {
             Err(error) => self.failure(&error),
         };
         self.token = token;
-        if self.document.token_position.offset == 0 {
-            self.look_at_input();
-        }
         outcome
     }
 
@@ -127,18 +291,30 @@ impl<R: BufRead> Reader<R> {
         if self.xml.get_mut().take_forbidden_byte() {
             document.note(Problem::ForbiddenCharacter);
         }
+        if self.xml.get_mut().take_malformed() {
+            document.malformed_bytes();
+        }
         match event {
-            Event::Start(start) => document.open(&start, self.xml.resolver())?,
-            Event::End(_) => return document.close(),
+            Event::Start(start) => return self.open(&start),
+            Event::End(end) => {
+                self.closing = self.nesting.closed_by(end.name().into_inner());
+                let what = match self.closing {
+                    0 => "end tag of an element that is not open",
+                    1 => return Ok(None),
+                    _ => "end tag of another element than the last one that was opened",
+                };
+                document.note(Problem::IllFormed { what });
+                self.begin_parser_again();
+            }
             Event::Empty(start) => {
-                document.open(&start, self.xml.resolver())?;
-                return document.close();
+                self.closing = 1;
+                return self.open(&start);
             }
             Event::Text(text) => document.characters(&text)?,
             Event::CData(text) => document.character_data(&text)?,
             Event::GeneralRef(reference) => document.reference(&reference)?,
             Event::Decl(declaration) => document.declaration(&declaration),
-            Event::DocType(_) => document.note(Problem::Doctype),
+            Event::DocType(doctype) => document.doctype(&doctype),
             Event::Comment(comment) => document.comment(&comment),
             Event::PI(_) => {}
             Event::Eof => return document.end_of_file(false),
@@ -146,35 +322,58 @@ impl<R: BufRead> Reader<R> {
         Ok(None)
     }
 
-    /// What an error of the parser, or of the input below it, means.
+    fn open(&mut self, start: &BytesStart<'_>) -> Result<Option<Item>, ReadError> {
+        let document = &mut self.document;
+        if start.contains('<') {
+            document.note(Problem::IllFormed {
+                what: "tag contains <",
+            });
+        }
+        if !self.nesting.open(start.name().into_inner(), start.len()) {
+            return Err(document.fatal(Problem::TooDeep));
+        }
+        // The scope is begun whatever is wrong with a declaration in it.
+        if self.namespaces.push(start).is_err() {
+            document.note(Problem::IllFormed {
+                what: "namespace declaration that XML forbids, or too many of them",
+            });
+        }
+        document.open(start, &self.namespaces)
+    }
+
+    /// Exchanges the parser for a new one, which has no elements open. It cannot be told that some were closed by the end tag of
+    /// another one, and would keep their names to the end of the file.
+    fn begin_parser_again(&mut self) {
+        let old = std::mem::replace(&mut self.xml, parser(Input::empty()));
+        self.xml = parser(old.into_inner());
+    }
+
+    /// Closes the innermost open element.
+    fn close(&mut self) -> Result<Option<Item>, ReadError> {
+        self.closing -= 1;
+        self.nesting.pop();
+        self.namespaces.pop();
+        self.document.close()
+    }
+
+    /// What an error of the parser means.
     fn failure(&mut self, error: &XmlError) -> Result<Option<Item>, ReadError> {
         let problem = match error {
-            XmlError::Io(error) => match Halt::of(error) {
-                None => {
-                    return Err(ReadError::Io(io::Error::new(
-                        error.kind(),
-                        Arc::clone(error),
-                    )));
-                }
+            XmlError::Io(error) => {
                 // The gzip program ignores such bytes, so the document before them is good if it is whole.
-                Some(Halt::TrailingBytes) if self.document.place == Place::Epilog => {
+                if Halt::of(error) == Some(&Halt::TrailingBytes)
+                    && self.document.place == Place::Epilog
+                {
                     self.document.note(Problem::TrailingBytes);
                     self.document.place = Place::Done;
                     return Ok(None);
                 }
-                Some(Halt::TrailingBytes) => Problem::TrailingBytes,
-                Some(Halt::Zip) => Problem::Zip,
-                Some(Halt::Utf16) => Problem::NotUtf8,
-                Some(Halt::Gzip(detail)) => Problem::Gzip {
-                    detail: quoted(detail),
-                },
-                Some(Halt::TooManyMembers) => Problem::TooManyMembers,
-                Some(Halt::TooManyBytes) => Problem::TooManyBytes {
-                    limit: self.xml.get_ref().max_bytes(),
-                },
-                Some(Halt::TokenTooLong) => Problem::TokenTooLong,
-            },
-            XmlError::Encoding(_) => Problem::NotUtf8,
+                return Err(self.input_failure(error));
+            }
+            XmlError::IllFormed(IllFormedError::MissingDoctypeName) => {
+                self.document.note(Problem::Doctype);
+                return Ok(None);
+            }
             // The parser found no end of a tag, a comment or the like.
             XmlError::Syntax(_) if self.xml.get_mut().fill_buf().is_ok_and(<[u8]>::is_empty) => {
                 return self.document.end_of_file(true);
@@ -186,18 +385,39 @@ impl<R: BufRead> Reader<R> {
         Err(self.document.fatal(problem))
     }
 
-    /// What only shows once the first bytes were read.
-    fn look_at_input(&mut self) {
-        let input = self.xml.get_ref();
-        let (has_byte_order_mark, is_compressed_twice) =
-            (input.has_byte_order_mark(), input.input().is_gzip());
-        if has_byte_order_mark {
-            self.document.note(Problem::ByteOrderMark);
-        }
-        if is_compressed_twice {
-            self.document.note(Problem::NestedGzip);
-        }
+    /// What an error of the input means.
+    fn input_failure(&self, error: &Arc<io::Error>) -> ReadError {
+        let problem = match Halt::of(error) {
+            None => {
+                return ReadError::Io(io::Error::new(error.kind(), Arc::clone(error)));
+            }
+            Some(Halt::TrailingBytes) => Problem::TrailingBytes,
+            Some(Halt::Zip) => Problem::Zip,
+            Some(Halt::Utf32) => Problem::Utf32,
+            Some(Halt::Gzip(detail)) => Problem::Gzip {
+                detail: quoted(detail),
+            },
+            Some(Halt::TooManyMembers) => Problem::TooManyMembers,
+            Some(Halt::TooManyBytes) => Problem::TooManyBytes {
+                limit: self.xml.get_ref().max_bytes(),
+            },
+            Some(Halt::TokenTooLong) => Problem::TokenTooLong,
+        };
+        self.document.fatal(problem)
     }
+}
+
+/// U+FEFF, which is a byte order mark at the very beginning and nothing elsewhere.
+const ZERO_WIDTH_NO_BREAK_SPACE: char = '\u{FEFF}';
+
+/// A parser that leaves it to [`Nesting`] to compare end tags.
+fn parser<R: BufRead>(input: Input<R>) -> XmlReader<Input<R>> {
+    let mut xml = XmlReader::from_reader(input);
+    let config = xml.config_mut();
+    config.allow_dangling_amp = true;
+    config.check_end_names = false;
+    config.allow_unmatched_ends = true;
+    xml
 }
 
 impl<R: BufRead> Iterator for Reader<R> {

@@ -4,9 +4,16 @@ use std::io::{self, BufReader, Write};
 
 use proptest::prelude::*;
 
+mod extensions;
+mod feeds;
+mod hostile;
+mod text;
+
 use super::*;
 use crate::{
-    ChangeFreq, GzipWriter, IndexWriter, LastMod, Limits, Loc, Priority, Push, UrlSetWriter,
+    ChangeFreq, GzipWriter, IndexWriter, LastMod, Limits, Loc, Priority, Push, SchemaLocation,
+    UrlSetOptions, UrlSetWriter,
+    extension::arbitrary,
     limits::{MAX_BYTES, NAMESPACE},
 };
 
@@ -141,7 +148,12 @@ fn bad_value_is_left_out_and_the_entry_stays() {
         "2024-05-17||",
         &["Warning R13"],
     );
-    check("<lastmod>&nbsp;2024-05-17</lastmod>", "||", &["Error R22"]);
+    check("<lastmod>&own;2024-05-17</lastmod>", "||", &["Error R22"]);
+    check(
+        "<lastmod>&nbsp;2024-05-17</lastmod>",
+        "2024-05-17||",
+        &["Error R22", "Warning R13"],
+    );
     check(
         "<lastmod>2024<b>-05</b>-17</lastmod>",
         "||",
@@ -177,7 +189,7 @@ fn bad_value_is_left_out_and_the_entry_stays() {
     check(
         "<x:t xmlns:x=\"http://host/x\"><loc>http://no/</loc></x:t>",
         "||",
-        &["Note R71"],
+        &["Note R70", "Note R71"],
     );
     check("<x:t><x:u/></x:t>", "||", &["Error R70", "Note R71"]);
     check(
@@ -206,7 +218,8 @@ fn url_is_encoded_and_reported() {
     check("http://a.b/", "http://a.b/", &["Warning R68"]);
     check("http://host/a b", "http://host/a%20b", &["Error R24"]);
     check("http://host/%zz", "http://host/%25zz", &["Error R24"]);
-    check("http://host/a\tb", "http://host/a%09b", &["Error R24"]);
+    check("http://host/a\tb", "http://host/a%09b", &["Error R12"]);
+    check("http://host/a\nb", "http://host/a%0Ab", &["Error R12"]);
     check("http://host/ü", "http://host/%C3%BC", &["Warning R23"]);
     check("http://host/%FC", "http://host/%FC", &[]);
     check("http://host", "http://host/", &["Note R26"]);
@@ -219,8 +232,9 @@ fn url_is_encoded_and_reported() {
     check(
         "http://ü.example/",
         "http://xn--tda.example/",
-        &["Note R26"],
+        &["Note R24"],
     );
+    check("http://host/it's", "http://host/it's", &["Note R20"]);
     check(
         "http://host/?a=1&b=2",
         "http://host/?a=1&b=2",
@@ -233,6 +247,11 @@ fn url_is_encoded_and_reported() {
     );
     check("http://host/?a=1&", "http://host/?a=1&", &["Error R3"]);
     check(
+        "http://host/&eacute;&hellip;",
+        "http://host/%C3%A9%E2%80%A6",
+        &["Error R22", "Error R22", "Warning R23"],
+    );
+    check(
         "http://host/?a=1&amp;amp;b=2",
         "http://host/?a=1&amp;b=2",
         &["Warning R20"],
@@ -240,12 +259,12 @@ fn url_is_encoded_and_reported() {
     check(
         "http://host/\u{1}",
         "http://host/%01",
-        &["Error R21", "Error R24"],
+        &["Error R21", "Error R12"],
     );
     check(
         "http://host/&#1;",
         "http://host/%01",
-        &["Error R21", "Error R24"],
+        &["Error R21", "Error R12"],
     );
 }
 
@@ -263,16 +282,11 @@ fn entry_without_a_usable_url_is_left_out_and_reading_goes_on() {
     check("<url/>", "R7", &[]);
     check("<url><lastmod>2024-05-17</lastmod></url>", "R7", &[]);
     check("<url><loc> </loc></url>", "R7", &[]);
-    check(
-        "<url><loc>http://host/a</loc><loc>http://host/b</loc></url>",
-        "R7",
-        &[],
-    );
     check("<url><loc>/relative</loc></url>", "R9", &[]);
     check("<url><loc>//host/</loc></url>", "R9", &[]);
     check("<url><loc>ftp://host/</loc></url>", "R9", &[]);
     check("<url><loc>http://u:p@host/</loc></url>", "R9", &[]);
-    check("<url><loc>http://host/&eacute;</loc></url>", "R22", &[]);
+    check("<url><loc>http://host/&own;</loc></url>", "R22", &[]);
     check(
         &format!("<url><loc>http://host/{}</loc></url>", "a".repeat(2_040)),
         "R11",
@@ -354,19 +368,26 @@ fn root_says_what_the_file_is() {
     check_reading(
         format!("<urlset xmlns=\"{NAMESPACE}\" {located}>{entry}</urlset>"),
         &["http://host/|||"],
-        &[],
+        &["Warning R69"],
     );
     check_reading("<html><body/></html>", &["! R4"], &[]);
     check_reading("<!DOCTYPE html><html></html>", &["! R4"], &["Error R1"]);
-    check_reading("<rss version=\"2.0\"></rss>", &["! R4"], &[]);
     check_reading("", &["! R4"], &[]);
     check_reading(" \n ", &["! R4"], &[]);
-    check_reading("http://host/a\nhttp://host/b\n", &["! R1"], &[]);
     check_reading("{\"a\": 1}", &["! R1"], &[]);
     check_reading(
-        format!("{}<urlset></urlset>", urlset(entry)),
+        format!("{}<html></html>", urlset(entry)),
         &["http://host/|||", "! R4"],
         &[],
+    );
+    check_reading(
+        format!(
+            "{}{}",
+            urlset(entry),
+            index("<sitemap><loc>http://host/s.xml</loc></sitemap>")
+        ),
+        &["http://host/|||", "http://host/s.xml|"],
+        &["Warning R1", "Error R4"],
     );
     check_reading(
         format!("{}trailing", urlset(entry)),
@@ -415,11 +436,6 @@ fn broken_document_gives_the_entries_before_the_break() {
         &["http://host/a|||", "! R1"],
         &["Error R70", "Note R71"],
     );
-    check(&whole.replace("b</loc></url>", "b</loc></urls>"), "R1");
-    check(
-        &whole.replace("<url><loc>http://host/b", "</url><loc>http://host/b"),
-        "R1",
-    );
     let nested = format!(
         "<url><loc>http://host/a</loc></url>{}",
         "<url><y>".repeat(MAX_DEPTH)
@@ -437,6 +453,155 @@ fn broken_document_gives_the_entries_before_the_break() {
         &whole.replace("</url><url>", &format!("</url>{long_comment}<url>")),
         "R1",
     );
+}
+
+#[test]
+fn reading_goes_on_behind_an_end_tag_that_does_not_match() {
+    let whole = urlset("<url><loc>http://host/a</loc></url><url><loc>http://host/b</loc></url>");
+    let check = |from: &str, to: &str, items: &[&str], findings: &[&str]| {
+        assert!(whole.contains(from));
+        check_reading(whole.replace(from, to), items, findings);
+    };
+    let both = &["http://host/a|||", "http://host/b|||"][..];
+    check(
+        "b</loc></url>",
+        "b</loc></urls>",
+        both,
+        &["Error R1", "Error R1"],
+    );
+    check("a</loc></url>", "a</url>", both, &["Error R1"]);
+    check(
+        "a</loc></url>",
+        "a</LOC></url>",
+        both,
+        &["Error R1", "Error R1"],
+    );
+    check("a</loc></url>", "a</loc></url></url>", both, &["Error R1"]);
+    check(
+        "a</loc></url>",
+        "a</loc><lastmod></url>",
+        both,
+        &["Error R1", "Error R13"],
+    );
+    check(
+        "<url><loc>http://host/b",
+        "</url><loc>http://host/b",
+        &["http://host/a|||"],
+        &["Error R1", "Warning R6", "Error R1"],
+    );
+    check(
+        "a</loc></url>",
+        "a</loc>",
+        both,
+        &["Warning R6", "Error R1"],
+    );
+    check(
+        "<url><loc>http://host/a",
+        "<url><url><loc>http://host/a",
+        both,
+        &["Warning R6", "Error R1"],
+    );
+    // What stands in a namespace of its own stays in it.
+    check_reading(
+        urlset(
+            "<x:y xmlns:x=\"http://host/x\"><x:z></x:y><url><loc>http://host/</loc></url></x:z>",
+        ),
+        &["http://host/|||"],
+        &["Note R70", "Note R71", "Error R1", "Error R1"],
+    );
+}
+
+#[test]
+fn each_loc_is_an_entry() {
+    check_reading(
+        urlset(
+            "<url><loc>http://host/a</loc><lastmod>2024-05-17</lastmod><loc>http://host/b</loc><loc>/c</loc><priority>0.5</priority>\
+             <loc>http://host/d</loc><changefreq>daily</changefreq></url><url><loc>http://host/e</loc></url>",
+        ),
+        &[
+            "http://host/a|2024-05-17||",
+            "http://host/b|||",
+            "- R9",
+            "http://host/d||daily|",
+            "http://host/e|||",
+        ],
+        &["Error R7", "Error R7", "Error R7"],
+    );
+    let file = urlset("<url>\n<loc>http://host/a</loc>\n<loc>http://host/b</loc></url>");
+    let mut reader = Reader::new(file.as_bytes(), Limits::default());
+    let mut lines = Vec::new();
+    while let Some(item) = reader.next() {
+        assert!(item.is_ok());
+        lines.push((reader.entry_position().line, reader.loc_position().line));
+    }
+    assert_eq!(lines, [(2, 3), (4, 4)]);
+    let limits = Limits {
+        entries: 1,
+        ..Limits::default()
+    };
+    let error = Reader::new(file.as_bytes(), limits)
+        .find_map(Result::err)
+        .unwrap();
+    assert!(error.is_fatal(), "{error}");
+}
+
+#[test]
+fn address_that_stands_in_an_entry_as_text_is_taken() {
+    check_reading(
+        index(
+            "<sitemap>\nhttp://host/?a&amp;b\n</sitemap><sitemap>x</sitemap><sitemap><lastmod>2024-05-17</lastmod> http://host/c</sitemap>",
+        ),
+        &["http://host/?a&b|", "- R36", "http://host/c|2024-05-17"],
+        &[
+            "Warning R36",
+            "Error R36",
+            "Warning R36",
+            "Warning R36",
+            "Error R36",
+        ],
+    );
+    check_reading(
+        urlset("<url>http://host/no<loc>http://host/a</loc></url>"),
+        &["http://host/a|||"],
+        &["Warning R6"],
+    );
+}
+
+#[test]
+fn url_in_an_element_in_a_loc_is_taken() {
+    check_reading(
+        urlset(
+            "<url><loc><url><![CDATA[http://host/a]]></url></loc><lastmod>2024-05-17</lastmod></url>",
+        ),
+        &["http://host/a|2024-05-17||"],
+        &["Warning R6"],
+    );
+    check_reading(
+        urlset("<url><loc>http://host/<b>a</b></loc></url>"),
+        &["http://host/|||"],
+        &["Warning R6"],
+    );
+}
+
+#[test]
+fn web_page_is_called_one() {
+    let check = |page: &str| {
+        let error = Reader::new(page.as_bytes(), Limits::default())
+            .find_map(Result::err)
+            .unwrap();
+        assert!(error.is_fatal());
+        assert!(
+            error
+                .to_string()
+                .ends_with("file is a web page (HTML), expected a sitemap (R4)"),
+            "{error}"
+        );
+    };
+    check("<!DOCTYPE html><html lang=en><head><title>Not found</title>");
+    check("<!doctype HTML>\n<meta charset=utf-8><p>Not found");
+    check("<!doctype html><h1>Not found</h1>");
+    check("<HTML><BODY bgcolor=white>Not found");
+    check("\n\n<html xmlns=\"http://www.w3.org/1999/xhtml\"></html>");
 }
 
 #[test]
@@ -460,19 +625,91 @@ fn declaration_and_encoding_are_looked_at() {
         &["Error R1"],
     );
     check_reading(file.replace("0.9\">", "0.9\" a=1>"), entry, &["Error R1"]);
-    let latin = file
-        .replace("http://host/", "http://host/ü")
-        .replace('ü', "\u{1}");
-    let latin: Vec<u8> = latin
-        .bytes()
-        .map(|byte| if byte == 1 { 0xfc } else { byte })
-        .collect();
-    check_reading(latin, &["! R2"], &[]);
-    let utf16: Vec<u8> = "\u{FEFF}<urlset/>"
-        .encode_utf16()
-        .flat_map(u16::to_le_bytes)
-        .collect();
-    check_reading(utf16, &["! R2"], &[]);
+}
+
+#[test]
+fn other_encodings_are_decoded_and_told_of() {
+    let file =
+        |encoding: &str| urlset("<url><loc>http://host/ü</loc></url>").replace("UTF-8", encoding);
+    let entry = &["http://host/%C3%BC|||"][..];
+    let latin = |text: &str| -> Vec<u8> {
+        text.chars()
+            .map(|character| u8::try_from(character).unwrap())
+            .collect()
+    };
+    let utf16 = |text: &str, to_bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        text.encode_utf16().flat_map(to_bytes).collect()
+    };
+    let told = &["Error R2", "Warning R23"][..];
+    check_reading(latin(&file("ISO-8859-1")), entry, told);
+    check_reading(latin(&file("windows-1252")), entry, told);
+    check_reading(gzip(&latin(&file("ISO-8859-15"))), entry, told);
+    for mark in ["", "\u{FEFF}"] {
+        let marked = format!("{mark}{}", file("UTF-16"));
+        let told = if mark.is_empty() {
+            told
+        } else {
+            &["Note R2", "Error R2", "Warning R23"]
+        };
+        check_reading(utf16(&marked, u16::to_le_bytes), entry, told);
+        check_reading(utf16(&marked, u16::to_be_bytes), entry, told);
+        check_reading(gzip(&utf16(&marked, u16::to_le_bytes)), entry, told);
+    }
+    // What the declaration says cannot be, or nobody knows it.
+    check_reading(file("UTF-16"), entry, told);
+    check_reading(file("klingon"), entry, told);
+    check_reading(b"\xff\xfe\0\0<\0\0\0", &["! R2"], &[]);
+}
+
+#[test]
+fn malformed_bytes_cost_the_value_they_stand_in() {
+    let file = |before: &str, loc: &str, lastmod: &str| {
+        let text = urlset(&format!(
+            "{before}<url><loc>http://host/{loc}</loc><lastmod>2024-05-17{lastmod}</lastmod></url><url><loc>http://host/b</loc></url>"
+        ));
+        // It cannot stand in a `String`.
+        let mut bytes = text.into_bytes();
+        bytes
+            .iter_mut()
+            .filter(|byte| **byte == b'~')
+            .for_each(|byte| *byte = 0xfc);
+        bytes
+    };
+    let rest = "http://host/b|||";
+    check_reading(file("", "~", ""), &["- R2", rest], &[]);
+    check_reading(file("", "", "~"), &["http://host/|||", rest], &["Error R2"]);
+    check_reading(
+        file("<!-- ~ -->", "", ""),
+        &["http://host/|2024-05-17||", rest],
+        &["Error R2"],
+    );
+    check_reading(
+        file("<x:y xmlns:x=\"a\">~</x:y>", "", ""),
+        &["http://host/|2024-05-17||", rest],
+        &["Note R70", "Note R71", "Error R2"],
+    );
+}
+
+#[test]
+fn positions_are_those_of_the_file_before_it_is_decoded() {
+    let text = "\u{FEFF}<?xml version=\"1.0\"?>\r\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\r<url><loc>http://host/ü😀</loc></url>\n<url><loc>/a</loc></url></urlset>";
+    let check = |bytes: &[u8], offset: usize| {
+        let mut reader = Reader::new(bytes, Limits::default());
+        let error = reader.find_map(Result::err).unwrap();
+        let ReadError::Entry(finding) = error else {
+            panic!("{error}")
+        };
+        assert_eq!(
+            (finding.position.line, finding.position.offset),
+            (4, offset as u64)
+        );
+        assert!(reader.next().is_none());
+        assert_eq!(reader.bytes(), bytes.len() as u64);
+    };
+    let before = &text[..text.find("<loc>/a").unwrap()];
+    check(text.as_bytes(), before.len());
+    let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    check(&utf16, before.encode_utf16().count() * 2);
 }
 
 #[test]
@@ -825,6 +1062,29 @@ proptest! {
         let mut expectation = Expectation::new(Kind::UrlSet, &place);
         expectation.entries = Some(written.entries);
         expectation.order = Order::Ascending;
+        prop_assert_eq!(check(&file[..], &expectation).unwrap(), written);
+    }
+
+    #[test]
+    fn extensions_are_read_as_they_were_written(entries in prop::collection::vec(arbitrary::any_entry(), 1..5), located: bool) {
+        let namespaces = arbitrary::all_namespaces();
+        let schema_location = if located { SchemaLocation::Written } else { SchemaLocation::Omitted };
+        let options = UrlSetOptions::default().with_namespaces(namespaces.clone()).with_schema_location(schema_location);
+        let mut writer = UrlSetWriter::with_options(Vec::new(), options).unwrap();
+        let mut locs = Vec::new();
+        for (number, mut entry) in entries.into_iter().enumerate() {
+            entry.loc = loc(&format!("https://www.example.com/page{number}"));
+            prop_assert_eq!(writer.push(&entry).unwrap(), Push::Written);
+            locs.push(entry);
+        }
+        let (file, written) = writer.finish().unwrap();
+        let mut reader = Reader::new(&file[..], Limits::default()).with_own_namespaces(namespaces.own());
+        let read: Vec<Item> = reader.by_ref().map(Result::unwrap).collect();
+        prop_assert_eq!(reader.findings(), &[]);
+        prop_assert_eq!(read, locs.into_iter().map(Item::Url).collect::<Vec<_>>());
+        let place = loc("https://www.example.com/sitemap.xml");
+        let mut expectation = Expectation::new(Kind::UrlSet, &place);
+        expectation.own_namespaces = namespaces.own();
         prop_assert_eq!(check(&file[..], &expectation).unwrap(), written);
     }
 

@@ -2,14 +2,16 @@
 
 use std::io::{self, Write};
 
-use super::{Document, FileSummary, Push, WriteError, xml};
+use super::{Document, FileSummary, Push, SchemaLocation, WriteError, opening, xml};
 use crate::{IndexEntry, Limits};
 
-// The namespace stands here and in `limits::NAMESPACE`; a test keeps the two equal.
-const OPENING: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n";
+const ROOT: &str = "sitemapindex";
 const CLOSING: &str = "</sitemapindex>\n";
 const ENTRY_OPENING: &str = "<sitemap>";
 const ENTRY_CLOSING: &str = "</sitemap>\n";
+
+/// Where the schema of an index is, for `xsi:schemaLocation` (R69).
+const SCHEMA: &str = "http://www.sitemaps.org/schemas/sitemap/0.9/siteindex.xsd";
 
 /// Writes an index of sitemap files, one entry per line, in the order in which they are pushed.
 ///
@@ -37,7 +39,20 @@ impl<W: Write> IndexWriter<W> {
     /// # Errors
     /// [`WriteError::LimitsTooSmall`] when no entry could ever fit; [`WriteError::Io`] from the output.
     pub fn new(out: W, limits: Limits) -> Result<Self, WriteError> {
-        let document = Document::open(out, limits, OPENING, CLOSING)?;
+        Self::with_schema_location(out, limits, SchemaLocation::default())
+    }
+
+    /// Begins an index that says, or does not say, where its schema is (R69).
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn with_schema_location(
+        out: W,
+        limits: Limits,
+        schema_location: SchemaLocation,
+    ) -> Result<Self, WriteError> {
+        let opening = opening(ROOT, SCHEMA, [], schema_location);
+        let document = Document::open(out, limits, &opening, CLOSING)?;
         Ok(Self { document })
     }
 

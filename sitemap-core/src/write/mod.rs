@@ -1,29 +1,46 @@
 //! Writing sitemap files: streaming, counted, never over a limit, the same bytes for the same entries.
 //!
 //! ```text
-//! entries in order -> UrlSetWriter or IndexWriter -> (GzipWriter) -> any io::Write
+//! entries in order -> UrlSetWriter, IndexWriter, TextWriter, RssWriter or AtomWriter -> (GzipWriter) -> any io::Write
 //! ```
 //!
 //! Every format is a `Document`: opening bytes, one line per entry, closing bytes. It owns the counting, so a format only
-//! says what its lines look like; `urlset` and `index` do so in XML. Only what both the text of the protocol and its schemas accept
+//! says what its lines look like. Only what both the text of the protocol and its schemas accept
 //! comes out: the declaration at byte 0, UTF-8, one fixed order of elements, never an empty file. Nothing here opens files, orders
 //! entries or chooses what is listed. Wrap files and sockets in a `BufWriter`: each entry is one small write.
 
-mod gzip;
 mod index;
 mod urlset;
+
+mod atom;
+mod rss;
+mod text;
+
+mod extensions;
+mod feed;
+mod gzip;
 mod xml;
 
+pub use atom::AtomWriter;
+pub use feed::{FeedInfo, MAX_TITLE_CHARACTERS};
 pub use gzip::GzipWriter;
 pub use index::IndexWriter;
-pub use urlset::UrlSetWriter;
+pub use rss::RssWriter;
+pub use text::TextWriter;
+pub use urlset::{UrlSetOptions, UrlSetWriter};
 
 pub(crate) use index::sitemap_len;
-pub(crate) use urlset::url_len;
+pub(crate) use urlset::{url_len, urlset_frame_len};
 
 use std::io::{self, Write};
 
-use crate::{LastMod, Limits, Loc};
+use quick_xml::escape::escape;
+
+use crate::{
+    LastMod, Limits, Loc,
+    extension::{ExtensionError, MAX_ENTRY_BYTES},
+    limits::NAMESPACE,
+};
 
 /// What became of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +50,18 @@ pub enum Push {
     Written,
     /// The entry would break a limit. Nothing was written; finish this file and push the entry into the next one.
     Full,
+}
+
+/// Whether the root of a file says where its schemas are, in `xsi:schemaLocation` (R69).
+///
+/// Search engines ignore it; some tools that validate files need it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SchemaLocation {
+    /// It does not.
+    #[default]
+    Omitted,
+    /// It does, for the namespaces of the file whose schemas are known.
+    Written,
 }
 
 /// What a finished file holds, as it was written or read.
@@ -85,6 +114,20 @@ pub enum WriteError {
         /// Bytes a file may have.
         limit: u64,
     },
+    /// An entry without a date of change, which Atom asks for. Nothing was written; other entries can follow.
+    #[error("entry for {loc} has no date of change, which an Atom feed needs")]
+    Undated {
+        /// The address of the entry.
+        loc: Loc,
+    },
+    /// The extensions of an entry cannot be written.
+    #[error("extensions of the entry for {loc}")]
+    Extension {
+        /// The address of the entry.
+        loc: Loc,
+        /// What is wrong with them.
+        source: ExtensionError,
+    },
 }
 
 /// A file in the making, of whatever format: counts entries and bytes, and refuses what would break a limit.
@@ -104,7 +147,7 @@ impl<W: Write> Document<W> {
     fn open(
         mut out: W,
         limits: Limits,
-        opening: &'static str,
+        opening: &str,
         closing: &'static str,
     ) -> Result<Self, WriteError> {
         let limits = limits.within_protocol();
@@ -137,7 +180,14 @@ impl<W: Write> Document<W> {
         }
         self.line.clear();
         build(&mut self.line)?;
-        let bytes = self.written.bytes + self.line.len() as u64;
+        let entry_bytes = self.line.len() as u64;
+        if entry_bytes > MAX_ENTRY_BYTES {
+            return Err(WriteError::Extension {
+                loc: loc.clone(),
+                source: ExtensionError::TooLarge { bytes: entry_bytes },
+            });
+        }
+        let bytes = self.written.bytes + entry_bytes;
         let closed_bytes = bytes + self.closing.len() as u64;
         if closed_bytes > self.limits.bytes {
             if self.written.entries > 0 {
@@ -165,6 +215,39 @@ impl<W: Write> Document<W> {
         Ok((self.out, self.written))
     }
 }
+
+/// The lines before the first entry: the XML declaration, and the root with prefix, namespace and schema of all that is declared.
+fn opening<'a>(
+    root: &str,
+    schema: &str,
+    declared: impl IntoIterator<Item = (&'a str, &'a str, Option<&'a str>)>,
+    schema_location: SchemaLocation,
+) -> String {
+    let mut attributes = vec![format!(" xmlns=\"{NAMESPACE}\"")];
+    let mut locations = vec![NAMESPACE, schema];
+    for (prefix, namespace, schema) in declared {
+        attributes.push(format!(" xmlns:{prefix}=\"{}\"", escape(namespace)));
+        locations.extend(
+            schema
+                .map(|schema| [namespace, schema])
+                .into_iter()
+                .flatten(),
+        );
+    }
+    match schema_location {
+        SchemaLocation::Omitted => {}
+        SchemaLocation::Written => {
+            let locations = locations.join(" ");
+            attributes.push(format!(" xmlns:xsi=\"{XSI_NAMESPACE}\""));
+            attributes.push(format!(" xsi:schemaLocation=\"{}\"", escape(locations)));
+        }
+    }
+    let attributes = attributes.concat();
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{root}{attributes}>\n")
+}
+
+/// The namespace of `xsi:schemaLocation` (R69).
+pub(crate) const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
 #[cfg(test)]
 mod tests;

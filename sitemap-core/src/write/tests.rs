@@ -1,11 +1,17 @@
 //! Bytes, limits and escapes of what is written.
 
+mod formats;
+
 use proptest::prelude::*;
 
 use super::*;
 use crate::{
     ChangeFreq, IndexEntry, Priority, UrlEntry,
-    limits::{MAX_BYTES, MAX_ENTRIES, NAMESPACE},
+    extension::{
+        Alternate, Extension, Extensions, Hreflang, Image, Media, Namespaces, News, NewsLanguage,
+        OwnElement, OwnNamespace, Text, Uploader, Video, arbitrary,
+    },
+    limits::{MAX_BYTES, MAX_ENTRIES, MAX_FRAME_BYTES, NAMESPACE},
 };
 
 fn entry(url: &str) -> UrlEntry {
@@ -82,6 +88,204 @@ fn index_has_one_file_per_line() {
             .sum::<u64>(),
         entries_len
     );
+}
+
+fn text<const MAX: usize>(text: &str) -> Text<MAX> {
+    Text::new(text).unwrap()
+}
+
+fn any_loc(url: &str) -> Loc {
+    Loc::parse(url).unwrap()
+}
+
+/// A film with all it needs.
+fn video(content: &str) -> Video {
+    let media = Media::Content(any_loc(content));
+    Video::new(any_loc("http://cdn/t.jpg"), text("T & t"), text("D"), media)
+}
+
+fn news() -> News {
+    let language = NewsLanguage::parse("zh-cn").unwrap();
+    let date = LastMod::parse("2024-05-17").unwrap();
+    News::new(text("N"), language, date, text("\"T\""))
+}
+
+fn own(prefix: &str) -> OwnElement {
+    let namespace = OwnNamespace::new(prefix, &format!("urn:example:{prefix}?a='b'")).unwrap();
+    let element = OwnElement::new(&namespace, "price").unwrap();
+    element.with_attribute("currency", text("E&R")).unwrap()
+}
+
+/// An entry with one extension of each kind.
+fn extended() -> UrlEntry {
+    let mut entry = entry("https://www.example.com/");
+    let extensions = &mut entry.extensions;
+    extensions
+        .add_own(own("shop").with_text(text("1'0")))
+        .unwrap();
+    extensions.set_news(news()).unwrap();
+    extensions.add_video(video("http://cdn/v.mp4")).unwrap();
+    extensions
+        .add_image(Image::new(any_loc("http://cdn/?a&b")))
+        .unwrap();
+    let hreflang = Hreflang::parse("en").unwrap();
+    let alternate = Alternate::new(hreflang, any_loc("https://www.example.com/?a&b"));
+    extensions.add_alternate(alternate).unwrap();
+    entry
+}
+
+#[test]
+fn extensions_follow_in_one_order_and_in_that_of_their_schemas() {
+    let mut entry = extended();
+    entry.priority = Some(Priority::DEFAULT);
+    let mut options = UrlSetOptions::default().with_schema_location(SchemaLocation::Written);
+    options.namespaces.add(&entry.extensions).unwrap();
+    let mut writer = UrlSetWriter::with_options(Vec::new(), options).unwrap();
+    assert_eq!(writer.push(&entry).unwrap(), Push::Written);
+    assert_eq!(
+        String::from_utf8(writer.finish().unwrap().0).unwrap(),
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" xmlns:xhtml=\"http://www.w3.org/1999/xhtml\" \
+         xmlns:image=\"http://www.google.com/schemas/sitemap-image/1.1\" xmlns:video=\"http://www.google.com/schemas/sitemap-video/1.1\" \
+         xmlns:news=\"http://www.google.com/schemas/sitemap-news/0.9\" xmlns:shop=\"urn:example:shop?a=&apos;b&apos;\" \
+         xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
+         xsi:schemaLocation=\"http://www.sitemaps.org/schemas/sitemap/0.9 http://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd \
+         http://www.w3.org/1999/xhtml http://www.w3.org/2002/08/xhtml/xhtml1-strict.xsd \
+         http://www.google.com/schemas/sitemap-image/1.1 http://www.google.com/schemas/sitemap-image/1.1/sitemap-image.xsd \
+         http://www.google.com/schemas/sitemap-video/1.1 http://www.google.com/schemas/sitemap-video/1.1/sitemap-video.xsd \
+         http://www.google.com/schemas/sitemap-news/0.9 http://www.google.com/schemas/sitemap-news/0.9/sitemap-news.xsd\">\n\
+         <url><loc>https://www.example.com/</loc><priority>0.5</priority>\
+         <xhtml:link rel=\"alternate\" hreflang=\"en\" href=\"https://www.example.com/?a&amp;b\"/>\
+         <image:image><image:loc>http://cdn/?a&amp;b</image:loc></image:image>\
+         <video:video><video:thumbnail_loc>http://cdn/t.jpg</video:thumbnail_loc><video:title>T &amp; t</video:title>\
+         <video:description>D</video:description><video:content_loc>http://cdn/v.mp4</video:content_loc></video:video>\
+         <news:news><news:publication><news:name>N</news:name><news:language>zh-cn</news:language></news:publication>\
+         <news:publication_date>2024-05-17</news:publication_date><news:title>&quot;T&quot;</news:title></news:news>\
+         <shop:price currency=\"E&amp;R\">1&apos;0</shop:price></url>\n\
+         </urlset>\n"
+    );
+}
+
+#[test]
+fn index_says_where_its_schema_is_when_it_is_asked_to() {
+    let entry = IndexEntry::new(any_loc("http://h/a.xml"));
+    let mut writer =
+        IndexWriter::with_schema_location(Vec::new(), Limits::default(), SchemaLocation::Written)
+            .unwrap();
+    assert_eq!(writer.push(&entry).unwrap(), Push::Written);
+    let index = String::from_utf8(writer.finish().unwrap().0).unwrap();
+    let (_, located) = index.split_once("xsi:schemaLocation=").unwrap();
+    let pair = "\"http://www.sitemaps.org/schemas/sitemap/0.9 http://www.sitemaps.org/schemas/sitemap/0.9/siteindex.xsd\">\n";
+    assert!(located.starts_with(pair), "{index}");
+}
+
+#[test]
+fn entry_that_the_file_cannot_have_is_refused_and_the_file_goes_on() {
+    let full = extended();
+    let mut namespaces = Namespaces::default();
+    namespaces.add(&full.extensions).unwrap();
+    let options = UrlSetOptions::default().with_namespaces(namespaces);
+    let mut writer = UrlSetWriter::with_options(Vec::new(), options).unwrap();
+    let mut refuse = |fill: &dyn Fn(&mut Extensions), expected: &str| {
+        let mut entry = entry("http://h/page");
+        fill(&mut entry.extensions);
+        let error = writer.push(&entry).unwrap_err();
+        assert!(matches!(&error, WriteError::Extension { loc, .. } if *loc == entry.loc));
+        let source = std::error::Error::source(&error).unwrap().to_string();
+        assert_eq!(source, expected);
+    };
+    refuse(
+        &|extensions| extensions.add_own(own("other")).unwrap(),
+        "prefix other is not declared by the file",
+    );
+    refuse(
+        &|extensions| extensions.add_video(video("http://h/page")).unwrap(),
+        "<video:content_loc> is the page itself",
+    );
+    refuse(
+        &|extensions| {
+            let mut video = video("http://cdn/v.mp4");
+            let info = Some(any_loc("http://elsewhere/"));
+            let name = text("U");
+            video.uploader = Some(Uploader { name, info });
+            extensions.add_video(video).unwrap();
+        },
+        "uploader info http://elsewhere/ is elsewhere, expected a URL on h",
+    );
+    refuse(
+        &|extensions| {
+            let mut video = video("http://cdn/v.mp4");
+            for _ in 0..32 {
+                video.add_tag(text(&"'".repeat(2_048))).unwrap();
+            }
+            for _ in 0..30 {
+                extensions.add_video(video.clone()).unwrap();
+            }
+        },
+        "entry has 11825106 bytes, expected at most 8388608",
+    );
+    assert_eq!(writer.push(&full).unwrap(), Push::Written);
+    let (file, summary) = writer.finish().unwrap();
+    assert_eq!((summary.entries, summary.bytes), (1, file.len() as u64));
+}
+
+#[test]
+fn file_without_extensions_refuses_entries_with_any() {
+    for extension in Extension::ALL {
+        let full = extended();
+        let all = Extension::ALL
+            .into_iter()
+            .filter(|other| *other != extension);
+        let mut namespaces = all.fold(Namespaces::default(), Namespaces::with);
+        namespaces
+            .add_own(full.extensions.own_elements()[0].namespace())
+            .unwrap();
+        let options = UrlSetOptions::default().with_namespaces(namespaces);
+        let mut writer = UrlSetWriter::with_options(Vec::new(), options).unwrap();
+        let error = writer.push(&full).unwrap_err();
+        let source = std::error::Error::source(&error).unwrap().to_string();
+        assert_eq!(
+            source,
+            format!("prefix {} is not declared by the file", extension.prefix())
+        );
+    }
+}
+
+#[test]
+fn file_takes_1_000_articles_and_not_one_more() {
+    let options =
+        UrlSetOptions::default().with_namespaces(Namespaces::default().with(Extension::News));
+    let mut writer = UrlSetWriter::with_options(io::sink(), options).unwrap();
+    let mut article = entry("http://h/a");
+    article.extensions.set_news(news()).unwrap();
+    for _ in 0..1_000 {
+        assert_eq!(writer.push(&article).unwrap(), Push::Written);
+    }
+    assert_eq!(writer.push(&article).unwrap(), Push::Full);
+    assert_eq!(writer.push(&entry("http://h/page")).unwrap(), Push::Written);
+    assert_eq!(writer.finish().unwrap().1.entries, 1_001);
+}
+
+#[test]
+fn what_search_engines_dropped_is_not_written() {
+    let mut with = extended();
+    let file = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" \
+                xmlns:image=\"http://www.google.com/schemas/sitemap-image/1.1\"><url><loc>http://h/page</loc>\
+                <image:image><image:loc>http://h/a.jpg</image:loc><image:caption>C</image:caption></image:image></url></urlset>";
+    let mut reader = crate::read::Reader::new(file.as_bytes(), Limits::default());
+    let Some(Ok(crate::read::Item::Url(read))) = reader.next() else {
+        panic!("a page");
+    };
+    let image = read.extensions.images()[0].clone();
+    assert!(image.retired.is_some());
+    with.extensions = Extensions::default();
+    with.extensions
+        .add_image(Image::new(image.loc.clone()))
+        .unwrap();
+    let bare_len = with.written_len();
+    with.extensions = Extensions::default();
+    with.extensions.add_image(image).unwrap();
+    assert_eq!(with.written_len(), bare_len);
 }
 
 /// The file that holds nothing but this entry, as lines.
@@ -317,10 +521,35 @@ fn any_entry() -> impl Strategy<Value = UrlEntry> {
 
 proptest! {
     #[test]
+    fn written_len_counts_extensions_too(entry in arbitrary::any_entry(), located: bool) {
+        let mut options = UrlSetOptions::default();
+        options.namespaces.add(&entry.extensions).unwrap();
+        if located {
+            options.schema_location = SchemaLocation::Written;
+        }
+        let frame_len = urlset_frame_len(&options.namespaces, options.schema_location);
+        prop_assert!(frame_len <= MAX_FRAME_BYTES);
+        let mut writer = UrlSetWriter::with_options(Vec::new(), options.clone()).unwrap();
+        prop_assert_eq!(writer.push(&entry).unwrap(), Push::Written);
+        let (file, summary) = writer.finish().unwrap();
+        prop_assert_eq!(summary.bytes, file.len() as u64);
+        prop_assert_eq!(summary.bytes, frame_len + entry.written_len());
+        // To the byte: the file has room for the entry, or it has not.
+        options.limits.bytes = summary.bytes;
+        let mut writer = UrlSetWriter::with_options(Vec::new(), options.clone()).unwrap();
+        prop_assert_eq!(writer.push(&entry).unwrap(), Push::Written);
+        options.limits.bytes = summary.bytes - 1;
+        let mut writer = UrlSetWriter::with_options(Vec::new(), options).unwrap();
+        let is_too_large = matches!(writer.push(&entry), Err(WriteError::EntryTooLarge { .. }));
+        prop_assert!(is_too_large);
+    }
+
+    #[test]
     fn written_len_is_what_is_written(entry in any_entry()) {
         let third_line_len = |file: &str| file.split_inclusive('\n').nth(2).map(|line| line.len() as u64);
         prop_assert_eq!(Some(entry.written_len()), third_line_len(&urlset_of(&entry)));
-        let sitemap = IndexEntry { loc: entry.loc, lastmod: entry.lastmod };
+        let mut sitemap = IndexEntry::new(entry.loc);
+        sitemap.lastmod = entry.lastmod;
         prop_assert_eq!(Some(sitemap.written_len()), third_line_len(&index_of(&sitemap)));
     }
 

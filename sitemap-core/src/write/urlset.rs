@@ -2,14 +2,23 @@
 
 use std::io::{self, Write};
 
-use super::{Document, FileSummary, Push, WriteError, xml};
-use crate::{Limits, UrlEntry};
+use super::{
+    Document, FileSummary, Push, SchemaLocation, WriteError,
+    extensions::{extensions_len, write_extensions},
+    opening, xml,
+};
+use crate::{
+    Limits, UrlEntry,
+    extension::{Extension, ExtensionError, MAX_NEWS_PER_FILE, Namespaces},
+};
 
-// The namespace stands here and in `limits::NAMESPACE`; a test keeps the two equal.
-const OPENING: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n";
+const ROOT: &str = "urlset";
 const CLOSING: &str = "</urlset>\n";
 const ENTRY_OPENING: &str = "<url>";
 const ENTRY_CLOSING: &str = "</url>\n";
+
+/// Where the schema of a urlset is, for `xsi:schemaLocation` (R69).
+const SCHEMA: &str = "http://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd";
 
 /// Writes a sitemap of pages, one entry per line, in the order in which they are pushed.
 ///
@@ -27,27 +36,121 @@ const ENTRY_CLOSING: &str = "</url>\n";
 #[derive(Debug)]
 pub struct UrlSetWriter<W> {
     document: Document<W>,
+    namespaces: Namespaces,
+    /// Articles so far, at most [`MAX_NEWS_PER_FILE`].
+    news: u64,
+}
+
+/// What a urlset is to be like; by default it has the limits of the protocol, no extensions and no schema location.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct UrlSetOptions {
+    /// How much it may hold. Limits above those of the protocol count as those of the protocol.
+    pub limits: Limits,
+    /// Which extensions its entries have: exactly what its root declares (R70).
+    pub namespaces: Namespaces,
+    /// Whether its root says where the schemas are (R69).
+    pub schema_location: SchemaLocation,
+}
+
+impl UrlSetOptions {
+    /// A urlset with these limits and no extensions.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            ..Self::default()
+        }
+    }
+
+    /// The same urlset with entries that have these extensions.
+    #[must_use]
+    pub fn with_namespaces(mut self, namespaces: Namespaces) -> Self {
+        self.namespaces = namespaces;
+        self
+    }
+
+    /// The same urlset with or without schema location.
+    #[must_use]
+    pub fn with_schema_location(mut self, schema_location: SchemaLocation) -> Self {
+        self.schema_location = schema_location;
+        self
+    }
 }
 
 impl<W: Write> UrlSetWriter<W> {
-    /// Begins a file. Limits above those of the protocol count as those of the protocol.
+    /// Begins a file whose entries have no extensions. Limits above those of the protocol count as those of the protocol.
     ///
     /// # Errors
     /// [`WriteError::LimitsTooSmall`] when no entry could ever fit; [`WriteError::Io`] from the output.
     pub fn new(out: W, limits: Limits) -> Result<Self, WriteError> {
-        let document = Document::open(out, limits, OPENING, CLOSING)?;
-        Ok(Self { document })
+        Self::with_options(out, UrlSetOptions::new(limits))
     }
 
-    /// Adds an entry, unless the file with it would have more entries or bytes than allowed.
+    /// Begins a file.
+    ///
+    /// ```
+    /// use sitemap_core::{Loc, Push, UrlEntry, UrlSetOptions, UrlSetWriter, extension::{Image, Namespaces}};
+    ///
+    /// let mut entry = UrlEntry::new(Loc::parse("https://example.com/")?);
+    /// entry.extensions.add_image(Image::new(Loc::parse("https://cdn.example.net/a.jpg")?))?;
+    /// let mut options = UrlSetOptions::default();
+    /// options.namespaces.add(&entry.extensions)?;
+    /// let mut writer = UrlSetWriter::with_options(Vec::new(), options)?;
+    /// assert_eq!(writer.push(&entry)?, Push::Written);
+    /// let file = String::from_utf8(writer.finish()?.0)?;
+    /// assert!(file.contains(" xmlns:image=\"http://www.google.com/schemas/sitemap-image/1.1\">"));
+    /// assert!(file.contains("<image:image><image:loc>https://cdn.example.net/a.jpg</image:loc></image:image></url>"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// [`WriteError::EntryTooLarge`] when the entry does not even fit into an empty file; [`WriteError::Io`] from the output.
+    /// [`WriteError::LimitsTooSmall`] when no entry could ever fit; [`WriteError::Io`] from the output.
+    pub fn with_options(out: W, options: UrlSetOptions) -> Result<Self, WriteError> {
+        let opening = urlset_opening(&options.namespaces, options.schema_location);
+        Ok(Self {
+            document: Document::open(out, options.limits, &opening, CLOSING)?,
+            namespaces: options.namespaces,
+            news: 0,
+        })
+    }
+
+    /// Adds an entry, unless the file with it would have more entries, articles or bytes than allowed.
+    ///
+    /// # Errors
+    /// [`WriteError::EntryTooLarge`] when the entry does not even fit into an empty file; [`WriteError::Extension`] when its
+    /// extensions contradict it or are of a namespace that the file does not declare; [`WriteError::Io`] from the output. But for
+    /// the last, nothing was written and the file can go on.
     pub fn push(&mut self, entry: &UrlEntry) -> Result<Push, WriteError> {
-        self.document
+        let has_news = self.check_extensions(entry)?;
+        if has_news && self.news >= MAX_NEWS_PER_FILE {
+            return Ok(Push::Full);
+        }
+        let push = self
+            .document
             .push(&entry.loc, entry.lastmod.as_ref(), |line| {
                 write_url(line, entry)
-            })
+            })?;
+        if has_news && push == Push::Written {
+            self.news += 1;
+        }
+        Ok(push)
+    }
+
+    /// Whether the entry has an article, if this file can have the entry at all.
+    fn check_extensions(&self, entry: &UrlEntry) -> Result<bool, WriteError> {
+        if entry.extensions.is_empty() {
+            return Ok(false);
+        }
+        let refused = |source: ExtensionError| WriteError::Extension {
+            loc: entry.loc.clone(),
+            source,
+        };
+        if let Some(prefix) = self.namespaces.missing(&entry.extensions) {
+            let prefix = prefix.into();
+            return Err(refused(ExtensionError::Undeclared { prefix }));
+        }
+        entry.extensions.check(&entry.loc).map_err(refused)?;
+        Ok(entry.extensions.has(Extension::News))
     }
 
     /// Ends the file and gives the output back, not flushed.
@@ -57,6 +160,24 @@ impl<W: Write> UrlSetWriter<W> {
     pub fn finish(self) -> Result<(W, FileSummary), WriteError> {
         self.document.close()
     }
+}
+
+/// The lines before the first entry.
+fn urlset_opening(namespaces: &Namespaces, schema_location: SchemaLocation) -> String {
+    let known = namespaces.known().map(|extension| {
+        let (namespace, schema) = (extension.namespace(), extension.schema());
+        (extension.prefix(), namespace, Some(schema))
+    });
+    let own = namespaces.own().iter().map(|own| {
+        let schema = own.schema().map(AsRef::as_ref);
+        (own.prefix(), own.address(), schema)
+    });
+    opening(ROOT, SCHEMA, known.chain(own), schema_location)
+}
+
+/// The bytes of a urlset around its entries.
+pub(crate) fn urlset_frame_len(namespaces: &Namespaces, schema_location: SchemaLocation) -> u64 {
+    (urlset_opening(namespaces, schema_location).len() + CLOSING.len()) as u64
 }
 
 /// The order of the elements is that of the schema (R8).
@@ -72,6 +193,7 @@ fn write_url(line: &mut Vec<u8>, entry: &UrlEntry) -> io::Result<()> {
     if let Some(priority) = entry.priority {
         xml::element(line, "priority", &priority.to_string())?;
     }
+    write_extensions(line, &entry.extensions)?;
     line.extend_from_slice(ENTRY_CLOSING.as_bytes());
     Ok(())
 }
@@ -88,4 +210,5 @@ pub(crate) fn url_len(entry: &UrlEntry) -> u64 {
         + entry
             .priority
             .map_or(0, |_| xml::element_len("priority", "0.0"))
+        + extensions_len(&entry.extensions)
 }

@@ -1,0 +1,195 @@
+//! Which file is served at which URL: a folder stands at a [`Base`], its files below. Pure.
+
+use std::{
+    ffi::OsStr,
+    fmt::Write as _,
+    path::{Component, Path, PathBuf},
+};
+
+use sitemap_core::Loc;
+
+use crate::exit_code::Misuse;
+
+/// The URL of a folder; it ends in `/`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Base(Loc);
+
+impl Base {
+    /// The directory at a URL; the `/` at its end may be missing.
+    pub(super) fn directory(at: &Loc) -> anyhow::Result<Self> {
+        if at.path_and_query().contains('?') {
+            return Err(Misuse(format!(
+                "--at: expected the URL of a folder without a query, found {at}"
+            ))
+            .into());
+        }
+        if at.path().ends_with('/') {
+            return Ok(Self(at.clone()));
+        }
+        let with_slash = Loc::parse(&format!("{at}/"));
+        with_slash
+            .map(Self)
+            .map_err(|error| Misuse(format!("--at: {error}")).into())
+    }
+
+    /// The folder that holds the file `relative` if that is served at `file`.
+    pub(super) fn of_file(file: &Loc, relative: &Path) -> Option<Self> {
+        let path = encoded(relative)?;
+        let base = file.as_str().strip_suffix(&path)?;
+        let base = Loc::parse(base).ok()?;
+        (base.as_str().len() + path.len() == file.as_str().len() && base.path().ends_with('/'))
+            .then_some(Self(base))
+    }
+
+    /// The URL.
+    pub(super) fn loc(&self) -> &Loc {
+        &self.0
+    }
+
+    /// Whether it is the root directory of its host.
+    pub(super) fn is_root(&self) -> bool {
+        self.0.path_and_query() == "/"
+    }
+
+    /// Where a file of the folder is served; `None` for a name that no URL can have.
+    pub(super) fn place(&self, relative: &Path) -> Option<Loc> {
+        Loc::parse(&format!("{}{}", self.0, encoded(relative)?)).ok()
+    }
+
+    /// The file of the folder that is served at a URL; `None` for a URL elsewhere.
+    pub(super) fn relative(&self, loc: &Loc) -> Option<PathBuf> {
+        let rest = loc.as_str().strip_prefix(self.0.as_str())?;
+        decoded(rest)
+    }
+}
+
+/// Where a file is served: at `at` itself, or under its name in it when it is a directory.
+pub(super) fn place_of_file(at: &Loc, name: Option<&OsStr>, paths: usize) -> anyhow::Result<Loc> {
+    if !at.path().ends_with('/') {
+        if paths > 1 {
+            return Err(Misuse(format!(
+                "--at: expected the URL of a folder, with a / at its end, for several files, found {at}"
+            ))
+            .into());
+        }
+        return Ok(at.clone());
+    }
+    let place = name.and_then(|name| Base(at.clone()).place(Path::new(name)));
+    place.ok_or_else(|| {
+        Misuse(format!(
+            "--at: expected the whole URL of the file, found the folder {at}"
+        ))
+        .into()
+    })
+}
+
+/// The path of a URL that decodes to a relative path.
+fn encoded(relative: &Path) -> Option<String> {
+    let mut url = String::new();
+    for component in relative.components() {
+        let Component::Normal(name) = component else {
+            return None;
+        };
+        if !url.is_empty() {
+            url.push('/');
+        }
+        for &byte in name.to_str()?.as_bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                    url.push(char::from(byte));
+                }
+                // May stand raw in a path, and usually does (RFC 3986 section 3.3).
+                b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'='
+                | b':' | b'@' => url.push(char::from(byte)),
+                _ => {
+                    // Writing into a string cannot fail.
+                    let _ = write!(url, "%{byte:02X}");
+                }
+            }
+        }
+    }
+    Some(url)
+}
+
+/// The relative path that a part of a URL's path names; `None` when it could leave the folder or is no name of a file.
+fn decoded(url: &str) -> Option<PathBuf> {
+    if url.is_empty() || url.contains('?') {
+        return None;
+    }
+    let mut path = PathBuf::new();
+    for segment in url.split('/') {
+        let mut name = Vec::new();
+        let mut bytes = segment.bytes();
+        while let Some(byte) = bytes.next() {
+            if byte != b'%' {
+                name.push(byte);
+                continue;
+            }
+            let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+            let (high, low) = (digit(bytes.next())?, digit(bytes.next())?);
+            name.push(u8::try_from(high * 16 + low).ok()?);
+        }
+        let name = String::from_utf8(name).ok()?;
+        if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\\', '\0']) {
+            return None;
+        }
+        path.push(name);
+    }
+    Some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn base(url: &str) -> Base {
+        Base::directory(&Loc::parse(url).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn files_and_urls_correspond() {
+        let check = |relative: &str, url: &str| {
+            let base = base("https://h/docs");
+            let loc = Loc::parse(url).unwrap();
+            assert_eq!(base.place(Path::new(relative)).as_ref(), Some(&loc));
+            assert_eq!(base.relative(&loc), Some(PathBuf::from(relative)));
+            assert_eq!(Base::of_file(&loc, Path::new(relative)), Some(base));
+        };
+        check("sitemap.xml", "https://h/docs/sitemap.xml");
+        check("a/b c/ü.xml", "https://h/docs/a/b%20c/%C3%BC.xml");
+        check("50%.xml", "https://h/docs/50%25.xml");
+        check("a?b#c.xml", "https://h/docs/a%3Fb%23c.xml");
+    }
+
+    #[test]
+    fn urls_elsewhere_are_no_files() {
+        let check = |url: &str| {
+            let loc = Loc::parse(url).unwrap();
+            assert_eq!(base("https://h/docs/").relative(&loc), None, "{url}");
+        };
+        check("https://h/other/sitemap.xml");
+        check("https://g/docs/sitemap.xml");
+        check("https://h/docs/");
+        check("https://h/docs/a//b.xml");
+        check("https://h/docs/x%2F..%2F..%2Fetc");
+        check("https://h/docs/a%00b");
+        check("https://h/docs/s.php?f=1");
+        check("https://h/docs/%FF.xml");
+    }
+
+    #[test]
+    fn at_names_a_file_or_its_folder() {
+        let at = |url: &str, name: &str, paths| {
+            let at = Loc::parse(url).unwrap();
+            place_of_file(&at, Some(OsStr::new(name)), paths).map(|loc| loc.to_string())
+        };
+        assert_eq!(
+            at("https://h/x/y.xml", "a.xml", 1).unwrap(),
+            "https://h/x/y.xml"
+        );
+        assert_eq!(at("https://h/x/", "a.xml", 2).unwrap(), "https://h/x/a.xml");
+        assert!(at("https://h/x/y.xml", "a.xml", 2).is_err());
+        let stdin = place_of_file(&Loc::parse("https://h/").unwrap(), None, 1);
+        assert!(stdin.is_err());
+    }
+}

@@ -1,0 +1,299 @@
+//! What `check` found, as text for people or as JSON for programs, while it is found.
+
+use std::{collections::BTreeMap, path::Path};
+
+use serde_json::{Value, json};
+use sitemap_core::{
+    Loc,
+    read::{Rule, Severity, Source},
+    validate::{Counts, Finding, Repeated, Report, Summary},
+};
+
+use crate::{
+    human,
+    output::{Output, Paint},
+};
+
+/// Tells findings one after the other. Nothing but the names of documents and a line of numbers for each is kept.
+pub(super) struct Teller<'a> {
+    is_json: bool,
+    output: &'a Output,
+    documents: Vec<Told>,
+    entries: u64,
+    /// The last help that was given for a rule; it is not repeated.
+    helped: BTreeMap<Rule, String>,
+    has_findings: bool,
+}
+
+/// What is kept of a document.
+struct Told {
+    name: String,
+    /// For JSON: everything but findings.
+    summary: Value,
+}
+
+impl<'a> Teller<'a> {
+    pub(super) fn new(format: &str, output: &'a Output) -> Self {
+        let is_json = format == "json";
+        if is_json {
+            output.data_json("{\"findings\":[");
+        }
+        Self {
+            is_json,
+            output,
+            documents: Vec::new(),
+            entries: 0,
+            helped: BTreeMap::new(),
+            has_findings: false,
+        }
+    }
+
+    /// A folder is taken to be served at `base`.
+    pub(super) fn base(&mut self, folder: &Path, base: &Loc, is_guess: bool) {
+        if is_guess {
+            self.output.say(&format!(
+                "{} is taken to be served at {base}, as its index says; --at URL says otherwise",
+                folder.display()
+            ));
+        }
+    }
+
+    /// A document is about to be read.
+    pub(super) fn begin(&mut self, name: &str) {
+        self.documents.push(Told {
+            name: name.to_owned(),
+            summary: Value::Null,
+        });
+    }
+
+    /// The document that was begun last has been read.
+    pub(super) fn end(&mut self, place: Option<&Loc>, report: &Report) {
+        self.entries += report.entries;
+        self.repeated(&report.repeated);
+        if self.is_json
+            && let Some(told) = self.documents.last_mut()
+        {
+            told.summary = json!({
+                "url": place.map(Loc::as_str),
+                "kind": report.kind.map(|kind| kind.to_string()),
+                "entries": report.entries,
+                "bytes": report.bytes,
+                "skipped_elements": report.skipped_elements,
+                "complete": report.is_complete,
+                "directory": report.common_directory,
+                "errors": report.counts.errors,
+                "warnings": report.counts.warnings,
+                "notes": report.counts.notes,
+            });
+        } else if let Some(directory) = &report.common_directory
+            && let Some(told) = self.documents.last()
+        {
+            self.output.say(&format!(
+                "{} has to be served from {directory} or above; --at URL says where it is",
+                told.name
+            ));
+        }
+    }
+
+    /// One finding.
+    pub(super) fn finding(&mut self, finding: &Finding) {
+        if self.is_json {
+            self.json_finding(finding);
+        } else {
+            self.text_finding(finding);
+        }
+        self.has_findings = true;
+    }
+
+    /// All documents have been read.
+    pub(super) fn finish(&mut self, summary: &Summary) {
+        self.repeated(&summary.repeated);
+        let Counts {
+            errors,
+            warnings,
+            notes,
+            ..
+        } = summary.counts;
+        let files = self.documents.len() as u64;
+        if self.is_json {
+            self.output.data_json("],\"files\":[");
+            for (number, told) in self.documents.iter_mut().enumerate() {
+                let mut line = std::mem::take(&mut told.summary);
+                // A document that could not be read has no summary.
+                if !line.is_object() {
+                    line = json!({"complete": false});
+                }
+                line["file"] = json!(told.name);
+                let comma = if number == 0 { "" } else { "," };
+                self.output.data_json(&format!("{comma}{line}"));
+            }
+            let line = json!({
+                "files": files,
+                "entries": self.entries,
+                "errors": errors,
+                "warnings": warnings,
+                "notes": notes,
+            });
+            self.output.data_json(&format!("],\"summary\":{line}}}"));
+            return;
+        }
+        let counted = format!(
+            "{}, {}: ",
+            human::count(files, "file"),
+            if self.entries == 1 {
+                "1 entry".to_owned()
+            } else {
+                format!("{} entries", human::number(self.entries))
+            }
+        );
+        let paint = |number, paint| if number == 0 { Paint::Plain } else { paint };
+        let (errors, warnings, notes) = (
+            (paint(errors, Paint::Error), human::count(errors, "error")),
+            (
+                paint(warnings, Paint::Warning),
+                human::count(warnings, "warning"),
+            ),
+            (paint(notes, Paint::Note), human::count(notes, "note")),
+        );
+        self.output.data_painted(&[
+            (Paint::Plain, &counted),
+            (errors.0, &errors.1),
+            (Paint::Plain, ", "),
+            (warnings.0, &warnings.1),
+            (Paint::Plain, ", "),
+            (notes.0, &notes.1),
+        ]);
+    }
+
+    /// The name of what a finding is about.
+    fn name<'b>(&'b self, finding: &'b Finding) -> &'b str {
+        let document = finding.document;
+        document
+            .and_then(|document| self.documents.get(document.index()))
+            .map(|told| told.name.as_str())
+            // What is said about a robots.txt has its URL; the rest is about all of them.
+            .or(finding.url.as_deref())
+            .unwrap_or("all files")
+    }
+
+    fn text_finding(&mut self, finding: &Finding) {
+        let mut place = self.name(finding).to_owned();
+        let column = finding.excerpt.as_ref().map(|excerpt| excerpt.column);
+        let line = finding.position.map(|position| position.line);
+        for number in [line, column].into_iter().flatten() {
+            place.push(':');
+            place.push_str(&number.to_string());
+        }
+        let only_schema = match finding.source {
+            Source::Schema => " (only the schema refuses it)",
+            Source::Rule => "",
+        };
+        self.output.data_painted(&[
+            (Paint::Bold, &place),
+            (Paint::Plain, ": "),
+            head(finding.severity, &heading(finding.severity, finding.rule)),
+            (Paint::Plain, ": "),
+            (Paint::Bold, &finding.message),
+            (Paint::Plain, only_schema),
+        ]);
+        match (&finding.excerpt, &finding.url) {
+            (Some(excerpt), _) if !excerpt.text.is_empty() => {
+                // One character stays one, so that the mark below stands where it should.
+                let text: String = excerpt
+                    .text
+                    .chars()
+                    .map(|letter| if letter.is_control() { ' ' } else { letter })
+                    .collect();
+                self.output.data(&format!("    {text}"));
+                let mark = format!("    {}^", " ".repeat(excerpt.marker));
+                self.output
+                    .data_painted(&[(paint_of(finding.severity), &mark)]);
+            }
+            (_, Some(url)) if finding.document.is_some() => {
+                self.output.data(&format!("    {url}"));
+            }
+            (_, _) => {}
+        }
+        if self.helped.get(&finding.rule) != Some(&finding.help) {
+            self.output.data_painted(&[
+                (Paint::Plain, "    "),
+                (Paint::Note, "help"),
+                (Paint::Plain, ": "),
+                (Paint::Plain, &finding.help),
+            ]);
+            self.helped.insert(finding.rule, finding.help.clone());
+        }
+    }
+
+    fn json_finding(&mut self, finding: &Finding) {
+        let line = json!({
+            "file": finding.document.map(|_| self.name(finding)),
+            "line": finding.position.map(|position| position.line),
+            "column": finding.excerpt.as_ref().map(|excerpt| excerpt.column),
+            "offset": finding.position.map(|position| position.offset),
+            "rule": finding.rule.to_string(),
+            "severity": finding.severity.to_string(),
+            "source": finding.source.to_string(),
+            "url": finding.url,
+            "text": finding.excerpt.as_ref().map(|excerpt| &excerpt.text),
+            "message": finding.message,
+            "help": finding.help,
+            "more": Value::Null,
+        });
+        self.json_line(&line);
+    }
+
+    fn json_line(&mut self, line: &Value) {
+        let comma = if self.has_findings { "," } else { "" };
+        self.output.data_json(&format!("{comma}{line}"));
+        self.has_findings = true;
+    }
+
+    /// What was only counted.
+    fn repeated(&mut self, repeated: &[Repeated]) {
+        for group in repeated {
+            let name = group
+                .document
+                .and_then(|document| self.documents.get(document.index()))
+                .map(|told| told.name.clone());
+            if self.is_json {
+                let line = json!({
+                    "file": name,
+                    "rule": group.rule.to_string(),
+                    "severity": group.severity.to_string(),
+                    "source": group.source.to_string(),
+                    "message": format!("{} more like this", group.more),
+                    "more": group.more,
+                });
+                self.json_line(&line);
+            } else {
+                let more = format!(
+                    ": {} more like this (--repeats N shows more)",
+                    human::number(group.more)
+                );
+                self.output.data_painted(&[
+                    (Paint::Bold, name.as_deref().unwrap_or("all files")),
+                    (Paint::Plain, ": "),
+                    head(group.severity, &heading(group.severity, group.rule)),
+                    (Paint::Plain, &more),
+                ]);
+            }
+        }
+    }
+}
+
+fn heading(severity: Severity, rule: Rule) -> String {
+    format!("{severity}[{rule}]")
+}
+
+fn head(severity: Severity, heading: &str) -> (Paint, &str) {
+    (paint_of(severity), heading)
+}
+
+fn paint_of(severity: Severity) -> Paint {
+    match severity {
+        Severity::Error => Paint::Error,
+        Severity::Warning => Paint::Warning,
+        Severity::Note => Paint::Note,
+    }
+}

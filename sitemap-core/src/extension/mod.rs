@@ -1,0 +1,430 @@
+//! What an entry may have besides the four elements of the protocol: [`Extensions`].
+//!
+//! ```text
+//! Text, Hreflang, Rating, ... -> Alternate, Image, Video, News, OwnElement -> Extensions -> UrlEntry
+//!                                                                         -> Namespaces -> the root of a file
+//! ```
+//!
+//! Checked values again, so that what exists can be written: only what both the schemas and the texts of those who read them accept.
+//! What search engines dropped is kept where it was read, for those who want it, and never written. Nothing here reads or writes
+//! XML, or knows what time it is.
+
+mod alternate;
+mod image;
+mod namespaces;
+mod news;
+mod own;
+mod video;
+
+mod codes;
+mod text;
+
+pub use alternate::{Alternate, Hreflang, HreflangError};
+pub use image::{Image, RetiredImage};
+pub use namespaces::{Namespaces, NamespacesError};
+pub use news::{News, NewsLanguage, NewsLanguageError, RetiredNews};
+pub use own::{
+    MAX_NAME_BYTES, MAX_NAMESPACE_BYTES, MAX_OWN_ATTRIBUTES, OwnElement, OwnError, OwnNamespace,
+};
+pub(crate) use text::is_xml_character;
+pub use text::{MAX_TEXT_CHARACTERS, Text, TextError};
+pub(crate) use video::parse_count;
+pub use video::{
+    Country, MAX_VIDEO_TAGS, Media, Platform, Platforms, PlatformsError, Price, Rating,
+    RatingError, Relationship, Restriction, RestrictionError, RetiredVideo, TvShow, Uploader,
+    Video, VideoDuration, VideoDurationError, VideoId,
+};
+
+use jiff::Timestamp;
+
+use crate::Loc;
+
+/// The most images an entry may have.
+///
+/// Source: <https://developers.google.com/search/docs/crawling-indexing/sitemaps/image-sitemaps>, "up to 1,000 `<image:image>` tags".
+pub const MAX_IMAGES: usize = 1_000;
+
+/// The most versions of a page an entry may have. There are fewer languages and countries in use; no rule bounds them, memory does.
+pub const MAX_ALTERNATES: usize = 1_000;
+
+/// The most films an entry may have. No rule bounds them, memory does.
+pub const MAX_VIDEOS: usize = 1_000;
+
+/// The most elements of own namespaces an entry may have. No rule bounds them, memory does.
+pub const MAX_OWN_ELEMENTS: usize = 1_000;
+
+/// The most articles a file may have.
+///
+/// Source: <https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap>, "up to 1,000 `<news:news>` tags".
+pub const MAX_NEWS_PER_FILE: u64 = 1_000;
+
+/// The most bytes one entry may have with all its extensions. It bounds the memory of whoever reads it.
+pub const MAX_ENTRY_BYTES: u64 = 8 * 1_024 * 1_024;
+
+/// The extensions that search engines read, in the order in which an entry has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Extension {
+    /// Versions of a page for other languages: [`Alternate`].
+    Alternate,
+    /// Pictures: [`Image`].
+    Image,
+    /// Films: [`Video`].
+    Video,
+    /// Articles: [`News`].
+    News,
+}
+
+/// What an entry has besides the four elements of the protocol; nothing by default.
+///
+/// It takes the space of one pointer where there is nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Extensions(Option<Box<Content>>);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Content {
+    /// In the order of their languages, each of them once.
+    alternates: Vec<Alternate>,
+    images: Vec<Image>,
+    videos: Vec<Video>,
+    news: Option<News>,
+    own: Vec<OwnElement>,
+}
+
+/// What an entry cannot have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExtensionError {
+    /// There are too many elements of a kind.
+    #[error("more than {limit} <{what}>")]
+    TooMany {
+        /// The element.
+        what: &'static str,
+        /// How many an entry, or a film, may have.
+        limit: usize,
+    },
+    /// Two versions are for the same readers.
+    #[error("hreflang {hreflang} is there already, for {href}")]
+    SameHreflang {
+        /// For whom.
+        hreflang: Hreflang,
+        /// The version that was there first.
+        href: Loc,
+    },
+    /// There are two articles.
+    #[error("more than one <news:news>")]
+    SecondNews,
+    /// A film is said to be at the address of the page that shows it.
+    #[error("<{element}> is the page itself")]
+    MediaIsPage {
+        /// The element.
+        element: &'static str,
+    },
+    /// The page about an uploader is on another host.
+    #[error("uploader info {info} is elsewhere, expected a URL on {host}")]
+    UploaderElsewhere {
+        /// The page about the uploader.
+        info: Loc,
+        /// The host of the page with the film.
+        host: Box<str>,
+    },
+    /// The entry is larger than a reader needs to take.
+    #[error("entry has {bytes} bytes, expected at most {MAX_ENTRY_BYTES}")]
+    TooLarge {
+        /// Its bytes in a file.
+        bytes: u64,
+    },
+    /// An element is of a namespace that the file does not declare.
+    #[error("prefix {prefix} is not declared by the file")]
+    Undeclared {
+        /// The prefix.
+        prefix: Box<str>,
+    },
+}
+
+impl Extension {
+    /// All of them, in the order in which an entry has them.
+    pub const ALL: [Self; 4] = [Self::Alternate, Self::Image, Self::Video, Self::News];
+
+    /// The XML namespace, exactly this string.
+    pub fn namespace(self) -> &'static str {
+        match self {
+            Self::Alternate => "http://www.w3.org/1999/xhtml",
+            Self::Image => "http://www.google.com/schemas/sitemap-image/1.1",
+            Self::Video => "http://www.google.com/schemas/sitemap-video/1.1",
+            Self::News => "http://www.google.com/schemas/sitemap-news/0.9",
+        }
+    }
+
+    /// The prefix that stands for the namespace in files.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::Alternate => "xhtml",
+            Self::Image => "image",
+            Self::Video => "video",
+            Self::News => "news",
+        }
+    }
+
+    /// Where the schema is, for `xsi:schemaLocation` (R69).
+    pub fn schema(self) -> &'static str {
+        match self {
+            Self::Alternate => "http://www.w3.org/2002/08/xhtml/xhtml1-strict.xsd",
+            Self::Image => "http://www.google.com/schemas/sitemap-image/1.1/sitemap-image.xsd",
+            Self::Video => "http://www.google.com/schemas/sitemap-video/1.1/sitemap-video.xsd",
+            Self::News => "http://www.google.com/schemas/sitemap-news/0.9/sitemap-news.xsd",
+        }
+    }
+}
+
+impl Extensions {
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Whether there is something of this kind.
+    pub fn has(&self, extension: Extension) -> bool {
+        match extension {
+            Extension::Alternate => !self.alternates().is_empty(),
+            Extension::Image => !self.images().is_empty(),
+            Extension::Video => !self.videos().is_empty(),
+            Extension::News => self.news().is_some(),
+        }
+    }
+
+    /// The versions for other languages, in the order of their [`Hreflang`].
+    pub fn alternates(&self) -> &[Alternate] {
+        self.0.as_ref().map_or(&[], |content| &content.alternates)
+    }
+
+    /// The pictures, in the order in which they were added.
+    pub fn images(&self) -> &[Image] {
+        self.0.as_ref().map_or(&[], |content| &content.images)
+    }
+
+    /// The films, in the order in which they were added.
+    pub fn videos(&self) -> &[Video] {
+        self.0.as_ref().map_or(&[], |content| &content.videos)
+    }
+
+    /// The article.
+    pub fn news(&self) -> Option<&News> {
+        self.0.as_ref()?.news.as_ref()
+    }
+
+    /// The elements of own namespaces, in the order in which they were added.
+    pub fn own_elements(&self) -> &[OwnElement] {
+        self.0.as_ref().map_or(&[], |content| &content.own)
+    }
+
+    /// Adds a version for another language, at its place in their order.
+    ///
+    /// # Errors
+    /// [`ExtensionError::SameHreflang`] when there is one for the same readers, [`ExtensionError::TooMany`] when there are
+    /// [`MAX_ALTERNATES`].
+    pub fn add_alternate(&mut self, alternate: Alternate) -> Result<(), ExtensionError> {
+        let alternates = self.alternates();
+        match alternates.binary_search_by(|other| other.hreflang.cmp(&alternate.hreflang)) {
+            Ok(place) => Err(ExtensionError::SameHreflang {
+                href: alternates[place].href.clone(),
+                hreflang: alternate.hreflang,
+            }),
+            Err(place) => {
+                check_room(alternates.len(), "xhtml:link", MAX_ALTERNATES)?;
+                self.content().alternates.insert(place, alternate);
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds a picture.
+    ///
+    /// # Errors
+    /// [`ExtensionError::TooMany`] when there are [`MAX_IMAGES`].
+    pub fn add_image(&mut self, image: Image) -> Result<(), ExtensionError> {
+        check_room(self.images().len(), "image:image", MAX_IMAGES)?;
+        self.content().images.push(image);
+        Ok(())
+    }
+
+    /// Adds a film.
+    ///
+    /// # Errors
+    /// [`ExtensionError::TooMany`] when there are [`MAX_VIDEOS`].
+    pub fn add_video(&mut self, video: Video) -> Result<(), ExtensionError> {
+        check_room(self.videos().len(), "video:video", MAX_VIDEOS)?;
+        self.content().videos.push(video);
+        Ok(())
+    }
+
+    /// Sets the article.
+    ///
+    /// # Errors
+    /// [`ExtensionError::SecondNews`] when there is one.
+    pub fn set_news(&mut self, news: News) -> Result<(), ExtensionError> {
+        if self.news().is_some() {
+            return Err(ExtensionError::SecondNews);
+        }
+        self.content().news = Some(news);
+        Ok(())
+    }
+
+    /// Takes the article away if it is not news any more at `now`; see [`News::is_recent`].
+    pub fn take_old_news(&mut self, now: Timestamp) -> Option<News> {
+        let content = self.0.as_mut()?;
+        let old = content.news.take_if(|news| !news.is_recent(now));
+        self.forget_if_empty();
+        old
+    }
+
+    /// Adds an element of an own namespace.
+    ///
+    /// # Errors
+    /// [`ExtensionError::TooMany`] when there are [`MAX_OWN_ELEMENTS`].
+    pub fn add_own(&mut self, element: OwnElement) -> Result<(), ExtensionError> {
+        check_room(
+            self.own_elements().len(),
+            "element of an own namespace",
+            MAX_OWN_ELEMENTS,
+        )?;
+        self.content().own.push(element);
+        Ok(())
+    }
+
+    /// Says what contradicts the address of the page they belong to; a file refuses such an entry.
+    ///
+    /// # Errors
+    /// [`ExtensionError::MediaIsPage`] and [`ExtensionError::UploaderElsewhere`].
+    pub fn check(&self, page: &Loc) -> Result<(), ExtensionError> {
+        self.videos().iter().try_for_each(|video| video.check(page))
+    }
+
+    /// Takes away what contradicts the address of their page, as [`check`](Self::check) finds it, and says from which film: what can
+    /// be done without, or else the film.
+    pub(crate) fn remove_contradictions(&mut self, page: &Loc) -> Vec<(usize, ExtensionError)> {
+        let mut removed = Vec::new();
+        if self.videos().is_empty() {
+            return removed;
+        }
+        let mut index = 0;
+        self.content().videos.retain_mut(|video| {
+            let is_left = video.remove_contradictions(page, |error| removed.push((index, error)));
+            index += 1;
+            is_left
+        });
+        self.forget_if_empty();
+        removed
+    }
+
+    fn forget_if_empty(&mut self) {
+        if self
+            .0
+            .as_ref()
+            .is_some_and(|content| **content == Content::default())
+        {
+            self.0 = None;
+        }
+    }
+
+    fn content(&mut self) -> &mut Content {
+        self.0.get_or_insert_default()
+    }
+}
+
+fn check_room(count: usize, what: &'static str, limit: usize) -> Result<(), ExtensionError> {
+    if count < limit {
+        Ok(())
+    } else {
+        Err(ExtensionError::TooMany { what, limit })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod arbitrary;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LastMod, UrlEntry};
+
+    fn loc(text: &str) -> Loc {
+        Loc::parse(text).unwrap()
+    }
+
+    fn alternate(hreflang: &str, href: &str) -> Alternate {
+        Alternate::new(Hreflang::parse(hreflang).unwrap(), loc(href))
+    }
+
+    fn news(date: &str) -> News {
+        let text = || Text::new("x").unwrap();
+        let language = NewsLanguage::parse("en").unwrap();
+        News::new(text(), language, LastMod::parse(date).unwrap(), text())
+    }
+
+    #[test]
+    fn nothing_takes_the_space_of_a_pointer() {
+        assert_eq!(size_of::<Extensions>(), size_of::<usize>());
+        assert!(UrlEntry::new(loc("http://h/")).extensions.is_empty());
+    }
+
+    #[test]
+    fn versions_are_in_the_order_of_their_languages_and_each_is_there_once() {
+        let mut extensions = Extensions::default();
+        for hreflang in ["x-default", "en-GB", "de", "en"] {
+            let href = format!("http://h/{hreflang}");
+            extensions
+                .add_alternate(alternate(hreflang, &href))
+                .unwrap();
+        }
+        let order: Vec<&str> = extensions
+            .alternates()
+            .iter()
+            .map(|one| one.hreflang.as_str())
+            .collect();
+        assert_eq!(order, ["de", "en", "en-GB", "x-default"]);
+        let error = extensions
+            .add_alternate(alternate("EN-gb", "http://h/2"))
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "hreflang en-GB is there already, for http://h/en-GB"
+        );
+        assert_eq!(extensions.alternates().len(), 4);
+    }
+
+    #[test]
+    fn entry_has_1_000_images_and_not_one_more() {
+        let mut extensions = Extensions::default();
+        for _ in 0..1_000 {
+            extensions
+                .add_image(Image::new(loc("http://h/a.jpg")))
+                .unwrap();
+        }
+        let error = extensions
+            .add_image(Image::new(loc("http://h/a.jpg")))
+            .unwrap_err();
+        assert_eq!(error.to_string(), "more than 1000 <image:image>");
+    }
+
+    #[test]
+    fn old_news_go_and_leave_nothing() {
+        let mut extensions = Extensions::default();
+        extensions.set_news(news("2026-03-01T00:00:00Z")).unwrap();
+        assert_eq!(
+            extensions.set_news(news("2026-03-01")),
+            Err(ExtensionError::SecondNews)
+        );
+        assert_eq!(
+            extensions.take_old_news("2026-03-02T00:00:00Z".parse().unwrap()),
+            None
+        );
+        assert!(extensions.has(Extension::News));
+        let later = "2026-03-04T00:00:00Z".parse().unwrap();
+        assert_eq!(
+            extensions.take_old_news(later),
+            Some(news("2026-03-01T00:00:00Z"))
+        );
+        assert_eq!(extensions, Extensions::default());
+        assert_eq!(extensions.take_old_news(later), None);
+    }
+}

@@ -1,0 +1,234 @@
+//! [`Namespaces`]: which extensions a file uses, and so what its root declares (R70).
+
+use super::{Extension, Extensions, OwnNamespace};
+use crate::{limits::MAX_FRAME_BYTES, write};
+
+/// The namespaces that the root of a file declares besides the protocol's.
+///
+/// ```
+/// use sitemap_core::{Loc, UrlEntry, extension::{Extension, Image, Namespaces}};
+///
+/// let mut entry = UrlEntry::new(Loc::parse("https://example.com/")?);
+/// entry.extensions.add_image(Image::new(Loc::parse("https://example.com/a.jpg")?))?;
+/// let mut namespaces = Namespaces::default();
+/// namespaces.add(&entry.extensions)?;
+/// assert_eq!(namespaces, Namespaces::default().with(Extension::Image));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Namespaces {
+    known: [bool; Extension::ALL.len()],
+    /// In the order of their prefixes.
+    own: Vec<OwnNamespace>,
+}
+
+/// Why a file cannot declare a namespace.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NamespacesError {
+    /// Another namespace has the prefix.
+    #[error("prefix {prefix} stands for {taken} and cannot stand for {address}")]
+    Prefix {
+        /// The prefix.
+        prefix: Box<str>,
+        /// What it stands for.
+        taken: Box<str>,
+        /// What it should have stood for.
+        address: Box<str>,
+    },
+    /// The namespace has another prefix, or another schema, already.
+    #[error("namespace {address} is declared differently as {prefix}")]
+    Address {
+        /// The namespace.
+        address: Box<str>,
+        /// What stands for it.
+        prefix: Box<str>,
+    },
+    /// The root element would be so long that the partition would be wrong about the size of files.
+    #[error("declaring {address} makes a root element of more than {MAX_FRAME_BYTES} bytes")]
+    TooLong {
+        /// The namespace.
+        address: Box<str>,
+    },
+}
+
+impl Namespaces {
+    /// The same namespaces and that of a known extension.
+    #[must_use]
+    pub fn with(mut self, extension: Extension) -> Self {
+        self.known[extension as usize] = true;
+        self
+    }
+
+    /// Declares an own namespace, if it is not declared yet.
+    ///
+    /// # Errors
+    /// [`NamespacesError`] when its prefix or its address is declared differently, or when the root element would be too long.
+    pub fn add_own(&mut self, namespace: &OwnNamespace) -> Result<(), NamespacesError> {
+        if self.own.contains(namespace) {
+            return Ok(());
+        }
+        if let Some(other) = self
+            .own
+            .iter()
+            .find(|other| other.prefix() == namespace.prefix())
+            && other.address() != namespace.address()
+        {
+            return Err(NamespacesError::Prefix {
+                prefix: namespace.prefix().into(),
+                taken: other.address().into(),
+                address: namespace.address().into(),
+            });
+        }
+        if let Some(other) = self
+            .own
+            .iter()
+            .find(|other| other.address() == namespace.address())
+        {
+            return Err(NamespacesError::Address {
+                address: namespace.address().into(),
+                prefix: other.prefix().into(),
+            });
+        }
+        let place = self
+            .own
+            .partition_point(|other| other.prefix() < namespace.prefix());
+        self.own.insert(place, namespace.clone());
+        // The extensions that may still come count from the beginning.
+        let full = Self {
+            known: [true; Extension::ALL.len()],
+            own: self.own.clone(),
+        };
+        if write::urlset_frame_len(&full, write::SchemaLocation::Written) > MAX_FRAME_BYTES {
+            self.own.remove(place);
+            return Err(NamespacesError::TooLong {
+                address: namespace.address().into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Declares what an entry needs.
+    ///
+    /// # Errors
+    /// Those of [`add_own`](Self::add_own).
+    pub fn add(&mut self, extensions: &Extensions) -> Result<(), NamespacesError> {
+        if extensions.is_empty() {
+            return Ok(());
+        }
+        for extension in Extension::ALL {
+            self.known[extension as usize] |= extensions.has(extension);
+        }
+        extensions
+            .own_elements()
+            .iter()
+            .try_for_each(|element| self.add_own(element.namespace()))
+    }
+
+    /// Declares all that `other` does.
+    ///
+    /// # Errors
+    /// Those of [`add_own`](Self::add_own).
+    pub fn merge(&mut self, other: &Self) -> Result<(), NamespacesError> {
+        for extension in other.known() {
+            self.known[extension as usize] = true;
+        }
+        other
+            .own
+            .iter()
+            .try_for_each(|namespace| self.add_own(namespace))
+    }
+
+    /// Whether nothing but the protocol's namespace is declared.
+    pub fn is_empty(&self) -> bool {
+        self.known().next().is_none() && self.own.is_empty()
+    }
+
+    /// The known extensions that are declared, in the order in which an entry has them.
+    pub fn known(&self) -> impl Iterator<Item = Extension> + '_ {
+        Extension::ALL
+            .into_iter()
+            .filter(|extension| self.known[*extension as usize])
+    }
+
+    /// The own namespaces that are declared, in the order of their prefixes.
+    pub fn own(&self) -> &[OwnNamespace] {
+        &self.own
+    }
+
+    /// The first prefix that an entry uses although it is not declared here.
+    pub(crate) fn missing<'a>(&self, extensions: &'a Extensions) -> Option<&'a str> {
+        if extensions.is_empty() {
+            return None;
+        }
+        let known = Extension::ALL
+            .into_iter()
+            .find(|extension| extensions.has(*extension) && !self.known[*extension as usize]);
+        if let Some(extension) = known {
+            return Some(extension.prefix());
+        }
+        let mut own = extensions
+            .own_elements()
+            .iter()
+            .map(super::OwnElement::namespace);
+        own.find(|namespace| !self.own.contains(namespace))
+            .map(OwnNamespace::prefix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Loc;
+
+    fn own(prefix: &str, address: &str) -> OwnNamespace {
+        OwnNamespace::new(prefix, address).unwrap()
+    }
+
+    #[test]
+    fn prefix_and_address_stand_for_each_other() {
+        let mut namespaces = Namespaces::default();
+        assert!(namespaces.is_empty());
+        namespaces.add_own(&own("b", "urn:b")).unwrap();
+        namespaces.add_own(&own("a", "urn:a")).unwrap();
+        namespaces.add_own(&own("b", "urn:b")).unwrap();
+        assert_eq!(namespaces.own(), [own("a", "urn:a"), own("b", "urn:b")]);
+        assert_eq!(
+            namespaces
+                .add_own(&own("a", "urn:c"))
+                .unwrap_err()
+                .to_string(),
+            "prefix a stands for urn:a and cannot stand for urn:c"
+        );
+        assert_eq!(
+            namespaces
+                .add_own(&own("c", "urn:a"))
+                .unwrap_err()
+                .to_string(),
+            "namespace urn:a is declared differently as a"
+        );
+        let schema = Loc::parse("http://h/a.xsd").unwrap();
+        assert!(
+            namespaces
+                .add_own(&own("a", "urn:a").with_schema(schema))
+                .is_err()
+        );
+        assert_eq!(namespaces.own().len(), 2);
+    }
+
+    #[test]
+    fn root_element_has_a_largest_length() {
+        let mut namespaces = Namespaces::default();
+        let mut declared = 0;
+        let error = loop {
+            let address = format!("urn:{declared:0240}");
+            match namespaces.add_own(&own(&format!("p{declared}"), &address)) {
+                Ok(()) => declared += 1,
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(error, NamespacesError::TooLong { .. }), "{error}");
+        assert_eq!(namespaces.own().len(), declared);
+        assert!(declared >= 5, "{declared}");
+    }
+}

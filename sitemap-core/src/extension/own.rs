@@ -1,0 +1,395 @@
+//! Own namespaces (R70, R71): [`OwnNamespace`], declared in the root of a file, and [`OwnElement`], in its entries.
+
+use std::sync::Arc;
+
+use super::{Extension, Text};
+use crate::{Loc, limits::NAMESPACE, write::XSI_NAMESPACE};
+
+/// The most bytes a prefix, or the name of an element or an attribute, may have. No rule bounds them, memory does.
+pub const MAX_NAME_BYTES: usize = 100;
+
+/// The most bytes the address of a namespace may have.
+pub const MAX_NAMESPACE_BYTES: usize = 255;
+
+/// The most attributes an own element may have. With the longest values they fit into the
+/// [`MAX_TOKEN_BYTES`](crate::read::MAX_TOKEN_BYTES) that a reader takes.
+pub const MAX_OWN_ATTRIBUTES: usize = 16;
+
+/// Namespaces that have a meaning of their own: those of XML itself, and of the attributes of schemas.
+const RESERVED_NAMESPACES: [&str; 3] = [
+    "http://www.w3.org/XML/1998/namespace",
+    "http://www.w3.org/2000/xmlns/",
+    XSI_NAMESPACE,
+];
+
+/// A namespace that is not the protocol's: its address and the prefix that stands for it in a file.
+///
+/// Cheap to clone. Source: <https://www.sitemaps.org/protocol.html#extending>.
+///
+/// ```
+/// use sitemap_core::extension::{OwnElement, OwnNamespace, Text};
+///
+/// let shop = OwnNamespace::new("shop", "https://example.com/schemas/shop")?;
+/// let price = OwnElement::new(&shop, "price")?
+///     .with_attribute("currency", Text::new("EUR")?)?
+///     .with_text(Text::new("12.50")?);
+/// assert_eq!(price.name(), "price");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OwnNamespace(Arc<Parts>);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Parts {
+    prefix: Box<str>,
+    address: Box<str>,
+    schema: Option<Loc>,
+}
+
+/// An element of an own namespace in an entry: `<shop:price currency="EUR">12.50</shop:price>`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OwnElement {
+    namespace: OwnNamespace,
+    name: Box<str>,
+    attributes: Vec<(Box<str>, Text)>,
+    text: Option<Text>,
+}
+
+/// Why there is no such [`OwnNamespace`] or [`OwnElement`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OwnError {
+    /// A name is no `NCName` (Namespaces in XML 1.0, section 3), or too long for us.
+    #[error(
+        "{name:?} is no XML name, expected at most {MAX_NAME_BYTES} bytes: a letter or _, then letters, digits, - . _"
+    )]
+    Name {
+        /// The beginning of it.
+        name: Box<str>,
+    },
+    /// A name begins with `xml`, which XML keeps for itself (XML 1.0, section 2.3).
+    #[error("{name} begins with xml, which is reserved")]
+    ReservedName {
+        /// The name.
+        name: Box<str>,
+    },
+    /// A prefix is that of a known extension.
+    #[error("prefix {prefix} is that of {namespace}, choose another one")]
+    KnownPrefix {
+        /// The prefix.
+        prefix: Box<str>,
+        /// What it stands for.
+        namespace: &'static str,
+    },
+    /// The address of a namespace is no absolute URI (RFC 3986, section 4.3), or too long for us.
+    #[error(
+        "namespace {address:?} is no absolute URI of at most {MAX_NAMESPACE_BYTES} ASCII characters without &"
+    )]
+    Address {
+        /// The beginning of it.
+        address: Box<str>,
+    },
+    /// The namespace is one whose elements have a meaning already.
+    #[error("namespace {address} is not one's own")]
+    KnownAddress {
+        /// Its address.
+        address: Box<str>,
+    },
+    /// An attribute stands there twice.
+    #[error("attribute {name} is there already")]
+    SameAttribute {
+        /// Its name.
+        name: Box<str>,
+    },
+    /// There are too many attributes.
+    #[error("more than {MAX_OWN_ATTRIBUTES} attributes")]
+    TooManyAttributes,
+}
+
+impl OwnNamespace {
+    /// A namespace by its prefix and its address.
+    ///
+    /// # Errors
+    /// [`OwnError`] when the prefix is no name or is taken, or when the address is no absolute URI or not one's own.
+    pub fn new(prefix: &str, address: &str) -> Result<Self, OwnError> {
+        check_name(prefix)?;
+        if let Some(known) = Extension::ALL
+            .into_iter()
+            .find(|known| known.prefix() == prefix)
+        {
+            return Err(OwnError::KnownPrefix {
+                prefix: prefix.into(),
+                namespace: known.namespace(),
+            });
+        }
+        if prefix == "xsi" {
+            return Err(OwnError::KnownPrefix {
+                prefix: prefix.into(),
+                namespace: XSI_NAMESPACE,
+            });
+        }
+        if !is_absolute_uri(address) || address.len() > MAX_NAMESPACE_BYTES {
+            return Err(OwnError::Address {
+                address: beginning(address),
+            });
+        }
+        let is_known = address == NAMESPACE
+            || RESERVED_NAMESPACES.contains(&address)
+            || Extension::ALL
+                .into_iter()
+                .any(|known| known.namespace() == address);
+        if is_known {
+            return Err(OwnError::KnownAddress {
+                address: address.into(),
+            });
+        }
+        Ok(Self(Arc::new(Parts {
+            prefix: prefix.into(),
+            address: address.into(),
+            schema: None,
+        })))
+    }
+
+    /// The same namespace with the address of its schema, for `xsi:schemaLocation` (R69).
+    #[must_use]
+    pub fn with_schema(self, schema: Loc) -> Self {
+        Self(Arc::new(Parts {
+            schema: Some(schema),
+            ..Arc::unwrap_or_clone(self.0)
+        }))
+    }
+
+    /// What stands for it in a file.
+    pub fn prefix(&self) -> &str {
+        &self.0.prefix
+    }
+
+    /// Its address: what it is.
+    pub fn address(&self) -> &str {
+        &self.0.address
+    }
+
+    /// Where its schema is, if that is known.
+    pub fn schema(&self) -> Option<&Loc> {
+        self.0.schema.as_ref()
+    }
+}
+
+impl OwnElement {
+    /// An element without text and attributes.
+    ///
+    /// # Errors
+    /// [`OwnError`] when `name` is no name.
+    pub fn new(namespace: &OwnNamespace, name: &str) -> Result<Self, OwnError> {
+        check_name(name)?;
+        Ok(Self {
+            namespace: namespace.clone(),
+            name: name.into(),
+            attributes: Vec::new(),
+            text: None,
+        })
+    }
+
+    /// The same element with this text.
+    #[must_use]
+    pub fn with_text(mut self, text: Text) -> Self {
+        self.text = Some(text);
+        self
+    }
+
+    /// The same element with an attribute more; it is in no namespace, as is usual. Attributes are kept in the order of their names.
+    ///
+    /// # Errors
+    /// [`OwnError`] when `name` is no name or is there already, or when there are [`MAX_OWN_ATTRIBUTES`].
+    pub fn with_attribute(mut self, name: &str, value: Text) -> Result<Self, OwnError> {
+        check_name(name)?;
+        let place = self
+            .attributes
+            .binary_search_by(|(other, _)| (**other).cmp(name));
+        match place {
+            Ok(_) => Err(OwnError::SameAttribute { name: name.into() }),
+            Err(_) if self.attributes.len() >= MAX_OWN_ATTRIBUTES => {
+                Err(OwnError::TooManyAttributes)
+            }
+            Err(place) => {
+                self.attributes.insert(place, (name.into(), value));
+                Ok(self)
+            }
+        }
+    }
+
+    /// The namespace it is of.
+    pub fn namespace(&self) -> &OwnNamespace {
+        &self.namespace
+    }
+
+    /// Its name without prefix.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its attributes and their values, in the order of their names.
+    pub fn attributes(&self) -> impl Iterator<Item = (&str, &Text)> {
+        self.attributes.iter().map(|(name, value)| (&**name, value))
+    }
+
+    /// Its text.
+    pub fn text(&self) -> Option<&Text> {
+        self.text.as_ref()
+    }
+}
+
+/// As much of a text as goes into a message.
+fn beginning(text: &str) -> Box<str> {
+    text.chars().take(MAX_NAME_BYTES).collect()
+}
+
+/// Names are `NCName`s: XML names without a colon.
+fn check_name(name: &str) -> Result<(), OwnError> {
+    let mut characters = name.chars();
+    let is_name = characters.next().is_some_and(is_name_start)
+        && characters.all(is_name_character)
+        && name.len() <= MAX_NAME_BYTES;
+    if !is_name {
+        return Err(OwnError::Name {
+            name: beginning(name),
+        });
+    }
+    if name
+        .get(..3)
+        .is_some_and(|start| start.eq_ignore_ascii_case("xml"))
+    {
+        return Err(OwnError::ReservedName { name: name.into() });
+    }
+    Ok(())
+}
+
+/// `NameStartChar` of XML 1.0 section 2.3 without the colon.
+fn is_name_start(character: char) -> bool {
+    matches!(character, 'A'..='Z' | '_' | 'a'..='z'
+        | '\u{C0}'..='\u{D6}' | '\u{D8}'..='\u{F6}' | '\u{F8}'..='\u{2FF}' | '\u{370}'..='\u{37D}'
+        | '\u{37F}'..='\u{1FFF}' | '\u{200C}'..='\u{200D}' | '\u{2070}'..='\u{218F}' | '\u{2C00}'..='\u{2FEF}'
+        | '\u{3001}'..='\u{D7FF}' | '\u{F900}'..='\u{FDCF}' | '\u{FDF0}'..='\u{FFFD}' | '\u{10000}'..='\u{EFFFF}')
+}
+
+/// `NameChar` of XML 1.0 section 2.3 without the colon.
+fn is_name_character(character: char) -> bool {
+    is_name_start(character)
+        || matches!(character, '-' | '.' | '0'..='9' | '\u{B7}' | '\u{300}'..='\u{36F}' | '\u{203F}'..='\u{2040}')
+}
+
+/// A scheme, a colon and something behind it, all of characters that RFC 3986 allows, but for the ampersand: where a namespace is
+/// declared, parsers in wide use such as libxml2 take `&amp;` for something else.
+fn is_absolute_uri(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else {
+        return false;
+    };
+    scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+        && !rest.is_empty()
+        && rest
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && !b"&<>\"{}|\\^`".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADDRESS: &str = "https://example.com/schemas/shop";
+
+    #[test]
+    fn namespace_is_a_prefix_and_an_absolute_uri_of_ones_own() {
+        let check = |prefix: &str, address: &str, expected: &str| {
+            let error = OwnNamespace::new(prefix, address).unwrap_err();
+            assert!(
+                error.to_string().starts_with(expected),
+                "{prefix} {address}: {error}"
+            );
+        };
+        for (prefix, address) in [("s", ADDRESS), ("é-1.b", "urn:x:y"), ("_", "tag:a,2026:b")] {
+            let namespace = OwnNamespace::new(prefix, address).unwrap();
+            assert_eq!((namespace.prefix(), namespace.address()), (prefix, address));
+        }
+        for prefix in ["", "1a", "-a", "a:b", "a b", "a/b", &"a".repeat(101)] {
+            check(
+                prefix,
+                ADDRESS,
+                &format!("{:?} is no XML name", beginning(prefix)),
+            );
+        }
+        for prefix in ["xml", "xmlns", "XmLabc"] {
+            check(prefix, ADDRESS, &format!("{prefix} begins with xml"));
+        }
+        for prefix in ["image", "video", "news", "xhtml", "xsi"] {
+            check(
+                prefix,
+                ADDRESS,
+                &format!("prefix {prefix} is that of http://www."),
+            );
+        }
+        for address in [
+            "",
+            "shop",
+            "/shop",
+            "a b:c",
+            "http:",
+            "1:x",
+            "http://h/ü",
+            "http://h/<",
+            "http://h/?a&b",
+            "http://h/ ",
+        ] {
+            check(
+                "s",
+                address,
+                &format!("namespace {address:?} is no absolute URI"),
+            );
+        }
+        check(
+            "s",
+            &format!("http://h/{}", "a".repeat(247)),
+            "namespace \"http://h/aaa",
+        );
+        for known in [
+            NAMESPACE,
+            Extension::Image.namespace(),
+            "http://www.w3.org/1999/xhtml",
+            "http://www.w3.org/2000/xmlns/",
+        ] {
+            check("s", known, &format!("namespace {known} is not one's own"));
+        }
+    }
+
+    #[test]
+    fn element_has_attributes_in_the_order_of_their_names() {
+        let shop = OwnNamespace::new("shop", ADDRESS).unwrap();
+        let value = |text: &str| Text::new(text).unwrap();
+        let element = OwnElement::new(&shop, "price").unwrap();
+        let element = element.with_attribute("unit", value("kg")).unwrap();
+        let element = element.with_attribute("currency", value("EUR")).unwrap();
+        let names: Vec<&str> = element.attributes().map(|(name, _)| name).collect();
+        assert_eq!(names, ["currency", "unit"]);
+        let error = element
+            .clone()
+            .with_attribute("unit", value("g"))
+            .unwrap_err();
+        assert_eq!(error.to_string(), "attribute unit is there already");
+        assert!(element.clone().with_attribute("xmlns", value("x")).is_err());
+        assert!(element.with_attribute("a:b", value("x")).is_err());
+        assert!(OwnElement::new(&shop, "shop:price").is_err());
+
+        let mut full = OwnElement::new(&shop, "full").unwrap();
+        for number in 0..16 {
+            full = full
+                .with_attribute(&format!("a{number}"), value("x"))
+                .unwrap();
+        }
+        assert_eq!(
+            full.with_attribute("b", value("x")),
+            Err(OwnError::TooManyAttributes)
+        );
+    }
+}

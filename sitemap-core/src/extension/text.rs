@@ -1,0 +1,190 @@
+//! [`Text`]: a title, a description or a name that may stand in a file.
+
+use std::{
+    fmt,
+    hash::{Hash, Hasher},
+};
+
+/// The most characters a text may have to which no schema sets a bound. At four bytes each it is what
+/// [`MAX_VALUE_BYTES`](crate::read::MAX_VALUE_BYTES) lets a reader take.
+pub const MAX_TEXT_CHARACTERS: usize = 2_048;
+
+/// What takes the place of a character that XML cannot hold (R21).
+const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
+
+/// A text of 1 to `MAX` characters, all of them allowed by XML 1.0, without white space around it.
+///
+/// White space of XML (space, tab, line ends) within it is one space, as consumers show it anyway; other white space, such as a
+/// no-break space, stays. Two texts are equal when their characters are.
+///
+/// ```
+/// use sitemap_core::extension::{Text, TextError};
+///
+/// let title: Text<100> = Text::new("  Dogs\n and\u{b} cats ")?;
+/// assert_eq!(title.as_str(), "Dogs and\u{FFFD} cats");
+/// assert_eq!(title.replaced(), 1);
+/// assert_eq!(Text::<3>::new("Dogs"), Err(TextError::TooLong { characters: 4, limit: 3 }));
+/// # Ok::<(), TextError>(())
+/// ```
+#[derive(Clone)]
+pub struct Text<const MAX: usize = MAX_TEXT_CHARACTERS> {
+    text: Box<str>,
+    /// How many characters were replaced; what was there before is no part of the value.
+    replaced: usize,
+}
+
+/// Why a text cannot be a [`Text`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TextError {
+    /// There is nothing but white space.
+    #[error("text is empty")]
+    Empty,
+    /// It has more characters than allowed.
+    #[error("text has {characters} characters, expected at most {limit}")]
+    TooLong {
+        /// Its characters, without white space around it.
+        characters: usize,
+        /// How many are allowed.
+        limit: usize,
+    },
+}
+
+impl<const MAX: usize> Text<MAX> {
+    /// Trims a text, makes one space of each stretch of XML white space, and puts U+FFFD in the place of each character that XML
+    /// 1.0 section 2.2 forbids (R21); [`replaced`](Self::replaced) tells whether there were any.
+    ///
+    /// # Errors
+    /// [`TextError`] when nothing is left or when it has more than `MAX` characters.
+    pub fn new(raw: &str) -> Result<Self, TextError> {
+        let raw = raw.trim();
+        let mut text = String::with_capacity(raw.len());
+        let mut replaced = 0;
+        for character in raw.chars() {
+            match character {
+                ' ' | '\t' | '\n' | '\r' => {
+                    if !text.ends_with(' ') {
+                        text.push(' ');
+                    }
+                }
+                character if is_xml_character(character) => text.push(character),
+                _ => {
+                    text.push(REPLACEMENT);
+                    replaced += 1;
+                }
+            }
+        }
+        if text.is_empty() {
+            return Err(TextError::Empty);
+        }
+        // A character takes a byte at least, so most texts need not be counted.
+        if text.len() > MAX {
+            let characters = text.chars().count();
+            if characters > MAX {
+                let limit = MAX;
+                return Err(TextError::TooLong { characters, limit });
+            }
+        }
+        Ok(Self {
+            text: text.into_boxed_str(),
+            replaced,
+        })
+    }
+
+    /// The text, before entity escaping.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// How many characters had to be replaced by U+FFFD when it was made.
+    pub fn replaced(&self) -> usize {
+        self.replaced
+    }
+}
+
+impl<const MAX: usize> PartialEq for Text<MAX> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl<const MAX: usize> Eq for Text<MAX> {}
+
+impl<const MAX: usize> Hash for Text<MAX> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+
+impl<const MAX: usize> fmt::Display for Text<MAX> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text)
+    }
+}
+
+impl<const MAX: usize> fmt::Debug for Text<MAX> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Text({:?})", self.text)
+    }
+}
+
+impl<const MAX: usize> AsRef<str> for Text<MAX> {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Whether XML 1.0 section 2.2 allows a character.
+pub(crate) fn is_xml_character(character: char) -> bool {
+    matches!(character, '\t' | '\n' | '\r' | ' '..='\u{FFFD}' | '\u{10000}'..)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_trimmed_joined_and_repaired() {
+        let check = |raw: &str, expected: &str, replaced: usize| {
+            let text = Text::<MAX_TEXT_CHARACTERS>::new(raw).unwrap();
+            assert_eq!((text.as_str(), text.replaced()), (expected, replaced));
+            // What it is, it stays.
+            assert_eq!(Text::new(text.as_str()), Ok(text));
+        };
+        check("a", "a", 0);
+        check(" \u{a0}a\r\n\tb \u{3000}", "a b", 0);
+        check("5\u{a0}€", "5\u{a0}€", 0);
+        check("\0", "\u{FFFD}", 1);
+        check(
+            "a\u{1}\u{1f}\u{FFFE}\u{FFFF}b",
+            "a\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}b",
+            4,
+        );
+        check(
+            "\u{7f}\u{9f}\u{FFFD}\u{10FFFF}",
+            "\u{7f}\u{9f}\u{FFFD}\u{10FFFF}",
+            0,
+        );
+    }
+
+    #[test]
+    fn text_has_a_first_and_a_last_character() {
+        for blank in ["", " ", "\n\t\u{a0}"] {
+            assert_eq!(Text::<9>::new(blank), Err(TextError::Empty), "{blank:?}");
+        }
+        let limit = 3;
+        assert!(Text::<3>::new(" äöü ").is_ok());
+        let error = Text::<3>::new("äöü!").unwrap_err();
+        assert_eq!(
+            error,
+            TextError::TooLong {
+                characters: 4,
+                limit
+            }
+        );
+        assert_eq!(
+            error.to_string(),
+            "text has 4 characters, expected at most 3"
+        );
+    }
+}

@@ -1,0 +1,554 @@
+//! [`Transcoder`]: bytes in any encoding in, UTF-8 out, a buffer at a time.
+//!
+//! What the encoding is, is decided from the first bytes: a byte order mark, the zero bytes of UTF-16, the XML declaration, in this
+//! order; without any of them it is UTF-8, which goes through without being copied. Bytes that mean nothing become U+FFFD and are
+//! told of. Positions are those of the bytes that came in, not of those that go out.
+
+use std::{
+    io::{self, BufRead, Read},
+    str,
+};
+
+use encoding_rs::{CoderResult, Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+use super::input::Halt;
+
+/// How far the XML declaration is looked for. The longest one that says anything has 70 bytes, so there is room for blank lines
+/// before it.
+const HEAD_BYTES: usize = 1024;
+
+/// How many bytes are checked or decoded at a time.
+const CHUNK_BYTES: usize = 8 * 1024;
+
+/// What a byte that means nothing is read as.
+const REPLACEMENT: &str = "\u{FFFD}";
+
+/// What [`Transcoder`] found out about the encoding.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// How long the byte order mark is, 0 without one; it is left out.
+    pub(super) byte_order_mark_bytes: u64,
+    /// The encoding it is decoded from, if that is not UTF-8.
+    pub(super) encoding: Option<&'static str>,
+}
+
+enum Mode {
+    /// Nothing was read yet.
+    New,
+    /// So many of the next bytes are known to be UTF-8.
+    Utf8 { valid: usize },
+    /// `is_finished` once the decoder was told that the input is at its end.
+    Other {
+        encoding: &'static Encoding,
+        decoder: Box<Decoder>,
+        is_finished: bool,
+    },
+}
+
+/// What is decoded and was not asked for yet.
+#[derive(Default)]
+struct Chunk {
+    text: String,
+    start: usize,
+    /// The bytes of the input it comes from, less those that were accounted for.
+    source_bytes: u64,
+    /// Whether its U+FFFD stand for bytes that mean nothing.
+    is_malformed: bool,
+}
+
+impl Chunk {
+    fn rest(&self) -> &[u8] {
+        &self.text.as_bytes()[self.start..]
+    }
+}
+
+/// An input whose encoding is undone.
+pub(super) struct Transcoder<R> {
+    input: R,
+    /// The first bytes, which had to be looked at.
+    head: Vec<u8>,
+    head_start: usize,
+    /// What came instead of more bytes while the first ones were looked at.
+    head_error: Option<io::Error>,
+    mode: Mode,
+    chunk: Chunk,
+    offset: u64,
+    found: Found,
+    has_malformed: bool,
+}
+
+impl<R: BufRead> Transcoder<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self {
+            input,
+            head: Vec::new(),
+            head_start: 0,
+            head_error: None,
+            mode: Mode::New,
+            chunk: Chunk::default(),
+            offset: 0,
+            found: Found::default(),
+            has_malformed: false,
+        }
+    }
+
+    pub(super) fn input(&self) -> &R {
+        &self.input
+    }
+
+    /// Bytes of the input before the next one that is given out. Inside of a line in an encoding that takes several bytes for a
+    /// character, other than UTF-8 and UTF-16, it is an estimate.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// What was found out; known once something was read.
+    pub(super) fn found(&self) -> &Found {
+        &self.found
+    }
+
+    /// Whether bytes that mean nothing went through since this was last asked.
+    pub(super) fn take_malformed(&mut self) -> bool {
+        std::mem::take(&mut self.has_malformed)
+    }
+
+    /// Looks at the first bytes.
+    fn open(&mut self) -> io::Result<()> {
+        while self.head.len() < HEAD_BYTES {
+            match self.input.fill_buf() {
+                Ok([]) => break,
+                Ok(available) => {
+                    let length = available.len().min(HEAD_BYTES - self.head.len());
+                    self.head.extend_from_slice(&available[..length]);
+                    self.input.consume(length);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // The bytes before it are good.
+                Err(error) => {
+                    self.head_error = Some(error);
+                    break;
+                }
+            }
+        }
+        let (encoding, mark_bytes) = match self.head[..] {
+            [0xff, 0xfe, 0, 0, ..]
+            | [0, 0, 0xfe, 0xff, ..]
+            | [0, 0, 0, b'<', ..]
+            | [b'<', 0, 0, 0, ..] => {
+                return Err(Halt::Utf32.into());
+            }
+            [0xef, 0xbb, 0xbf, ..] => (UTF_8, 3),
+            [0xff, 0xfe, ..] => (UTF_16LE, 2),
+            [0xfe, 0xff, ..] => (UTF_16BE, 2),
+            // No sitemap begins with a character beyond ASCII.
+            [1..=255, 0, ..] => (UTF_16LE, 0),
+            [0, 1..=255, ..] => (UTF_16BE, 0),
+            _ => (declared_encoding(&self.head).unwrap_or(UTF_8), 0),
+        };
+        self.head_start = mark_bytes;
+        self.offset = mark_bytes as u64;
+        self.found.byte_order_mark_bytes = self.offset;
+        self.mode = if encoding == UTF_8 {
+            Mode::Utf8 { valid: 0 }
+        } else {
+            self.found.encoding = Some(encoding.name());
+            Mode::Other {
+                encoding,
+                decoder: Box::new(encoding.new_decoder_without_bom_handling()),
+                is_finished: false,
+            }
+        };
+        Ok(())
+    }
+
+    fn fill_raw(&mut self) -> io::Result<&[u8]> {
+        if self.head_start < self.head.len() {
+            return Ok(&self.head[self.head_start..]);
+        }
+        match self.head_error.take() {
+            Some(error) => Err(error),
+            None => self.input.fill_buf(),
+        }
+    }
+
+    fn consume_raw(&mut self, length: usize) {
+        if self.head_start < self.head.len() {
+            self.head_start += length;
+        } else {
+            self.input.consume(length);
+        }
+    }
+
+    /// Makes the next bytes ready: finds out how many of them are UTF-8, or decodes some into the chunk.
+    fn prepare(&mut self) -> io::Result<()> {
+        if !self.chunk.rest().is_empty() {
+            return Ok(());
+        }
+        match self.mode {
+            Mode::New => {
+                self.open()?;
+                self.prepare()
+            }
+            Mode::Utf8 { valid: 0 } => self.prepare_utf8(),
+            Mode::Utf8 { .. } => Ok(()),
+            Mode::Other { .. } => self.decode(),
+        }
+    }
+
+    fn prepare_utf8(&mut self) -> io::Result<()> {
+        let available = self.fill_raw()?;
+        let available = &available[..available.len().min(CHUNK_BYTES)];
+        let error = match str::from_utf8(available) {
+            Ok(text) => {
+                let valid = text.len();
+                self.mode = Mode::Utf8 { valid };
+                return Ok(());
+            }
+            Err(error) => error,
+        };
+        if error.valid_up_to() > 0 {
+            self.mode = Mode::Utf8 {
+                valid: error.valid_up_to(),
+            };
+            return Ok(());
+        }
+        match error.error_len() {
+            Some(length) => {
+                self.consume_raw(length);
+                self.replace(length);
+            }
+            None => self.join_character(),
+        }
+        Ok(())
+    }
+
+    /// Puts a character together whose bytes are at the end of one buffer and the beginning of the next.
+    fn join_character(&mut self) {
+        let mut bytes = Vec::with_capacity(4);
+        loop {
+            let next = match self.fill_raw() {
+                Ok(available) => available.first().copied(),
+                Err(error) => {
+                    self.head_error = Some(error);
+                    None
+                }
+            };
+            let Some(next) = next else {
+                return self.replace(bytes.len());
+            };
+            bytes.push(next);
+            match str::from_utf8(&bytes) {
+                Ok(text) => {
+                    self.chunk = Chunk {
+                        text: text.to_owned(),
+                        source_bytes: bytes.len() as u64,
+                        ..Chunk::default()
+                    };
+                    return self.consume_raw(1);
+                }
+                Err(error) if error.error_len().is_none() => self.consume_raw(1),
+                // The last byte belongs to what follows, unless it is the only one.
+                Err(_) if bytes.len() > 1 => return self.replace(bytes.len() - 1),
+                Err(_) => {
+                    self.consume_raw(1);
+                    return self.replace(1);
+                }
+            }
+        }
+    }
+
+    /// So many bytes mean nothing.
+    fn replace(&mut self, length: usize) {
+        self.chunk = Chunk {
+            text: REPLACEMENT.to_owned(),
+            source_bytes: length as u64,
+            is_malformed: true,
+            ..Chunk::default()
+        };
+    }
+
+    fn decode(&mut self) -> io::Result<()> {
+        while self.chunk.rest().is_empty() {
+            let Mode::Other {
+                encoding,
+                decoder,
+                is_finished,
+            } = &mut self.mode
+            else {
+                return Ok(());
+            };
+            if *is_finished {
+                return Ok(());
+            }
+            // Like `fill_raw`, which would borrow the decoder as well.
+            let available = if self.head_start < self.head.len() {
+                &self.head[self.head_start..]
+            } else if let Some(error) = self.head_error.take() {
+                return Err(error);
+            } else {
+                self.input.fill_buf()?
+            };
+            let available = &available[..available.len().min(CHUNK_BYTES)];
+            // At the end of a line the offset is exact whatever the encoding, and in none of them is its byte part of a character.
+            let is_exact =
+                encoding.is_single_byte() || *encoding == UTF_16LE || *encoding == UTF_16BE;
+            let line_end = available.iter().position(|byte| *byte == b'\n');
+            let length = match line_end {
+                Some(position) if !is_exact => position + 1,
+                Some(_) | None => available.len(),
+            };
+            *is_finished = length == 0;
+            let text = &mut self.chunk.text;
+            text.clear();
+            text.reserve(
+                decoder
+                    .max_utf8_buffer_length(length)
+                    .unwrap_or(4 * CHUNK_BYTES),
+            );
+            let (result, read, is_malformed) =
+                decoder.decode_to_string(&available[..length], text, *is_finished);
+            debug_assert_eq!(
+                result,
+                CoderResult::InputEmpty,
+                "the buffer is large enough"
+            );
+            self.chunk.start = 0;
+            self.chunk.source_bytes += read as u64;
+            self.chunk.is_malformed = is_malformed;
+            self.consume_raw(read);
+        }
+        Ok(())
+    }
+
+    /// How many bytes of the input a text comes from, as far as that can be told from the text.
+    fn source_bytes_of(&self, text: &[u8]) -> u64 {
+        let Mode::Other { encoding, .. } = &self.mode else {
+            return text.len() as u64;
+        };
+        let count = |is_counted: fn(u8) -> bool| {
+            text.iter().filter(|byte| is_counted(**byte)).count() as u64
+        };
+        let characters = count(|byte| byte & 0b1100_0000 != 0b1000_0000);
+        if encoding.is_single_byte() {
+            characters
+        } else if *encoding == UTF_16LE || *encoding == UTF_16BE {
+            2 * (characters + count(|byte| byte >= 0xf0))
+        } else {
+            characters + count(|byte| byte >= 0xc0)
+        }
+    }
+}
+
+impl<R: BufRead> Read for Transcoder<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let mut available = self.fill_buf()?;
+        let length = available.read(out)?;
+        self.consume(length);
+        Ok(length)
+    }
+}
+
+impl<R: BufRead> BufRead for Transcoder<R> {
+    /// Whole characters, unless only some of the last ones were consumed.
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.prepare()?;
+        if !self.chunk.rest().is_empty() {
+            return Ok(self.chunk.rest());
+        }
+        match self.mode {
+            Mode::Utf8 { valid } if valid > 0 => Ok(&self.fill_raw()?[..valid]),
+            Mode::Utf8 { .. } | Mode::Other { .. } | Mode::New => Ok(&[]),
+        }
+    }
+
+    fn consume(&mut self, length: usize) {
+        if self.chunk.rest().is_empty() {
+            if let Mode::Utf8 { valid } = &mut self.mode {
+                *valid -= length;
+            }
+            self.offset += length as u64;
+            return self.consume_raw(length);
+        }
+        let rest = self.chunk.rest();
+        let consumed = &rest[..length];
+        let is_last = length == rest.len();
+        // It counts with its first byte.
+        let looked_at = rest.len().min(length + REPLACEMENT.len() - 1);
+        self.has_malformed |= self.chunk.is_malformed
+            && rest[..looked_at]
+                .windows(REPLACEMENT.len())
+                .any(|bytes| bytes == REPLACEMENT.as_bytes());
+        let source_bytes = if is_last {
+            self.chunk.source_bytes
+        } else {
+            self.source_bytes_of(consumed).min(self.chunk.source_bytes)
+        };
+        self.offset += source_bytes;
+        self.chunk.source_bytes -= source_bytes;
+        self.chunk.start += length;
+    }
+}
+
+/// The encoding that the XML declaration at the beginning names, if it can be the one it is written in.
+fn declared_encoding(head: &[u8]) -> Option<&'static Encoding> {
+    let declaration = head.trim_ascii_start().strip_prefix(b"<?xml")?;
+    let end = declaration.windows(2).position(|bytes| bytes == b"?>")?;
+    let declaration = &declaration[..end];
+    let name = b"encoding";
+    let start = declaration
+        .windows(name.len())
+        .position(|bytes| bytes == name)?;
+    let value = declaration[start + name.len()..]
+        .trim_ascii_start()
+        .strip_prefix(b"=")?
+        .trim_ascii_start();
+    let (quote, value) = value.split_first()?;
+    let length = value.iter().position(|byte| byte == quote)?;
+    encoding_of_label(str::from_utf8(&value[..length]).ok()?)
+}
+
+/// The encoding of a name, if text that begins as ASCII can be in it. The names are those of the web
+/// (<https://encoding.spec.whatwg.org/#names-and-labels>).
+pub(super) fn encoding_of_label(label: &str) -> Option<&'static Encoding> {
+    // What says ASCII is UTF-8 as well, and the web would take it for windows-1252.
+    if label.trim().to_ascii_lowercase().ends_with("ascii") {
+        return Some(UTF_8);
+    }
+    Encoding::for_label_no_replacement(label.as_bytes())
+        .filter(|encoding| encoding.is_ascii_compatible())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    /// What comes out, what was found, and whether something was malformed, whatever the size of the buffer.
+    #[track_caller]
+    fn check(bytes: &[u8], text: &str, encoding: Option<&str>, is_malformed: bool) {
+        for capacity in [1, 2, 3, 5, 7, 4096] {
+            let mut transcoder = Transcoder::new(BufReader::with_capacity(capacity, bytes));
+            let mut out = String::new();
+            transcoder.read_to_string(&mut out).unwrap();
+            assert_eq!(out, text, "capacity {capacity}");
+            assert_eq!(transcoder.found().encoding, encoding);
+            assert_eq!(transcoder.take_malformed(), is_malformed, "{text}");
+            assert_eq!(transcoder.offset(), bytes.len() as u64, "{text}");
+        }
+    }
+
+    fn utf16(text: &str, to_bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+        text.encode_utf16().flat_map(to_bytes).collect()
+    }
+
+    #[test]
+    fn utf8_goes_through() {
+        check(b"", "", None, false);
+        check("<a>é 😀</a>".as_bytes(), "<a>é 😀</a>", None, false);
+        check("\u{FEFF}<a/>".as_bytes(), "<a/>", None, false);
+        let long = "é😀x".repeat(20_000);
+        check(long.as_bytes(), &long, None, false);
+    }
+
+    #[test]
+    fn bytes_that_mean_nothing_are_replaced_and_told_of() {
+        check(b"a\xe9b", "a\u{FFFD}b", None, true);
+        check(b"a\xe9", "a\u{FFFD}", None, true);
+        check(b"a\xf0\x9f\x98b", "a\u{FFFD}b", None, true);
+        check(b"\xf0\x9f\xc3\xa9", "\u{FFFD}é", None, true);
+        check(b"ab\xc0\xafb", "ab\u{FFFD}\u{FFFD}b", None, true);
+        // One that stands in the file is no fault.
+        check("a\u{FFFD}b".as_bytes(), "a\u{FFFD}b", None, false);
+        check(
+            b"\xff\xfea\0\0\xd8b\0c",
+            "a\u{FFFD}b\u{FFFD}",
+            Some("UTF-16LE"),
+            true,
+        );
+    }
+
+    #[test]
+    fn utf16_is_known_by_its_mark_or_by_its_zeros() {
+        let text = "<a>é 😀</a>\n";
+        for mark in ["", "\u{FEFF}"] {
+            let marked = format!("{mark}{text}");
+            check(
+                &utf16(&marked, u16::to_le_bytes),
+                text,
+                Some("UTF-16LE"),
+                false,
+            );
+            check(
+                &utf16(&marked, u16::to_be_bytes),
+                text,
+                Some("UTF-16BE"),
+                false,
+            );
+        }
+        let url = "http://host/";
+        check(&utf16(url, u16::to_le_bytes), url, Some("UTF-16LE"), false);
+    }
+
+    #[test]
+    fn declared_encoding_is_decoded() {
+        let check_declared = |label: &str, bytes: &[u8], text: &str, encoding: Option<&str>| {
+            for before in ["", "\n \r\n"] {
+                let declaration =
+                    format!("{before}<?xml version='1.0' standalone='no' encoding = '{label}'?>");
+                let bytes = [declaration.as_bytes(), bytes].concat();
+                let is_malformed = text.contains('\u{FFFD}');
+                check(
+                    &bytes,
+                    &format!("{declaration}{text}"),
+                    encoding,
+                    is_malformed,
+                );
+            }
+        };
+        check_declared("ISO-8859-1", b"\xe9\x80", "é€", Some("windows-1252"));
+        check_declared("iso-8859-2", b"\xb1", "ą", Some("ISO-8859-2"));
+        check_declared("windows-1251", b"\xe4\xe0", "да", Some("windows-1251"));
+        check_declared(
+            "Shift_JIS",
+            b"\x93\xfa\n\x93\xfa",
+            "日\n日",
+            Some("Shift_JIS"),
+        );
+        check_declared("gbk", b"\xc8\xd5", "日", Some("GBK"));
+        check_declared("utf-8", "é".as_bytes(), "é", None);
+        check_declared("US-ASCII", "é".as_bytes(), "é", None);
+        // What it cannot be, and what nobody knows.
+        check_declared("UTF-16", "é".as_bytes(), "é", None);
+        check_declared("iso-2022-kr", "é".as_bytes(), "é", None);
+        check_declared("klingon", b"\xe9", "\u{FFFD}", None);
+    }
+
+    #[test]
+    fn offset_is_that_of_the_input_in_the_middle_too() {
+        let check_offset = |bytes: &[u8], consumed: usize, expected: u64| {
+            let mut transcoder = Transcoder::new(bytes);
+            assert!(transcoder.fill_buf().unwrap().len() >= consumed);
+            transcoder.consume(consumed);
+            assert_eq!(transcoder.offset(), expected);
+        };
+        check_offset("é😀<".as_bytes(), 6, 6);
+        check_offset(&utf16("<é😀<", u16::to_le_bytes), "<é😀".len(), 8);
+        check_offset(&utf16("\u{FEFF}<é", u16::to_be_bytes), 1, 4);
+        let latin = b"<?xml version='1.0' encoding='latin1'?>\xe9\xe9<";
+        check_offset(latin, latin.len() - 3 + 4, latin.len() as u64 - 1);
+    }
+
+    #[test]
+    fn four_bytes_for_each_character_are_not_read() {
+        for start in [
+            &b"\xff\xfe\0\0<\0\0\0"[..],
+            b"<\0\0\0",
+            b"\0\0\0<",
+            b"\0\0\xfe\xff",
+        ] {
+            let error = Transcoder::new(start).fill_buf().unwrap_err();
+            assert_eq!(Halt::of(&error), Some(&Halt::Utf32));
+        }
+    }
+}

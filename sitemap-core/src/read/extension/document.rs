@@ -1,0 +1,409 @@
+//! What the events of the XML parser mean in the extensions of an entry: the second half of [`Document`].
+
+use std::borrow::Cow;
+
+use quick_xml::{
+    events::BytesStart,
+    name::{Namespace, NamespaceResolver, PrefixDeclaration, ResolveResult},
+};
+
+use super::{
+    Collected, ExtensionProblem, Fields, Opened, Position, Problem, Told,
+    attribute::{attribute_value, read_attributes},
+    namespace::{Origin, Spelling, of_namespace, of_prefix},
+    values::{read_alternate, read_own},
+};
+use crate::{
+    Loc,
+    extension::{Extension, Extensions, OwnNamespace},
+    limits::NAMESPACE,
+    read::{
+        Kind, ReadError,
+        document::{BROKEN_ATTRIBUTE, Document, MAX_ATTRIBUTES, Place, local_name, quoted},
+    },
+};
+
+/// The attributes of a link by the schema of XHTML that may stand in a sitemap; the first three are used.
+const LINK_ATTRIBUTES: &[&str] = &[
+    "rel", "hreflang", "href", "media", "type", "title", "charset", "rev", "id", "class", "style",
+    "lang", "dir",
+];
+
+/// Extensions while the document is read.
+#[derive(Debug, Default)]
+pub(in crate::read) struct Extended {
+    /// The namespaces whose elements the caller asked for.
+    own_namespaces: Vec<OwnNamespace>,
+    /// The open element of an extension.
+    fields: Option<Fields>,
+    /// The open element of an own namespace.
+    own: Option<OwnDraft>,
+    /// The extensions of the entry so far.
+    collected: Collected,
+    told: Told,
+    /// An element of an unknown extension was skipped; the first one is told.
+    has_unknown_extension: bool,
+}
+
+/// An element of an own namespace while it comes in.
+#[derive(Debug)]
+struct OwnDraft {
+    namespace: OwnNamespace,
+    name: String,
+    attributes: Vec<(String, String)>,
+    position: Position,
+}
+
+impl Extended {
+    pub(in crate::read) fn set_own_namespaces(&mut self, namespaces: &[OwnNamespace]) {
+        self.own_namespaces = namespaces.to_vec();
+    }
+
+    /// An entry begins.
+    pub(in crate::read) fn begin_entry(&mut self) {
+        self.collected = Collected::default();
+    }
+
+    /// Whether the parser is in the text of an element.
+    pub(in crate::read) fn is_in_value(&self) -> bool {
+        self.own.is_some() || self.fields.as_ref().is_some_and(Fields::is_in_field)
+    }
+}
+
+impl Document {
+    fn note_all(&mut self, problems: Vec<(Problem, Position)>) {
+        for (problem, position) in problems {
+            self.note_at(problem, position);
+        }
+    }
+
+    /// Tells what is wrong with the element that just began.
+    fn note_here(&mut self, problems: Vec<Problem>) {
+        for problem in problems {
+            if let Problem::OfExtension(ExtensionProblem::Retired { name }) = problem
+                && !self.extended.told.is_new_retired(name)
+            {
+                continue;
+            }
+            self.note(problem);
+        }
+    }
+
+    /// An element of an entry that is not the protocol's.
+    pub(in crate::read) fn open_extension(
+        &mut self,
+        origin: Origin,
+        start: &BytesStart<'_>,
+    ) -> Result<(), ReadError> {
+        match origin {
+            _ if self.root_kind != Some(Kind::UrlSet) => self.skip_foreign(&origin, start),
+            Origin::Extension(Extension::Alternate) => self.link(start),
+            Origin::Extension(extension) => {
+                let name = start.local_name().into_inner();
+                let Some(fields) = Fields::begin(extension, name, self.token_position) else {
+                    self.note(Problem::OfExtension(ExtensionProblem::UnknownElement {
+                        name: quoted(name),
+                        parent: "url",
+                    }));
+                    return self.skip();
+                };
+                let mut problems = Vec::new();
+                read_attributes(start, fields.name(), &[], &mut problems);
+                self.note_here(problems);
+                self.extended.fields = Some(fields);
+                self.place = Place::Extension;
+                Ok(())
+            }
+            Origin::Own(namespace) => {
+                self.open_own(namespace, start);
+                Ok(())
+            }
+            Origin::Protocol | Origin::Retired(_) | Origin::Unknown => {
+                self.skip_foreign(&origin, start)
+            }
+        }
+    }
+
+    /// A link to another version of the page: all of it is in its attributes.
+    fn link(&mut self, start: &BytesStart<'_>) -> Result<(), ReadError> {
+        let name = start.local_name().into_inner();
+        if name != "link" {
+            self.note(Problem::OfExtension(ExtensionProblem::UnknownElement {
+                name: quoted(name),
+                parent: "url",
+            }));
+            return self.skip();
+        }
+        let mut problems = Vec::new();
+        let attributes = read_attributes(start, "xhtml:link", LINK_ATTRIBUTES, &mut problems);
+        let alternate = read_alternate(attributes, &mut problems);
+        self.note_here(problems);
+        if let Some(alternate) = alternate {
+            let bytes = alternate.href.as_str().len();
+            let mut problems = Vec::new();
+            let position = self.token_position;
+            self.extended
+                .collected
+                .add_with(bytes, position, &mut problems, |extensions| {
+                    extensions.add_alternate(alternate)
+                });
+            self.note_all(problems);
+        }
+        self.skip()
+    }
+
+    fn open_own(&mut self, namespace: OwnNamespace, start: &BytesStart<'_>) {
+        let mut attributes = Vec::new();
+        let mut problems = Vec::new();
+        for attribute in start.attributes().take(MAX_ATTRIBUTES) {
+            let Ok(attribute) = attribute else {
+                problems.push(Problem::IllFormed {
+                    what: BROKEN_ATTRIBUTE,
+                });
+                break;
+            };
+            if attribute.key.as_namespace_binding().is_none()
+                && let Some(value) = attribute_value(&attribute.value, "attribute", &mut problems)
+            {
+                attributes.push((quoted(attribute.key.into_inner()), value));
+            }
+        }
+        self.note_here(problems);
+        self.extended.own = Some(OwnDraft {
+            namespace,
+            name: start.local_name().into_inner().to_owned(),
+            attributes,
+            position: self.token_position,
+        });
+        self.text.begin(self.token_position);
+        self.place = Place::Extension;
+    }
+
+    /// An element in an element of an extension or of an own namespace.
+    pub(in crate::read) fn open_in_extension(
+        &mut self,
+        start: &BytesStart<'_>,
+        namespaces: &NamespaceResolver,
+    ) -> Result<(), ReadError> {
+        if self.extended.is_in_value() {
+            self.note(Problem::UnknownElement {
+                name: local_name(start),
+            });
+            return self.skip();
+        }
+        self.open_part(start, namespaces)
+    }
+
+    /// The open element ends.
+    pub(in crate::read) fn close_in_extension(&mut self) {
+        if self.extended.own.is_some() {
+            self.close_own();
+        } else if self.extended.is_in_value() {
+            self.close_part();
+        } else {
+            self.close_extension();
+        }
+    }
+
+    fn open_part(
+        &mut self,
+        start: &BytesStart<'_>,
+        namespaces: &NamespaceResolver,
+    ) -> Result<(), ReadError> {
+        let origin = self.origin(start, namespaces);
+        let Some(fields) = &mut self.extended.fields else {
+            return self.skip();
+        };
+        if !matches!(&origin, Origin::Extension(extension) if *extension == fields.extension) {
+            let problem = ExtensionProblem::UnknownElement {
+                name: local_name(start),
+                parent: fields.name(),
+            };
+            self.note(Problem::OfExtension(problem));
+            return self.skip();
+        }
+        let mut problems = Vec::new();
+        let position = self.token_position;
+        let opened = fields.open(
+            start.local_name().into_inner(),
+            position,
+            |name, known, problems| read_attributes(start, name, known, problems),
+            &mut problems,
+        );
+        self.note_here(problems);
+        match opened {
+            Opened::Field => {
+                self.text.begin(position);
+                Ok(())
+            }
+            Opened::Container => Ok(()),
+            Opened::Skipped => self.skip(),
+        }
+    }
+
+    /// An element in an extension ends, or the extension does.
+    fn close_extension(&mut self) {
+        let Some(mut fields) = self.extended.fields.take() else {
+            return;
+        };
+        if fields.close_container() {
+            self.extended.fields = Some(fields);
+            return;
+        }
+        let mut problems = Vec::new();
+        self.extended.collected.add(fields, &mut problems);
+        self.note_all(problems);
+        self.place = Place::Entry;
+    }
+
+    fn close_part(&mut self) {
+        let mut problems = Vec::new();
+        if let Some(fields) = &mut self.extended.fields {
+            fields.close_field(&self.text, &mut problems);
+        }
+        for problem in problems {
+            self.note_at(problem, self.text.position());
+        }
+    }
+
+    fn close_own(&mut self) {
+        self.place = Place::Entry;
+        let Some(own) = self.extended.own.take() else {
+            return;
+        };
+        let mut problems = Vec::new();
+        let text = match self.text.usable("own element") {
+            Ok(text) => Some(text),
+            Err(problem) => {
+                problems.push(problem);
+                None
+            }
+        };
+        let of_attributes = own
+            .attributes
+            .iter()
+            .map(|(name, value)| name.len() + value.len());
+        let bytes = own.name.len() + of_attributes.sum::<usize>() + text.map_or(0, str::len);
+        let element = read_own(
+            &own.namespace,
+            &own.name,
+            own.attributes,
+            text,
+            &mut problems,
+        );
+        let mut problems: Vec<(Problem, Position)> = problems
+            .into_iter()
+            .map(|problem| (problem, own.position))
+            .collect();
+        if let Some(element) = element {
+            self.extended
+                .collected
+                .add_with(bytes, own.position, &mut problems, |extensions| {
+                    extensions.add_own(element)
+                });
+        }
+        self.note_all(problems);
+    }
+
+    /// What the entry of `page` has, of which nothing is left here.
+    pub(in crate::read) fn take_extensions(&mut self, page: &Loc) -> Extensions {
+        let collected = std::mem::take(&mut self.extended.collected);
+        // An element that the end of the file cut short is not in it.
+        self.extended.fields = None;
+        self.extended.own = None;
+        let mut problems = Vec::new();
+        if collected.has_news() && self.extended.told.has_too_many_news() {
+            let problem = Problem::OfExtension(ExtensionProblem::TooManyNews);
+            problems.push((problem, self.draft.position()));
+        }
+        let extensions = collected.finish(page, &mut problems);
+        self.note_all(problems);
+        extensions
+    }
+
+    /// What an element belongs to: by its namespace, where the namespace of the root counts as the protocol's, or, where none is
+    /// declared, by its prefix.
+    pub(in crate::read) fn origin(
+        &mut self,
+        start: &BytesStart<'_>,
+        namespaces: &NamespaceResolver,
+    ) -> Origin {
+        self.look_for_declarations(start);
+        match namespaces.resolve_element(start.name()).0 {
+            ResolveResult::Bound(Namespace(found))
+                if found == NAMESPACE || self.namespace.as_deref() == Some(found) =>
+            {
+                Origin::Protocol
+            }
+            ResolveResult::Unbound if self.namespace.is_none() => Origin::Protocol,
+            ResolveResult::Unbound => Origin::Unknown,
+            ResolveResult::Bound(Namespace(found)) => {
+                let found = namespace_of_declaration(found);
+                let (origin, spelling) = of_namespace(&found, &self.extended.own_namespaces);
+                if let (Origin::Extension(extension), Spelling::Wrong) = (&origin, spelling)
+                    && self.extended.told.is_new_spelling(*extension)
+                {
+                    self.note(Problem::OfExtension(ExtensionProblem::Namespace {
+                        found: quoted(&found),
+                        extension: *extension,
+                    }));
+                }
+                origin
+            }
+            ResolveResult::Unknown(prefix) => {
+                if self.extended.told.is_new_prefix(&prefix) {
+                    self.note(Problem::UndeclaredPrefix {
+                        prefix: quoted(&prefix),
+                    });
+                }
+                of_prefix(&prefix)
+            }
+        }
+    }
+
+    /// Tells if an element below the root declares a namespace that is not that of the root.
+    fn look_for_declarations(&mut self, start: &BytesStart<'_>) {
+        if !start.attributes_raw().contains("xmlns") {
+            return;
+        }
+        let root = self.namespace.as_deref();
+        let mut attributes = start.attributes().take(MAX_ATTRIBUTES).flatten();
+        let declares = attributes.any(|attribute| match attribute.key.as_namespace_binding() {
+            Some(PrefixDeclaration::Named(_)) => true,
+            Some(PrefixDeclaration::Default) => root != Some(&*attribute.value),
+            None => false,
+        });
+        if declares && self.extended.told.is_new_declaration() {
+            self.note(Problem::OfExtension(ExtensionProblem::DeclaredBelowRoot));
+        }
+    }
+
+    /// Leaves out an element that is not the protocol's. It is counted, and noted where it is the first of its kind.
+    pub(in crate::read) fn skip_foreign(
+        &mut self,
+        origin: &Origin,
+        start: &BytesStart<'_>,
+    ) -> Result<(), ReadError> {
+        if let Origin::Retired(extension) = origin {
+            self.note_here(vec![Problem::OfExtension(ExtensionProblem::Retired {
+                name: extension.prefix,
+            })]);
+        } else if !self.extended.has_unknown_extension {
+            self.extended.has_unknown_extension = true;
+            self.note(Problem::Extension {
+                name: local_name(start),
+            });
+        }
+        self.extension_elements += 1;
+        self.skip()
+    }
+}
+
+/// A namespace as it is meant; the parser gives it as it is declared, with its references.
+fn namespace_of_declaration(declared: &str) -> Cow<'_, str> {
+    if declared.contains('&') {
+        let value = attribute_value(declared, "xmlns", &mut Vec::new());
+        return value.map_or(Cow::Borrowed(declared), Cow::Owned);
+    }
+    Cow::Borrowed(declared)
+}

@@ -1,0 +1,358 @@
+//! Extensions while they are read: which one an element is of ([`Origin`]), and one of their elements in the making ([`Fields`]).
+//!
+//! `rows` says which elements each extension has, `values` makes typed data of their texts, `problem` says what was wrong. Texts come
+//! in as in `document`; a value that cannot be used costs itself, or the element that needs it, never the entry.
+
+mod document;
+
+mod attribute;
+mod namespace;
+mod problem;
+mod rows;
+mod values;
+
+pub use problem::{ExtensionProblem, ValueProblem};
+
+pub(super) use attribute::attribute_value;
+pub(super) use document::Extended;
+pub(super) use namespace::Origin;
+
+use super::{Position, Problem, draft::Text};
+use crate::{
+    Loc,
+    extension::{Extension, ExtensionError, Extensions, MAX_ENTRY_BYTES, MAX_NEWS_PER_FILE},
+};
+use rows::{Need, Row, rows_of};
+
+/// What an element takes in memory besides its texts, in round numbers.
+const ELEMENT_BYTES: u64 = 64;
+
+/// One element of an extension that has elements itself, such as a film, while they come in.
+#[derive(Debug)]
+pub(super) struct Fields {
+    pub(super) extension: Extension,
+    /// Where it begins.
+    position: Position,
+    /// The element in it that is open and has elements itself, such as a publication.
+    container: Option<&'static Row>,
+    /// Containers that have come.
+    containers: Vec<&'static str>,
+    /// The element in it that is open and has a text.
+    field: Option<Field>,
+    /// How far in the order of the schema the elements are, in the element itself and in the open container.
+    latest: [usize; 2],
+    read: Vec<Field>,
+}
+
+/// An element with a text.
+#[derive(Debug)]
+struct Field {
+    row: &'static Row,
+    /// Nothing when it cannot be used, which has been said then.
+    text: Option<String>,
+    attributes: Vec<(&'static str, String)>,
+    position: Position,
+}
+
+/// What becomes of an element that begins in an element of an extension.
+pub(super) enum Opened {
+    /// Its text is read.
+    Field,
+    /// Its elements are read.
+    Container,
+    /// It is left out.
+    Skipped,
+}
+
+impl Fields {
+    /// Begins with `image:image`, `video:video` or `news:news`; any other element, and one of a kind that has no elements, is none.
+    pub(super) fn begin(extension: Extension, name: &str, position: Position) -> Option<Self> {
+        let is_one = match extension {
+            Extension::Alternate => false,
+            Extension::Image | Extension::Video | Extension::News => name == extension.prefix(),
+        };
+        is_one.then(|| Self {
+            extension,
+            position,
+            container: None,
+            containers: Vec::new(),
+            field: None,
+            latest: [0; 2],
+            read: Vec::new(),
+        })
+    }
+
+    /// The element with a prefix as it is named in findings.
+    pub(super) fn name(&self) -> &'static str {
+        self.container
+            .map_or_else(|| element_name(self.extension), |row| row.name)
+    }
+
+    /// An element of the same extension begins. Its attributes are looked up with `attributes`.
+    pub(super) fn open(
+        &mut self,
+        name: &str,
+        position: Position,
+        attributes: impl FnOnce(
+            &'static str,
+            &'static [&'static str],
+            &mut Vec<Problem>,
+        ) -> Vec<(&'static str, String)>,
+        problems: &mut Vec<Problem>,
+    ) -> Opened {
+        let rows = self
+            .container
+            .map_or(rows_of(self.extension), |row| row.rows);
+        let Some((place, row)) = rows
+            .iter()
+            .enumerate()
+            .find(|(_, row)| row.local_name() == name)
+        else {
+            problems.push(Problem::OfExtension(ExtensionProblem::UnknownElement {
+                name: super::document::quoted(name),
+                parent: self.name(),
+            }));
+            return Opened::Skipped;
+        };
+        let latest = &mut self.latest[usize::from(self.container.is_some())];
+        if place < *latest {
+            problems.push(Problem::OfExtension(ExtensionProblem::Order {
+                name: row.name,
+            }));
+        }
+        *latest = place.max(*latest);
+        if row.need == Need::Retired {
+            problems.push(Problem::OfExtension(ExtensionProblem::Retired {
+                name: row.name,
+            }));
+        }
+        if !row.rows.is_empty() {
+            if self.containers.contains(&row.name) {
+                problems.push(Problem::OfExtension(ExtensionProblem::Repeated {
+                    name: row.name,
+                }));
+                return Opened::Skipped;
+            }
+            self.containers.push(row.name);
+            self.container = Some(row);
+            self.latest[1] = 0;
+            return Opened::Container;
+        }
+        let count = self
+            .read
+            .iter()
+            .filter(|field| field.row.name == row.name)
+            .count();
+        if count >= row.most {
+            problems.push(Problem::OfExtension(if row.most == 1 {
+                ExtensionProblem::Repeated { name: row.name }
+            } else {
+                ExtensionProblem::TooMany {
+                    name: row.name,
+                    limit: row.most,
+                }
+            }));
+            return Opened::Skipped;
+        }
+        self.field = Some(Field {
+            row,
+            text: None,
+            attributes: attributes(row.name, row.attributes, problems),
+            position,
+        });
+        Opened::Field
+    }
+
+    /// The open element with a text ends.
+    pub(super) fn close_field(&mut self, text: &Text, problems: &mut Vec<Problem>) {
+        let Some(mut field) = self.field.take() else {
+            return;
+        };
+        match text.usable(field.row.name) {
+            Ok(text) => field.text = Some(text.to_owned()),
+            Err(problem) => problems.push(problem),
+        }
+        self.read.push(field);
+    }
+
+    /// Whether an element with a text is open.
+    fn is_in_field(&self) -> bool {
+        self.field.is_some()
+    }
+
+    /// The open element with elements ends, if there is one; otherwise this one does.
+    pub(super) fn close_container(&mut self) -> bool {
+        self.container.take().is_some()
+    }
+
+    /// What it takes in memory.
+    fn bytes(&self) -> u64 {
+        let of_field = |field: &Field| {
+            let attributes = field.attributes.iter().map(|(_, value)| value.len());
+            (field.text.as_deref().map_or(0, str::len) + attributes.sum::<usize>()) as u64
+                + ELEMENT_BYTES
+        };
+        ELEMENT_BYTES + self.read.iter().map(of_field).sum::<u64>()
+    }
+}
+
+/// The element of an extension that stands in an entry.
+fn element_name(extension: Extension) -> &'static str {
+    match extension {
+        Extension::Alternate => "xhtml:link",
+        Extension::Image => "image:image",
+        Extension::Video => "video:video",
+        Extension::News => "news:news",
+    }
+}
+
+/// The extensions of one entry while they come in.
+#[derive(Debug, Default)]
+pub(super) struct Collected {
+    extensions: Extensions,
+    /// Where each film begins.
+    videos: Vec<Position>,
+    bytes: u64,
+    /// Something was left out for its size; that is told once.
+    is_full: bool,
+}
+
+impl Collected {
+    /// Takes an element of an extension in that has ended.
+    pub(super) fn add(&mut self, fields: Fields, problems: &mut Vec<(Problem, Position)>) {
+        let position = fields.position;
+        if !self.has_room(fields.bytes(), position, problems) {
+            return;
+        }
+        let added = match fields.extension {
+            Extension::Alternate => return,
+            Extension::Image => values::read_image(fields, problems)
+                .map_or(Ok(()), |image| self.extensions.add_image(image)),
+            Extension::Video => values::read_video(fields, problems).map_or(Ok(()), |video| {
+                self.extensions.add_video(video)?;
+                self.videos.push(position);
+                Ok(())
+            }),
+            Extension::News => values::read_news(fields, problems)
+                .map_or(Ok(()), |news| self.extensions.set_news(news)),
+        };
+        note_refused(added, position, problems);
+    }
+
+    /// Takes an element in whose whole content are attributes and a text, with what that takes in memory.
+    pub(super) fn add_with(
+        &mut self,
+        bytes: usize,
+        position: Position,
+        problems: &mut Vec<(Problem, Position)>,
+        add: impl FnOnce(&mut Extensions) -> Result<(), ExtensionError>,
+    ) {
+        if self.has_room(bytes as u64 + ELEMENT_BYTES, position, problems) {
+            note_refused(add(&mut self.extensions), position, problems);
+        }
+    }
+
+    fn has_room(
+        &mut self,
+        bytes: u64,
+        position: Position,
+        problems: &mut Vec<(Problem, Position)>,
+    ) -> bool {
+        let is_over = self.is_full || self.bytes + bytes > MAX_ENTRY_BYTES;
+        if is_over && !self.is_full {
+            self.is_full = true;
+            problems.push((Problem::OfExtension(ExtensionProblem::TooLarge), position));
+        }
+        if !is_over {
+            self.bytes += bytes;
+        }
+        !is_over
+    }
+
+    /// Whether there is an article.
+    pub(super) fn has_news(&self) -> bool {
+        self.extensions.has(Extension::News)
+    }
+
+    /// All of them, without what contradicts the address of their page.
+    pub(super) fn finish(self, page: &Loc, problems: &mut Vec<(Problem, Position)>) -> Extensions {
+        let Self {
+            mut extensions,
+            videos,
+            ..
+        } = self;
+        for (index, error) in extensions.remove_contradictions(page) {
+            let position = videos.get(index).copied().unwrap_or(Position::START);
+            problems.push((
+                Problem::OfExtension(ExtensionProblem::Refused(error)),
+                position,
+            ));
+        }
+        extensions
+    }
+}
+
+fn note_refused(
+    added: Result<(), ExtensionError>,
+    position: Position,
+    problems: &mut Vec<(Problem, Position)>,
+) {
+    let Err(error) = added else { return };
+    problems.push((
+        Problem::OfExtension(ExtensionProblem::Refused(error)),
+        position,
+    ));
+}
+
+/// What a file has of extensions besides what its entries yield: what was told once, and what is counted.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    retired: Vec<&'static str>,
+    prefixes: Vec<String>,
+    spellings: Vec<Extension>,
+    is_declared_below_root: bool,
+    news: u64,
+}
+
+/// How many prefixes without declaration are remembered, so that each is told once.
+const MAX_PREFIXES: usize = 16;
+
+impl Told {
+    /// Whether this is the first time that an element that nobody reads is met.
+    pub(super) fn is_new_retired(&mut self, name: &'static str) -> bool {
+        let is_new = !self.retired.contains(&name);
+        if is_new {
+            self.retired.push(name);
+        }
+        is_new
+    }
+
+    /// Whether this is the first time that a prefix without declaration is met.
+    pub(super) fn is_new_prefix(&mut self, prefix: &str) -> bool {
+        let is_new = !self.prefixes.iter().any(|told| told == prefix);
+        if is_new && self.prefixes.len() < MAX_PREFIXES {
+            self.prefixes.push(prefix.to_owned());
+        }
+        is_new
+    }
+
+    /// Whether this is the first time that the namespace of an extension is met in a wrong spelling.
+    pub(super) fn is_new_spelling(&mut self, extension: Extension) -> bool {
+        let is_new = !self.spellings.contains(&extension);
+        if is_new {
+            self.spellings.push(extension);
+        }
+        is_new
+    }
+
+    /// Whether this is the first time that a namespace is declared below the root.
+    pub(super) fn is_new_declaration(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_declared_below_root, true)
+    }
+
+    /// Counts an article, and says whether it is the first one too many.
+    pub(super) fn has_too_many_news(&mut self) -> bool {
+        self.news += 1;
+        self.news == MAX_NEWS_PER_FILE + 1
+    }
+}

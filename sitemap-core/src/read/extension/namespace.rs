@@ -1,0 +1,159 @@
+//! Which extension an element is of: by its namespace, by a wrong spelling of it, or by its prefix.
+
+use crate::extension::{Extension, OwnNamespace};
+
+/// What an element belongs to.
+#[derive(Clone, Debug)]
+pub(in crate::read) enum Origin {
+    /// The protocol itself.
+    Protocol,
+    /// An extension that search engines read.
+    Extension(Extension),
+    /// A namespace that the caller asked for.
+    Own(OwnNamespace),
+    /// An extension that search engines read once.
+    Retired(RetiredExtension),
+    /// Anything else.
+    Unknown,
+}
+
+/// An extension that search engines read once.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::read) struct RetiredExtension {
+    /// The prefix that was usual, as it is named in findings.
+    pub(in crate::read) prefix: &'static str,
+}
+
+/// Whether a namespace is spelled as it should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::read) enum Spelling {
+    Right,
+    Wrong,
+}
+
+/// The extensions of before, by prefix and by their namespaces without scheme, `www.` and version.
+const RETIRED: [(&str, &str); 4] = [
+    ("mobile", "google.com/schemas/sitemap-mobile"),
+    ("pagemap", "google.com/schemas/sitemap-pagemap"),
+    ("geo", "google.com/geo/schemas/sitemap"),
+    ("codesearch", "google.com/codesearch/schemas/sitemap"),
+];
+
+/// What people write for the namespaces of extensions, without scheme, `www.` and version: other hosts, and for XHTML the addresses
+/// of its schema. Seen in published sitemaps, and in the lists of other readers.
+const SPELLINGS: [(&str, Extension); 9] = [
+    ("google.com/schemas/sitemap-image", Extension::Image),
+    ("google.com/schemas/sitemap-video", Extension::Video),
+    ("google.com/schemas/sitemap-news", Extension::News),
+    ("sitemaps.org/schemas/sitemap-image", Extension::Image),
+    ("sitemaps.org/schemas/sitemap-video", Extension::Video),
+    ("sitemaps.org/schemas/sitemap-news", Extension::News),
+    ("w3.org/1999/xhtml", Extension::Alternate),
+    ("w3.org/tr/xhtml11", Extension::Alternate),
+    ("w3.org/2002/08/xhtml", Extension::Alternate),
+];
+
+/// What a namespace that is not the protocol's stands for.
+pub(in crate::read) fn of_namespace(namespace: &str, own: &[OwnNamespace]) -> (Origin, Spelling) {
+    let right = Extension::ALL
+        .into_iter()
+        .find(|extension| extension.namespace() == namespace);
+    if let Some(extension) = right {
+        return (Origin::Extension(extension), Spelling::Right);
+    }
+    if let Some(own) = own.iter().find(|own| own.address() == namespace) {
+        return (Origin::Own(own.clone()), Spelling::Right);
+    }
+    let stem = stem(namespace);
+    let is_of = |known: &str| {
+        stem.strip_prefix(known)
+            .is_some_and(|version| version.is_empty() || version.starts_with('/'))
+    };
+    if let Some((_, extension)) = SPELLINGS.into_iter().find(|(known, _)| is_of(known)) {
+        return (Origin::Extension(extension), Spelling::Wrong);
+    }
+    let retired = RETIRED.into_iter().find(|(_, known)| is_of(known));
+    (
+        retired.map_or(Origin::Unknown, |(prefix, _)| {
+            Origin::Retired(RetiredExtension { prefix })
+        }),
+        Spelling::Right,
+    )
+}
+
+/// What a prefix usually stands for, where no declaration says it.
+pub(in crate::read) fn of_prefix(prefix: &str) -> Origin {
+    let known = Extension::ALL
+        .into_iter()
+        .find(|extension| extension.prefix() == prefix);
+    if let Some(extension) = known {
+        return Origin::Extension(extension);
+    }
+    let retired = RETIRED.into_iter().find(|(known, _)| *known == prefix);
+    retired.map_or(Origin::Unknown, |(prefix, _)| {
+        Origin::Retired(RetiredExtension { prefix })
+    })
+}
+
+/// A namespace without its scheme and `www.`, in lower case.
+fn stem(namespace: &str) -> String {
+    let lower = namespace.trim().to_ascii_lowercase();
+    let host = lower
+        .strip_prefix("http://")
+        .or_else(|| lower.strip_prefix("https://"))
+        .unwrap_or(&lower);
+    host.strip_prefix("www.").unwrap_or(host).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn namespaces_are_known_in_their_usual_spellings() {
+        let check = |namespace: &str, expected: &str| {
+            let found = match of_namespace(namespace, &[]) {
+                (Origin::Extension(extension), spelling) => format!("{extension:?} {spelling:?}"),
+                (Origin::Retired(retired), _) => retired.prefix.to_owned(),
+                (other, _) => format!("{other:?}"),
+            };
+            assert_eq!(found, expected, "{namespace}");
+        };
+        check(
+            "http://www.google.com/schemas/sitemap-image/1.1",
+            "Image Right",
+        );
+        check(
+            "https://www.google.com/schemas/sitemap-image/1.1",
+            "Image Wrong",
+        );
+        check(
+            "http://www.google.com/schemas/sitemap-image/1.1/",
+            "Image Wrong",
+        );
+        check("http://google.com/schemas/sitemap-video/1.0", "Video Wrong");
+        check(
+            "http://www.sitemaps.org/schemas/sitemap-image/1.1",
+            "Image Wrong",
+        );
+        check(
+            "http://www.google.com/schemas/sitemap-news/0.9",
+            "News Right",
+        );
+        check("http://www.google.com/schemas/sitemap-news", "News Wrong");
+        check("http://www.w3.org/1999/xhtml", "Alternate Right");
+        check("https://www.w3.org/1999/xhtml/", "Alternate Wrong");
+        check(
+            "http://www.w3.org/TR/xhtml11/xhtml11_schema.html",
+            "Alternate Wrong",
+        );
+        check("http://www.google.com/schemas/sitemap-mobile/1.0", "mobile");
+        check("http://www.google.com/geo/schemas/sitemap/1.0", "geo");
+        check(
+            "http://www.google.com/schemas/sitemap-images/1.1",
+            "Unknown",
+        );
+        check("http://example.com/schemas/sitemap-image/1.1", "Unknown");
+        check("", "Unknown");
+    }
+}

@@ -1,0 +1,273 @@
+//! [`ExtensionProblem`]: what can be wrong with extensions.
+
+use super::super::{Rule, Severity, Source};
+use crate::{
+    LastModError, LocError,
+    extension::{
+        Extension, ExtensionError, HreflangError, MAX_ENTRY_BYTES, MAX_NEWS_PER_FILE,
+        MAX_TEXT_CHARACTERS, NewsLanguageError, OwnError, PlatformsError, RatingError,
+        RestrictionError, TextError, VideoDurationError,
+    },
+};
+
+/// What can be wrong with the extensions of a file; all are findings of R71, but for namespaces (R70).
+///
+/// What they say comes from the schemas of the extensions and from the texts of those who read them; see
+/// [`Finding::source`](super::super::Finding::source).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExtensionProblem {
+    /// The namespace of an extension is not spelled as it should be; told once for each extension.
+    #[error("namespace is {found}, expected {}", .extension.namespace())]
+    Namespace {
+        /// What stands there.
+        found: String,
+        /// What is meant.
+        extension: Extension,
+    },
+    /// A namespace is declared below the root; told once.
+    #[error("namespace is declared below the root element")]
+    DeclaredBelowRoot,
+    /// An element that search engines dropped, or that only its schema knows; told once for each.
+    #[error("<{name}> is not read by search engines any more, leave it out")]
+    Retired {
+        /// The element, or a whole extension by its prefix.
+        name: &'static str,
+    },
+    /// An element that the extension does not have; it is skipped.
+    #[error("unknown element <{name}> in <{parent}>")]
+    UnknownElement {
+        /// Its name without prefix.
+        name: String,
+        /// What it stands in.
+        parent: &'static str,
+    },
+    /// An attribute that the element does not have.
+    #[error("unknown attribute {name} of <{element}>")]
+    UnknownAttribute {
+        /// Its name.
+        name: String,
+        /// The element.
+        element: &'static str,
+    },
+    /// The elements are not in the order of their schema.
+    #[error("<{name}> is out of the order of its schema")]
+    Order {
+        /// The element that comes too late.
+        name: &'static str,
+    },
+    /// An element that may stand there once stands there again; the first one counts.
+    #[error("more than one <{name}>")]
+    Repeated {
+        /// The element.
+        name: &'static str,
+    },
+    /// There are more elements of a kind than allowed; the first ones count.
+    #[error("more than {limit} <{name}>")]
+    TooMany {
+        /// The element.
+        name: &'static str,
+        /// How many are allowed.
+        limit: usize,
+    },
+    /// An element lacks what it must have; it is left out.
+    #[error("<{element}> has no {what}")]
+    Missing {
+        /// What it must have: an element in it, or an attribute.
+        what: &'static str,
+        /// The element.
+        element: &'static str,
+    },
+    /// A value cannot be used; it is left out.
+    #[error("{name}: {problem}")]
+    Value {
+        /// The element or attribute.
+        name: &'static str,
+        /// What is wrong with it.
+        problem: ValueProblem,
+    },
+    /// A time without a zone; it is read as UTC.
+    #[error("{name}: time has no zone, read as UTC")]
+    ZoneAssumed {
+        /// The element.
+        name: &'static str,
+    },
+    /// White space around a value that is no free text; it is left out.
+    #[error("{name} has white space around its value")]
+    Padded {
+        /// The element or attribute.
+        name: &'static str,
+    },
+    /// Something contradicts the entry, or there is too much of it; it is left out.
+    #[error(transparent)]
+    Refused(ExtensionError),
+    /// The entry has more than a reader takes; the rest of its extensions is left out.
+    #[error("extensions of the entry have more than {MAX_ENTRY_BYTES} bytes")]
+    TooLarge,
+    /// The file has more articles than allowed; told once.
+    #[error("file has more than {MAX_NEWS_PER_FILE} <news:news>")]
+    TooManyNews,
+}
+
+/// What can be wrong with a value of an extension.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ValueProblem {
+    /// It is no URL.
+    #[error(transparent)]
+    Loc(#[from] LocError),
+    /// It is no text of the right length.
+    #[error(transparent)]
+    Text(#[from] TextError),
+    /// It is no date.
+    #[error(transparent)]
+    Date(#[from] LastModError),
+    /// It is no language of a page.
+    #[error(transparent)]
+    Hreflang(#[from] HreflangError),
+    /// It is no language of a publication.
+    #[error(transparent)]
+    NewsLanguage(#[from] NewsLanguageError),
+    /// It is no duration.
+    #[error(transparent)]
+    Duration(#[from] VideoDurationError),
+    /// It is no rating.
+    #[error(transparent)]
+    Rating(#[from] RatingError),
+    /// It is no list of countries.
+    #[error(transparent)]
+    Restriction(#[from] RestrictionError),
+    /// It is no list of platforms.
+    #[error(transparent)]
+    Platforms(#[from] PlatformsError),
+    /// It is no name, or otherwise nothing that an own element may have.
+    #[error(transparent)]
+    Own(#[from] OwnError),
+    /// It is no count.
+    #[error("not a count, expected digits only")]
+    Count,
+    /// It is neither yes nor no.
+    #[error("expected yes or no")]
+    YesNo,
+    /// It is neither of the two relationships.
+    #[error("expected allow or deny")]
+    Relationship,
+    /// It is another relation than that to another version of the page.
+    #[error("expected alternate")]
+    Rel,
+}
+
+impl ExtensionProblem {
+    pub(in crate::read) fn rule(&self) -> Rule {
+        Rule(match self {
+            Self::DeclaredBelowRoot => 70,
+            Self::Namespace { .. }
+            | Self::Retired { .. }
+            | Self::UnknownElement { .. }
+            | Self::UnknownAttribute { .. }
+            | Self::Order { .. }
+            | Self::Repeated { .. }
+            | Self::TooMany { .. }
+            | Self::Missing { .. }
+            | Self::Value { .. }
+            | Self::ZoneAssumed { .. }
+            | Self::Padded { .. }
+            | Self::Refused(_)
+            | Self::TooLarge
+            | Self::TooManyNews => 71,
+        })
+    }
+
+    pub(in crate::read) fn severity(&self) -> Severity {
+        match self {
+            Self::DeclaredBelowRoot | Self::Retired { .. } => Severity::Note,
+            Self::Namespace { .. }
+            | Self::UnknownElement { .. }
+            | Self::UnknownAttribute { .. }
+            | Self::Order { .. }
+            | Self::Padded { .. }
+            | Self::TooLarge => Severity::Warning,
+            Self::Value { name, problem } => problem.severity(name),
+            // Of versions, films and own elements there may be any number; how many are read is our own bound.
+            Self::Refused(ExtensionError::TooMany { what, .. }) if *what != "image:image" => {
+                Severity::Warning
+            }
+            Self::Repeated { .. }
+            | Self::TooMany { .. }
+            | Self::Missing { .. }
+            | Self::ZoneAssumed { .. }
+            | Self::Refused(_)
+            | Self::TooManyNews => Severity::Error,
+        }
+    }
+
+    pub(in crate::read) fn source(&self) -> Source {
+        match self {
+            Self::UnknownElement { .. } | Self::UnknownAttribute { .. } | Self::Order { .. } => {
+                Source::Schema
+            }
+            Self::Value { name, problem } => problem.source(name),
+            Self::Namespace { .. }
+            | Self::DeclaredBelowRoot
+            | Self::Retired { .. }
+            | Self::Repeated { .. }
+            | Self::TooMany { .. }
+            | Self::Missing { .. }
+            | Self::ZoneAssumed { .. }
+            | Self::Padded { .. }
+            | Self::Refused(_)
+            | Self::TooLarge
+            | Self::TooManyNews => Source::Rule,
+        }
+    }
+}
+
+impl ValueProblem {
+    fn severity(&self, name: &str) -> Severity {
+        match self {
+            // No rule bounds these; they are only too long for us.
+            Self::Loc(LocError::TooLong { .. } | LocError::UserInfo) => Severity::Warning,
+            Self::Text(TextError::TooLong {
+                limit: MAX_TEXT_CHARACTERS,
+                ..
+            }) if name != "video:description" => Severity::Warning,
+            _ if self.source(name) == Source::Schema => Severity::Warning,
+            Self::Loc(_)
+            | Self::Text(_)
+            | Self::Date(_)
+            | Self::Hreflang(_)
+            | Self::NewsLanguage(_)
+            | Self::Duration(_)
+            | Self::Rating(_)
+            | Self::Restriction(_)
+            | Self::Platforms(_)
+            | Self::Own(_)
+            | Self::Count
+            | Self::YesNo
+            | Self::Relationship
+            | Self::Rel => Severity::Error,
+        }
+    }
+
+    /// Of the length of a film's title only the schema speaks, and of dates it allows less than the text.
+    fn source(&self, name: &str) -> Source {
+        match self {
+            Self::Text(TextError::TooLong { .. }) if name == "video:title" => Source::Schema,
+            Self::Date(LastModError::Precision | LastModError::ZoneRange) => Source::Schema,
+            Self::Loc(_)
+            | Self::Text(_)
+            | Self::Date(_)
+            | Self::Hreflang(_)
+            | Self::NewsLanguage(_)
+            | Self::Duration(_)
+            | Self::Rating(_)
+            | Self::Restriction(_)
+            | Self::Platforms(_)
+            | Self::Own(_)
+            | Self::Count
+            | Self::YesNo
+            | Self::Relationship
+            | Self::Rel => Source::Rule,
+        }
+    }
+}

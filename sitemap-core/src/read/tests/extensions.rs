@@ -1,0 +1,673 @@
+//! Extensions: what becomes of their values, what is forgiven, and what is said.
+
+use super::reading;
+use crate::{
+    Limits, Loc, Push, UrlEntry, UrlSetOptions, UrlSetWriter,
+    extension::{
+        Extension, Extensions, Hreflang, MAX_ENTRY_BYTES, Namespaces, News, OwnNamespace, Text,
+    },
+    limits::NAMESPACE,
+    read::{Item, MAX_VALUE_BYTES, Reader, Source},
+};
+
+const PAGE: &str = "http://host/page";
+
+/// The declarations of a root element that declares all known extensions and one of its own.
+fn declarations() -> String {
+    let known = Extension::ALL.map(|extension| {
+        format!(
+            " xmlns:{}=\"{}\"",
+            extension.prefix(),
+            extension.namespace()
+        )
+    });
+    format!("{} xmlns:o=\"{}\"", known.concat(), own().address())
+}
+
+fn own() -> OwnNamespace {
+    OwnNamespace::new("own", "urn:example:own").unwrap()
+}
+
+/// The extensions of the one entry of a file, and what was said, with rule and severity.
+fn read_in(declarations: &str, content: &str) -> (Extensions, Vec<String>) {
+    let file = format!(
+        "<urlset xmlns=\"{NAMESPACE}\"{declarations}><url><loc>{PAGE}</loc>{content}</url></urlset>"
+    );
+    let mut reader = Reader::new(file.as_bytes(), Limits::default()).with_own_namespaces(&[own()]);
+    let Some(Ok(Item::Url(entry))) = reader.next() else {
+        panic!("no entry in {file}");
+    };
+    assert!(reader.next().is_none(), "{file}");
+    let said = reader.findings().iter().map(|finding| {
+        let source = match finding.source() {
+            Source::Rule => "",
+            Source::Schema => " schema",
+        };
+        let (severity, rule) = (finding.severity(), finding.rule());
+        format!("{severity} {rule}{source}: {}", finding.problem)
+    });
+    let said = said.collect();
+    (entry.extensions, said)
+}
+
+/// What a writer makes of extensions.
+fn written(extensions: &Extensions) -> String {
+    let mut entry = UrlEntry::new(Loc::parse(PAGE).unwrap());
+    entry.extensions = extensions.clone();
+    let mut namespaces = Namespaces::default();
+    namespaces.add(extensions).unwrap();
+    let options = UrlSetOptions::default().with_namespaces(namespaces);
+    let mut writer = UrlSetWriter::with_options(Vec::new(), options).unwrap();
+    assert_eq!(writer.push(&entry).unwrap(), Push::Written);
+    let file = String::from_utf8(writer.finish().unwrap().0).unwrap();
+    let (_, behind) = file.split_once("</loc>").unwrap();
+    behind.split_once("</url>").unwrap().0.to_owned()
+}
+
+/// Reads `content` in an entry, and compares what is written of it, and what was said.
+#[track_caller]
+fn check(content: &str, expected: &str, said: &[&str]) {
+    let (extensions, found) = read_in(&declarations(), content);
+    assert_eq!(written(&extensions), expected, "{content}");
+    assert_eq!(found, said, "{content}");
+}
+
+/// The same for what is written as it was read.
+#[track_caller]
+fn check_kept(content: &str) {
+    check(content, content, &[]);
+}
+
+/// A film with all it needs, and this behind its file.
+fn video(rest: &str) -> String {
+    format!(
+        "<video:video><video:thumbnail_loc>http://cdn/t.jpg</video:thumbnail_loc><video:title>T</video:title>\
+         <video:description>D</video:description><video:content_loc>http://cdn/v.mp4</video:content_loc>{rest}</video:video>"
+    )
+}
+
+/// An article with this in the place of its publication.
+fn article(publication: &str) -> String {
+    format!(
+        "<news:news><news:publication>{publication}</news:publication>\
+         <news:publication_date>2024-05-17</news:publication_date><news:title>T</news:title></news:news>"
+    )
+}
+
+const PUBLICATION: &str = "<news:name>N</news:name><news:language>en</news:language>";
+
+#[test]
+fn extensions_come_with_all_their_values() {
+    check_kept(
+        "<xhtml:link rel=\"alternate\" hreflang=\"en-GB\" href=\"http://host/en?a&amp;b\"/>\
+         <image:image><image:loc>http://cdn/a.jpg?a&amp;b</image:loc></image:image>",
+    );
+    check_kept(&video(
+        "<video:player_loc>http://cdn/p</video:player_loc><video:duration>600</video:duration>\
+         <video:expiration_date>2030-01-01</video:expiration_date><video:rating>4.2</video:rating>\
+         <video:view_count>12345</video:view_count><video:publication_date>2024-01-01T00:00:00Z</video:publication_date>\
+         <video:tag>a</video:tag><video:tag>b &amp; c</video:tag><video:family_friendly>yes</video:family_friendly>\
+         <video:restriction relationship=\"allow\">GB IE</video:restriction>\
+         <video:requires_subscription>no</video:requires_subscription>\
+         <video:uploader info=\"http://host/u\">U</video:uploader><video:platform relationship=\"deny\">web tv</video:platform>\
+         <video:live>no</video:live>",
+    ));
+    check_kept(&article(PUBLICATION));
+    check(
+        "<o:a b=\"c &amp; d\">e &lt; f</o:a>",
+        "<own:a b=\"c &amp; d\">e &lt; f</own:a>",
+        &[],
+    );
+}
+
+#[test]
+fn own_elements_are_yielded_when_they_are_asked_for() {
+    let kept = "<own:a b=\"c\" d=\"e\">f</own:a><own:g/>";
+    check("<o:a d=\"e\" b=\"c\"> f </o:a><o:g></o:g>", kept, &[]);
+    check(
+        "<o:a>f<o:b>x</o:b></o:a>",
+        "<own:a>f</own:a>",
+        &["warning R6 schema: unknown element <b>"],
+    );
+    check(
+        "<o:a b=\" \">f</o:a>",
+        "<own:a>f</own:a>",
+        &["error R71: own element: text is empty"],
+    );
+    check(
+        "<o:xmla/>",
+        "",
+        &["error R71: own element: xmla begins with xml, which is reserved"],
+    );
+    check(
+        "<other:a xmlns:other=\"urn:other\"/>",
+        "",
+        &[
+            "note R70: namespace is declared below the root element",
+            "note R71 schema: extension <a>",
+        ],
+    );
+}
+
+#[test]
+fn version_of_a_page_needs_a_language_and_an_address() {
+    let href = "href=\"http://host/b\"";
+    check(
+        &format!(
+            "<xhtml:link REL=\"x\" rel=\"Alternate\" hreflang=\"EN-gb\" {href} title=\"t\">x</xhtml:link>"
+        ),
+        "<xhtml:link rel=\"alternate\" hreflang=\"en-GB\" href=\"http://host/b\"/>",
+        &["warning R71 schema: unknown attribute REL of <xhtml:link>"],
+    );
+    let lost = |attributes: &str, said: &str| {
+        check(&format!("<xhtml:link {attributes}/>"), "", &[said]);
+    };
+    lost(
+        &format!("rel=\"alternate\" {href}"),
+        "error R71: <xhtml:link> has no hreflang",
+    );
+    lost(
+        "rel=\"alternate\" hreflang=\"en\"",
+        "error R71: <xhtml:link> has no href",
+    );
+    lost(
+        &format!("hreflang=\"en\" {href}"),
+        "error R71: <xhtml:link> has no rel",
+    );
+    lost(
+        &format!("rel=\"canonical\" hreflang=\"en\" {href}"),
+        "error R71: rel: expected alternate",
+    );
+    lost(
+        &format!("rel=\"alternate\" hreflang=\"en-UK\" {href}"),
+        "error R71: hreflang: UK is no country of ISO 3166-1, expected GB",
+    );
+    lost(
+        &format!("rel=\"alternate\" hreflang=\"en_US\" {href}"),
+        "error R71: hreflang: language has an underscore, expected a hyphen as in en-GB",
+    );
+    lost(
+        "rel=\"alternate\" hreflang=\"en\" href=\"/b\"",
+        "error R71: href: URL is not absolute, expected http:// or https:// and a host",
+    );
+    lost(
+        &format!("rel=\"alternate\" media=\"only screen and (max-width: 640px)\" {href}"),
+        "note R71: <xhtml:link with media> is not read by search engines any more, leave it out",
+    );
+    check(
+        "<xhtml:link rel=\"alternate\" hreflang=\"en\" href=\"http://host/?a=1&b=2\"/>",
+        "<xhtml:link rel=\"alternate\" hreflang=\"en\" href=\"http://host/?a=1&amp;b=2\"/>",
+        &["error R3: ampersand is not escaped, expected &amp;"],
+    );
+    check(
+        "<xhtml:link rel=\"alternate\" hreflang=\"en\" href=\"http://host/1\"/>\
+         <xhtml:link rel=\"alternate\" hreflang=\"EN\" href=\"http://host/2\"/>",
+        "<xhtml:link rel=\"alternate\" hreflang=\"en\" href=\"http://host/1\"/>",
+        &["error R71: hreflang en is there already, for http://host/1"],
+    );
+    check(
+        "<xhtml:a/>",
+        "",
+        &["warning R71 schema: unknown element <a> in <url>"],
+    );
+}
+
+#[test]
+fn image_needs_an_address_and_loses_what_is_not_read_any_more() {
+    let retired = |name: &str| {
+        format!("note R71: <{name}> is not read by search engines any more, leave it out")
+    };
+    let (extensions, said) = read_in(
+        &declarations(),
+        "<image:image><image:loc>http://cdn/a</image:loc><image:caption>C</image:caption>\
+         <image:geo_location>Limerick, Ireland</image:geo_location><image:title> T </image:title>\
+         <image:license>http://host/l</image:license></image:image>\
+         <image:image><image:loc>http://cdn/b</image:loc><image:title/></image:image>",
+    );
+    let names = [
+        "image:caption",
+        "image:geo_location",
+        "image:title",
+        "image:license",
+    ];
+    assert_eq!(said, names.map(retired));
+    let [first, second] = extensions.images() else {
+        panic!("two images");
+    };
+    let retired = first.retired.as_deref().unwrap();
+    assert_eq!(retired.caption, Text::new("C").ok());
+    assert_eq!(retired.geo_location, Text::new("Limerick, Ireland").ok());
+    assert_eq!(retired.title, Text::new("T").ok());
+    assert_eq!(retired.license, Loc::parse("http://host/l").ok());
+    assert_eq!(second.retired, None);
+
+    let lost = |content: &str, said: &[&str]| {
+        check(&format!("<image:image>{content}</image:image>"), "", said);
+    };
+    lost("", &["error R71: <image:image> has no image:loc"]);
+    lost(
+        "<image:loc>a.jpg</image:loc>",
+        &["error R71: image:loc: URL is not absolute, expected http:// or https:// and a host"],
+    );
+    lost(
+        "<image:loc>&nothing;</image:loc>",
+        &["error R22: entity &nothing; is not defined"],
+    );
+    let long = "a".repeat(MAX_VALUE_BYTES);
+    lost(
+        &format!("<image:loc>http://cdn/{long}</image:loc>"),
+        &["error R1: <image:loc> has more than 8192 bytes of text"],
+    );
+    let kept = |content: &str, said: &[&str]| {
+        let image = "<image:image><image:loc>http://cdn/a</image:loc></image:image>";
+        check(
+            &format!("<image:image>{content}</image:image>"),
+            image,
+            said,
+        );
+    };
+    kept("<image:loc><![CDATA[http://cdn/a]]></image:loc>", &[]);
+    kept(
+        "<image:loc>\n http://cdn/a\n</image:loc>",
+        &["warning R71: image:loc has white space around its value"],
+    );
+    kept(
+        "<image:loc>http://cdn/a</image:loc><image:loc>http://cdn/b</image:loc>",
+        &["error R71: more than one <image:loc>"],
+    );
+    kept(
+        "<image:x><image:loc>http://no/</image:loc></image:x><image:loc y=\"z\">http://cdn/a</image:loc><loc/>text",
+        &[
+            "warning R71 schema: unknown element <x> in <image:image>",
+            "warning R71 schema: unknown attribute y of <image:loc>",
+            "warning R71 schema: unknown element <loc> in <image:image>",
+            "warning R6 schema: text outside of an element for text",
+        ],
+    );
+    kept(
+        "<image:loc>http://cdn/<b>x</b>a</image:loc>",
+        &["warning R6 schema: unknown element <b>"],
+    );
+}
+
+#[test]
+fn bad_value_of_a_film_costs_itself_or_the_film() {
+    let costs_itself = |rest: &str, said: &str| check(&video(rest), &video(""), &[said]);
+    costs_itself(
+        "<video:duration>0</video:duration>",
+        "error R71: video:duration: not a duration, expected 1 to 28800 seconds",
+    );
+    costs_itself(
+        "<video:rating>5.1</video:rating>",
+        "error R71: video:rating: not a rating, expected a decimal from 0.0 to 5.0 with a point and no exponent",
+    );
+    costs_itself(
+        "<video:view_count>-1</video:view_count>",
+        "error R71: video:view_count: not a count, expected digits only",
+    );
+    costs_itself(
+        "<video:expiration_date>2024</video:expiration_date>",
+        "warning R71 schema: video:expiration_date: date has a precision that the sitemap schema refuses, expected YYYY-MM-DD or seconds and a zone",
+    );
+    costs_itself(
+        "<video:tag> </video:tag>",
+        "error R71: video:tag: text is empty",
+    );
+    costs_itself(
+        "<video:live>true</video:live>",
+        "error R71: video:live: expected yes or no",
+    );
+    costs_itself(
+        "<video:restriction>IE</video:restriction>",
+        "error R71: <video:restriction> has no relationship",
+    );
+    costs_itself(
+        "<video:restriction relationship=\"no\">IE</video:restriction>",
+        "error R71: relationship: expected allow or deny",
+    );
+    costs_itself(
+        "<video:restriction relationship=\"deny\">UK</video:restriction>",
+        "error R71: video:restriction: \"UK\" is no country of ISO 3166-1, expected two upper case letters such as GB",
+    );
+    costs_itself(
+        "<video:platform relationship=\"deny\">phone</video:platform>",
+        "error R71: video:platform: not a list of platforms, expected web, mobile or tv, separated by single spaces",
+    );
+    check(
+        &video("<video:uploader info=\"http://elsewhere/\">U</video:uploader>"),
+        &video("<video:uploader>U</video:uploader>"),
+        &["error R71: uploader info http://elsewhere/ is elsewhere, expected a URL on host"],
+    );
+    check(
+        &video("<video:player_loc>http://host/page</video:player_loc>"),
+        &video(""),
+        &["error R71: <video:player_loc> is the page itself"],
+    );
+    check(
+        &video("<video:publication_date>2024-05-17T09:30:00</video:publication_date>"),
+        &video("<video:publication_date>2024-05-17T09:30:00Z</video:publication_date>"),
+        &["error R71: video:publication_date: time has no zone, read as UTC"],
+    );
+    check(
+        &video("<video:tag>a</video:tag><video:rating>4</video:rating>"),
+        &video("<video:rating>4.0</video:rating><video:tag>a</video:tag>"),
+        &["warning R71 schema: <video:rating> is out of the order of its schema"],
+    );
+    let tags = |count: usize| video(&"<video:tag>a</video:tag>".repeat(count));
+    check(
+        &tags(33),
+        &tags(32),
+        &["error R71: more than 32 <video:tag>"],
+    );
+
+    let costs_the_film = |part: &str, with: &str, said: &[&str]| {
+        let film = video("").replace(part, with);
+        let image = "<image:image><image:loc>http://cdn/a</image:loc></image:image>";
+        check(&format!("{film}{image}"), image, said);
+    };
+    costs_the_film(
+        "<video:title>T</video:title>",
+        "",
+        &["error R71: <video:video> has no video:title"],
+    );
+    costs_the_film(
+        ">T<",
+        &format!(">{}<", "ü".repeat(101)),
+        &["warning R71 schema: video:title: text has 101 characters, expected at most 100"],
+    );
+    costs_the_film(
+        ">D<",
+        &format!(">{}<", "ü".repeat(2_049)),
+        &["error R71: video:description: text has 2049 characters, expected at most 2048"],
+    );
+    costs_the_film(
+        "<video:content_loc>http://cdn/v.mp4</video:content_loc>",
+        "",
+        &["error R71: <video:video> has no video:content_loc and no video:player_loc"],
+    );
+    costs_the_film(
+        "http://cdn/v.mp4",
+        PAGE,
+        &["error R71: <video:content_loc> is the page itself"],
+    );
+}
+
+#[test]
+fn film_keeps_what_is_not_read_any_more_as_data() {
+    let (extensions, said) = read_in(
+        &declarations(),
+        &video(
+            "<video:player_loc allow_embed=\"yes\" autoplay=\"ap=1\">http://cdn/p</video:player_loc>\
+             <video:content_segment_loc duration=\"9\">http://cdn/1</video:content_segment_loc>\
+             <video:category>Cats</video:category><video:gallery_loc title=\"G\">http://host/g</video:gallery_loc>\
+             <video:price currency=\"EUR\" type=\"rent\" resolution=\"hd\">1.99</video:price><video:price/>\
+             <video:tvshow><video:show_title>S</video:show_title><video:video_type>full</video:video_type>\
+             <video:season_number>1</video:season_number></video:tvshow>\
+             <video:id type=\"tms:series\">7</video:id>",
+        ),
+    );
+    assert_eq!(said.len(), 6, "{said:?}");
+    assert!(
+        said.iter()
+            .all(|said| said.starts_with("note R71: <video:"))
+    );
+    let retired = extensions.videos()[0].retired.as_deref().unwrap();
+    let text = |text: &str| Text::new(text).ok();
+    assert_eq!(
+        (&retired.allow_embed, &retired.autoplay),
+        (&text("yes"), &text("ap=1"))
+    );
+    assert_eq!(
+        retired.content_segment_locs,
+        [Loc::parse("http://cdn/1").unwrap()]
+    );
+    assert_eq!(retired.category.as_ref().map(Text::as_str), Some("Cats"));
+    assert_eq!(
+        (&retired.gallery_loc, &retired.gallery_title),
+        (&Loc::parse("http://host/g").ok(), &text("G"))
+    );
+    let [price, empty] = &retired.prices[..] else {
+        panic!("two prices");
+    };
+    assert_eq!(
+        (&price.amount, &price.currency),
+        (&text("1.99"), &text("EUR"))
+    );
+    assert_eq!(
+        (&price.kind, &price.resolution),
+        (&text("rent"), &text("hd"))
+    );
+    assert_eq!(empty.amount, None);
+    let show = retired.tv_show.as_ref().unwrap();
+    assert_eq!(
+        (&show.show_title, &show.video_type),
+        (&text("S"), &text("full"))
+    );
+    assert_eq!(
+        (&show.season_number, &show.episode_number),
+        (&text("1"), &None)
+    );
+    assert_eq!(retired.ids[0].kind, text("tms:series"));
+    let kept = "<video:player_loc>http://cdn/p</video:player_loc>";
+    assert_eq!(written(&extensions), video(kept));
+}
+
+#[test]
+fn article_needs_a_publication_a_date_and_a_title() {
+    let lost = |content: &str, said: &[&str]| check(content, "", said);
+    lost(
+        "<news:news></news:news>",
+        &[
+            "error R71: <news:news> has no news:name",
+            "error R71: <news:news> has no news:language",
+            "error R71: <news:news> has no news:publication_date",
+            "error R71: <news:news> has no news:title",
+        ],
+    );
+    lost(
+        &article("<news:name>N</news:name><news:language>en-US</news:language>"),
+        &[
+            "error R71: news:language: not a language of a publication, expected two or three letters of ISO 639, zh-cn or zh-tw",
+        ],
+    );
+    check(
+        &format!("{0}{0}", article(PUBLICATION)),
+        &article(PUBLICATION),
+        &["error R71: more than one <news:news>"],
+    );
+    check(
+        &article("<news:language>en</news:language><news:name>N</news:name>"),
+        &article(PUBLICATION),
+        &["warning R71 schema: <news:name> is out of the order of its schema"],
+    );
+    let twice = format!(
+        "<news:publication>{PUBLICATION}</news:publication><news:publication><news:name>M</news:name></news:publication>"
+    );
+    check(
+        &article(PUBLICATION).replace(
+            &format!("<news:publication>{PUBLICATION}</news:publication>"),
+            &twice,
+        ),
+        &article(PUBLICATION),
+        &["error R71: more than one <news:publication>"],
+    );
+    let retired = "<news:genres>Blog</news:genres><news:publication_date>";
+    let (extensions, said) = read_in(
+        &declarations(),
+        &article(PUBLICATION)
+            .replace("<news:publication_date>", retired)
+            .replace("</news:news>", "<news:keywords>k</news:keywords><news:stock_tickers>A:B</news:stock_tickers></news:news>"),
+    );
+    assert_eq!(said.len(), 3, "{said:?}");
+    let retired = extensions
+        .news()
+        .and_then(|news: &News| news.retired.as_deref())
+        .unwrap();
+    assert_eq!(retired.genres, Text::new("Blog").ok());
+    assert_eq!(retired.stock_tickers, Text::new("A:B").ok());
+}
+
+#[test]
+fn namespaces_are_forgiven_with_a_word() {
+    let image = "<image:image><image:loc>http://cdn/a</image:loc></image:image>";
+    let twice = format!("{image}{image}");
+    let check = |declarations: &str, content: &str, said: &[&str]| {
+        let (extensions, found) = read_in(declarations, content);
+        assert_eq!(extensions.images().len(), 2, "{declarations}");
+        assert_eq!(found, said, "{declarations}");
+    };
+    check(
+        " xmlns:image=\"https://www.google.com/schemas/sitemap-image/1.1\"",
+        &twice,
+        &[
+            "warning R71: namespace is https://www.google.com/schemas/sitemap-image/1.1, expected http://www.google.com/schemas/sitemap-image/1.1",
+        ],
+    );
+    check(
+        " xmlns:image=\"http:&#47;&#x2F;www.google.com/schemas/sitemap-image/1.1\"",
+        &twice,
+        &[],
+    );
+    check("", &twice, &["error R70: prefix image is not declared"]);
+    check(
+        &format!(" xmlns:i=\"{}\"", Extension::Image.namespace()),
+        &twice.replace("image:", "i:"),
+        &[],
+    );
+    check(
+        "",
+        &twice.replace(
+            "<image:image>",
+            &format!(
+                "<image:image xmlns:image=\"{}\">",
+                Extension::Image.namespace()
+            ),
+        ),
+        &["note R70: namespace is declared below the root element"],
+    );
+    check(
+        "",
+        &twice
+            .replace(
+                "<image:image>",
+                &format!("<image:image xmlns=\"{}\">", Extension::Image.namespace()),
+            )
+            .replace("image:", ""),
+        &["note R70: namespace is declared below the root element"],
+    );
+}
+
+#[test]
+fn extensions_of_before_are_counted_and_told_once() {
+    let file = format!(
+        "<urlset xmlns=\"{NAMESPACE}\" xmlns:m=\"http://www.google.com/schemas/sitemap-mobile/1.0\" xmlns:x=\"urn:x\">{}</urlset>",
+        "<url><loc>http://host/page</loc><m:mobile/><x:y/><x:z/></url>".repeat(3)
+    );
+    let mut reader = Reader::new(file.as_bytes(), Limits::default());
+    assert_eq!(reader.by_ref().flatten().count(), 3);
+    assert_eq!(reader.extension_elements(), 9);
+    let said: Vec<String> = reader
+        .findings()
+        .iter()
+        .map(|finding| finding.problem.to_string())
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "<mobile> is not read by search engines any more, leave it out",
+            "extension <y>"
+        ]
+    );
+}
+
+#[test]
+fn extension_in_front_of_the_protocols_elements_is_out_of_order() {
+    check(
+        "<image:image><image:loc>http://cdn/a</image:loc></image:image><lastmod>2024-05-17</lastmod>",
+        "<image:image><image:loc>http://cdn/a</image:loc></image:image>",
+        &[
+            "warning R8 schema: <lastmod> is out of order, expected loc, lastmod, changefreq, priority, then extensions",
+        ],
+    );
+}
+
+#[test]
+fn there_is_a_bound_to_everything() {
+    let (extensions, said) = read_in(
+        &declarations(),
+        &"<image:image><image:loc>http://cdn/a</image:loc></image:image>".repeat(1_001),
+    );
+    assert_eq!(extensions.images().len(), 1_000);
+    assert_eq!(said, ["error R71: more than 1000 <image:image>"]);
+
+    let (extensions, said) = read_in(&declarations(), &"<o:a/>".repeat(1_001));
+    assert_eq!(extensions.own_elements().len(), 1_000);
+    assert_eq!(
+        said,
+        ["warning R71: more than 1000 <element of an own namespace>"]
+    );
+
+    let tag = format!("<video:tag>{}</video:tag>", "a".repeat(2_048));
+    let (extensions, said) = read_in(&declarations(), &video(&tag.repeat(32)).repeat(200));
+    let kept = extensions.videos().len();
+    assert!((100..140).contains(&kept), "{kept}");
+    assert!(written(&extensions).len() as u64 <= MAX_ENTRY_BYTES);
+    assert_eq!(
+        said,
+        ["warning R71: extensions of the entry have more than 8388608 bytes"]
+    );
+
+    let news = format!("<url><loc>{PAGE}</loc>{}</url>", article(PUBLICATION));
+    let file = format!(
+        "<urlset xmlns=\"{NAMESPACE}\"{}>{}</urlset>",
+        declarations(),
+        news.repeat(1_002)
+    );
+    let (entries, said) = reading(file.as_bytes());
+    assert_eq!((entries.len(), said), (1_002, vec!["Error R71".to_owned()]));
+}
+
+#[test]
+fn entry_that_the_end_of_the_file_cuts_keeps_what_is_whole() {
+    let file = format!(
+        "<urlset xmlns=\"{NAMESPACE}\"{}><url><loc>{PAGE}</loc><image:image><image:loc>http://cdn/a</image:loc></image:image>{}{}",
+        declarations(),
+        "<xhtml:link rel=\"alternate\" hreflang=\"en\" href=\"http://host/1\"/>",
+        video("")
+    );
+    // Where the film ends, where something in it does, and where it has not begun.
+    let end = file.len();
+    let begin = file.find("<video:video>").unwrap();
+    for (at, films) in [
+        (end, 1),
+        (end - 14, 0),
+        (end - 30, 0),
+        (begin + 20, 0),
+        (begin + 13, 0),
+        (begin, 0),
+    ] {
+        let mut reader = Reader::new(&file.as_bytes()[..at], Limits::default());
+        let Some(Ok(Item::Url(entry))) = reader.next() else {
+            panic!("no entry in {}", &file[..at]);
+        };
+        let extensions = &entry.extensions;
+        assert_eq!(extensions.videos().len(), films, "{}", &file[..at]);
+        assert_eq!(extensions.images().len(), 1);
+        assert_eq!(
+            extensions.alternates()[0].hreflang,
+            Hreflang::parse("en").unwrap()
+        );
+        assert!(reader.next().is_some_and(|error| error.is_err()));
+    }
+}
+
+#[test]
+fn extension_in_an_index_is_skipped() {
+    let file = format!(
+        "<sitemapindex xmlns=\"{NAMESPACE}\"{}><sitemap><loc>http://host/s.xml</loc>\
+         <image:image><image:loc>http://cdn/a</image:loc></image:image></sitemap></sitemapindex>",
+        declarations()
+    );
+    let (items, said) = reading(file.as_bytes());
+    assert_eq!((items.len(), said), (1, vec!["Note R71".to_owned()]));
+}

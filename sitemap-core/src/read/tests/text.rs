@@ -1,0 +1,237 @@
+//! Text files: one URL per line, and what else people put into them.
+
+use std::io::BufReader;
+
+use super::{check_reading, gzip};
+use crate::{
+    Limits,
+    read::{Kind, Problem, ReadError, Reader},
+};
+
+#[test]
+fn each_line_is_a_url() {
+    let both = &["http://host/a|||", "http://host/?b&c|||"][..];
+    check_reading("http://host/a\nhttp://host/?b&c\n", both, &[]);
+    check_reading("http://host/a\nhttp://host/?b&c", both, &[]);
+    check_reading("http://host/a\r\nhttp://host/?b&c\r\n", both, &[]);
+    check_reading("http://host/a\rhttp://host/?b&c\r", both, &[]);
+    check_reading(gzip(b"http://host/a\nhttp://host/?b&c\n"), both, &[]);
+    check_reading("HTTPS://HOST\n", &["https://host/|||"], &["Note R26"]);
+    check_reading(
+        "\u{FEFF}http://host/a\nhttp://host/?b&c\n",
+        both,
+        &["Warning R53"],
+    );
+    let utf16: Vec<u8> = "http://host/a\nhttp://host/?b&c\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    check_reading(utf16, both, &["Error R53"]);
+    // No entities here.
+    check_reading("http://host/?a&amp;b\n", &["http://host/?a&amp;b|||"], &[]);
+}
+
+#[test]
+fn blank_lines_and_white_space_are_read_over() {
+    check_reading(
+        "\n\nhttp://host/a\n \t\nhttp://host/b\n\n",
+        &["http://host/a|||", "http://host/b|||"],
+        &["Warning R50", "Warning R50", "Warning R50"],
+    );
+    check_reading(
+        "  http://host/a\nhttp://host/b \n",
+        &["http://host/a|||", "http://host/b|||"],
+        &["Warning R54", "Warning R54"],
+    );
+    check_reading("", &["! R4"], &[]);
+    check_reading("\n \r\n\n", &["! R4"], &[]);
+}
+
+#[test]
+fn what_is_no_url_is_left_out_line_by_line() {
+    let check = |line: &str, rule: &str| {
+        check_reading(
+            format!("http://host/a\n{line}\nhttp://host/b\n"),
+            &["http://host/a|||", &format!("- {rule}"), "http://host/b|||"],
+            &[],
+        );
+    };
+    check("/relative", "R51");
+    check("www.example.com", "R51");
+    check("ftp://host/", "R51");
+    check("//host/a", "R51");
+    check("http://", "R51");
+    check("http://u:p@host/", "R51");
+    check("some words", "R51");
+    check("<b>", "R51");
+    check("# a comment", "R54");
+    check(&format!("http://host/{}", "a".repeat(2_040)), "R11");
+    check(&format!("http://host/{}", "a".repeat(9_000)), "R51");
+    check("http://host/\u{1}", "R54");
+}
+
+#[test]
+fn header_and_footer_are_called_so() {
+    check_reading(
+        "Our pages\nhttp://host/a\nThe end\n",
+        &["- R55", "http://host/a|||", "- R55"],
+        &[],
+    );
+    check_reading(
+        "# ours\n\nall of it\nhttp://host/a\nThe end\nof all\n\n",
+        &["- R54", "- R51", "http://host/a|||", "- R51", "- R55"],
+        &["Warning R50", "Warning R50"],
+    );
+    // One that somebody took for a URL is none.
+    check_reading(
+        "/a\nhttp://host/a\n/b",
+        &["- R51", "http://host/a|||", "- R51"],
+        &[],
+    );
+}
+
+#[test]
+fn columns_are_left_out() {
+    let check = |line: &str, url: &str, findings: &[&str]| {
+        check_reading(
+            format!("http://host/\n{line}\n"),
+            &["http://host/|||", &format!("{url}|||")],
+            findings,
+        );
+    };
+    check("http://host/a\t0.5", "http://host/a", &["Error R54"]);
+    check("http://host/a 2024-05-17", "http://host/a", &["Error R54"]);
+    check(
+        "http://host/a http://host/b",
+        "http://host/a",
+        &["Error R54"],
+    );
+    check(
+        "\"http://host/a\",\"2024-05-17\"",
+        "http://host/a",
+        &["Error R54"],
+    );
+    check("http://host/a b", "http://host/a%20b", &["Error R24"]);
+    // These are good URLs, and perhaps no good ones.
+    check("http://host/a,b", "http://host/a,b", &[]);
+    check(
+        "http://host/a,2024-05-17",
+        "http://host/a,2024-05-17",
+        &["Warning R54"],
+    );
+    check(
+        "http://host/a,2024-05-17,daily,0.5",
+        "http://host/a,2024-05-17,daily,0.5",
+        &["Error R54"],
+    );
+    check_reading(
+        "loc,lastmod\nhttp://host/a,2024-05-17\nhttp://host/b,\n",
+        &["- R55", "http://host/a|||", "http://host/b|||"],
+        &["Error R54", "Error R54"],
+    );
+}
+
+#[test]
+fn file_without_any_url_is_no_list() {
+    let check = |file: &[u8]| {
+        check_reading(file, &["! R1"], &[]);
+        let mut reader = Reader::new(file, Limits::default());
+        let error = reader.next().unwrap().unwrap_err();
+        assert!(
+            matches!(&error, ReadError::File(finding) if finding.problem == Problem::NotXml),
+            "{error}"
+        );
+        assert_eq!(reader.kind(), None);
+    };
+    check(b"this is a bogus sitemap");
+    check(b"{\"a\": 1}");
+    check(b"User-agent: *\nDisallow: /\nSitemap: /sitemap.xml\n");
+    check(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    check("a\n".repeat(200_000).as_bytes());
+    check("a".repeat(1_000_000).as_bytes());
+    let late = format!("{}http://host/\n", "words\n".repeat(200));
+    check(late.as_bytes());
+}
+
+#[test]
+fn malformed_bytes_cost_their_line() {
+    check_reading(
+        b"http://host/a\nhttp://host/\xfc\nhttp://host/b\n",
+        &["http://host/a|||", "- R53", "http://host/b|||"],
+        &[],
+    );
+    check_reading(
+        b"http://host/\xfc\nhttp://host/b\n",
+        &["- R53", "http://host/b|||"],
+        &[],
+    );
+    check_reading(
+        "http://host/ü\n",
+        &["http://host/%C3%BC|||"],
+        &["Warning R23"],
+    );
+}
+
+#[test]
+fn truncated_text_gives_the_lines_that_are_whole() {
+    let file = gzip("http://host/some/path\n".repeat(50).as_bytes());
+    let mut reader = Reader::new(&file[..file.len() - 9], Limits::default());
+    let items: Vec<_> = reader.by_ref().collect();
+    let (last, whole) = items.split_last().unwrap();
+    assert!(matches!(last, Err(ReadError::File(finding)) if finding.rule().0 == 56));
+    assert!(whole.iter().all(Result::is_ok));
+    // What follows the stream is no reason to doubt the last line.
+    check_reading(
+        [&gzip(b"http://host/a\nhttp://host/b")[..], b"rest"].concat(),
+        &["http://host/a|||", "http://host/b|||"],
+        &["Warning R56"],
+    );
+}
+
+#[test]
+fn limits_and_positions_are_those_of_lines() {
+    let file = "\nhttp://host/a\r\n/b\rhttp://host/c\nhttp://host/d";
+    let limits = Limits {
+        entries: 3,
+        ..Limits::default()
+    };
+    for capacity in [1, 2, 3, 64] {
+        let input = BufReader::with_capacity(capacity, file.as_bytes());
+        let mut reader = Reader::new(input, limits);
+        let at =
+            |reader: &Reader<_>| (reader.entry_position().line, reader.entry_position().offset);
+        assert!(reader.next().unwrap().is_ok());
+        assert_eq!(reader.kind(), Some(Kind::Text));
+        assert_eq!(at(&reader), (2, 1));
+        assert_eq!(
+            reader.next().unwrap().unwrap_err().to_string(),
+            "line 3, byte 16: URL is not absolute, expected http:// or https:// and a host (R51)"
+        );
+        assert!(reader.next().unwrap().is_ok());
+        assert_eq!(at(&reader), (4, 19));
+        assert_eq!(
+            reader.next().unwrap().unwrap_err().to_string(),
+            "line 5, byte 33: file has more than 3 entries (R52)"
+        );
+        assert!(reader.next().is_none());
+    }
+    let bytes = Limits {
+        bytes: 20,
+        ..Limits::default()
+    };
+    check_reading_with(file, bytes, &["http://host/a", "- R51", "! R52"]);
+}
+
+#[track_caller]
+fn check_reading_with(file: &str, limits: Limits, expected: &[&str]) {
+    let items: Vec<String> = Reader::new(file.as_bytes(), limits)
+        .map(|item| match item {
+            Ok(crate::read::Item::Url(entry)) => entry.loc.to_string(),
+            Ok(crate::read::Item::Sitemap(entry)) => entry.loc.to_string(),
+            Err(ReadError::Entry(finding)) => format!("- {}", finding.rule()),
+            Err(ReadError::File(finding)) => format!("! {}", finding.rule()),
+            Err(ReadError::Io(error)) => error.to_string(),
+        })
+        .collect();
+    assert_eq!(items, expected);
+}

@@ -1,0 +1,193 @@
+//! [`Window`]: the end of what was read, so that a finding can show the text it is about.
+
+use std::collections::VecDeque;
+
+use super::Position;
+
+/// How many bytes before the point of reading can be shown at least. A value has 8 KiB, so the element that a finding is about is
+/// in there whatever it is; only the beginning of an enormous entry may not be.
+const KEPT_BYTES: usize = 64 * 1024;
+
+/// How many characters of a line stand before the place that is shown, and from it on.
+const SHOWN_BEFORE: usize = 40;
+const SHOWN_AFTER: usize = 100;
+
+/// A line of a file, or the part of it around a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Excerpt {
+    /// The text; what stands before or behind it in the same line is left out. Bytes that are not UTF-8 are replaced.
+    pub text: String,
+    /// How many characters of `text` stand before the place.
+    pub marker: usize,
+    /// The place in its line, in bytes, from 1.
+    pub column: u64,
+}
+
+/// The last bytes of the text that went by.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    bytes: Vec<u8>,
+    /// How many bytes of text came before the first one.
+    start: u64,
+    /// How many bytes of text came before the line that the first byte belongs to.
+    line_start: u64,
+    /// The places from which on the text is another number of bytes ahead of the file than before: it has another encoding.
+    marks: VecDeque<Mark>,
+}
+
+/// A place in the text and in the file.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    text: u64,
+    file: u64,
+}
+
+impl Mark {
+    /// How far the text is ahead.
+    fn drift(self) -> u64 {
+        self.text.wrapping_sub(self.file)
+    }
+}
+
+impl Window {
+    /// Takes over the next bytes of the text, which come from `offset` in the file, and forgets old ones.
+    pub(super) fn push(&mut self, bytes: &[u8], offset: u64) {
+        let mark = Mark {
+            text: self.start + self.bytes.len() as u64,
+            file: offset,
+        };
+        if self.marks.back().map_or(0, |last| last.drift()) != mark.drift() {
+            self.marks.push_back(mark);
+        }
+        self.bytes.extend_from_slice(bytes);
+        // Twice as much is kept, so that forgetting costs one move per byte.
+        if self.bytes.len() > 2 * KEPT_BYTES {
+            let forgotten = self.bytes.len() - KEPT_BYTES;
+            if let Some(line_end) = self.bytes[..forgotten]
+                .iter()
+                .rposition(|&byte| byte == b'\n')
+            {
+                self.line_start = self.start + line_end as u64 + 1;
+            }
+            self.bytes.drain(..forgotten);
+            self.start += forgotten as u64;
+            // The last of the marks before the first byte still counts.
+            while self
+                .marks
+                .get(1)
+                .is_some_and(|second| second.text <= self.start)
+            {
+                self.marks.pop_front();
+            }
+        }
+    }
+
+    /// The place in the text of an offset in the file.
+    fn in_text(&self, offset: u64) -> u64 {
+        let behind = self.marks.partition_point(|mark| mark.file <= offset);
+        let drift = behind
+            .checked_sub(1)
+            .map_or(0, |last| self.marks[last].drift());
+        offset.wrapping_add(drift)
+    }
+
+    /// The line around a place, if it has not been forgotten. `ahead` is what comes behind the window.
+    pub(super) fn excerpt(&self, position: Position, ahead: &[u8]) -> Option<Excerpt> {
+        let offset = self.in_text(position.offset);
+        let place = usize::try_from(offset.checked_sub(self.start)?).ok()?;
+        if place > self.bytes.len() {
+            return None;
+        }
+        let before = &self.bytes[..place];
+        let (line, column) = match before.iter().rposition(|&byte| byte == b'\n') {
+            Some(line_end) => (&before[line_end + 1..], (place - line_end) as u64),
+            None => (before, offset - self.line_start + 1),
+        };
+        let before = String::from_utf8_lossy(line);
+        let skipped = before.chars().count().saturating_sub(SHOWN_BEFORE);
+        let before: String = before.chars().skip(skipped).collect();
+        let before = before.trim_start();
+        let behind: Vec<u8> = self.bytes[place..]
+            .iter()
+            .chain(ahead)
+            .copied()
+            .take_while(|&byte| byte != b'\n' && byte != b'\r')
+            // A character has at most four bytes; one more may be cut in two.
+            .take(4 * SHOWN_AFTER + 4)
+            .collect();
+        let behind = String::from_utf8_lossy(&behind);
+        let behind: String = behind.chars().take(SHOWN_AFTER).collect();
+        Some(Excerpt {
+            marker: before.chars().count(),
+            text: before.to_owned() + behind.trim_end(),
+            column,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(offset: usize) -> Position {
+        Position {
+            line: 1,
+            offset: offset as u64,
+        }
+    }
+
+    #[test]
+    fn line_around_a_place_is_shown() {
+        let mut window = Window::default();
+        window.push("first\n  <loc>ü</loc>\nthird".as_bytes(), 0);
+        let check = |offset, text: &str, marker, column| {
+            let excerpt = window.excerpt(at(offset), b"").unwrap();
+            assert_eq!(
+                (excerpt.text.as_str(), excerpt.marker, excerpt.column),
+                (text, marker, column)
+            );
+        };
+        check(0, "first", 0, 1);
+        check(8, "<loc>ü</loc>", 0, 3);
+        check(15, "<loc>ü</loc>", 6, 10);
+        check(23, "third", 1, 2);
+        assert_eq!(window.excerpt(at(99), b""), None);
+        assert_eq!(
+            window.excerpt(at(27), b" and more\nfourth").unwrap().text,
+            "third and more"
+        );
+    }
+
+    #[test]
+    fn one_endless_line_is_cut_and_its_columns_are_right() {
+        let mut window = Window::default();
+        window.push(b"head\n", 0);
+        for number in 0..100_000 {
+            window.push(b"abcdefghij", 5 + 10 * number);
+        }
+        let excerpt = window.excerpt(at(999_995), b"").unwrap();
+        assert_eq!(excerpt.column, 999_991);
+        assert_eq!(excerpt.marker, SHOWN_BEFORE);
+        assert!(excerpt.text[excerpt.marker..].starts_with("abcdefghij"));
+        assert_eq!(window.excerpt(at(10), b""), None);
+        assert!(window.bytes.len() <= 2 * KEPT_BYTES);
+    }
+
+    #[test]
+    fn place_in_a_file_of_another_encoding_is_found() {
+        let mut window = Window::default();
+        // A byte order mark was left out, and each character had two bytes.
+        let (mut offset, mut text) = (2, String::new());
+        for number in 0..20_000 {
+            let line = format!("line {number}\n");
+            window.push(line.as_bytes(), offset);
+            offset += 2 * line.len() as u64;
+            text.push_str(&line);
+        }
+        let place = text.find("line 19900").unwrap() * 2 + 2;
+        assert_eq!(window.excerpt(at(place), b"").unwrap().text, "line 19900");
+        assert_eq!(window.excerpt(at(2), b""), None);
+        assert!(window.marks.len() < 20_000);
+    }
+}

@@ -1,0 +1,488 @@
+//! One document from its first byte to its last.
+
+use std::{
+    cmp::Ordering,
+    collections::{HashMap, hash_map::Entry},
+    io::{self, BufRead},
+};
+
+use jiff::{Timestamp, ToSpan as _};
+
+use super::{
+    Child, DocumentId, Facts, MAX_DIRECTORIES, MAX_REPORTED_CHILDREN, Problem, Report, Sink,
+    Validator,
+    clusters::MAX_COMPARED_LINKS,
+    finding::{Spot, Tally, What},
+    is_near,
+    place::Territory,
+    set::{Known, MAX_COMPARED_URLS, Suspicion, fingerprint},
+    tomorrow,
+};
+use crate::{
+    ChangeFreq, IndexEntry, LastMod, Limits, Loc, Priority, UrlEntry,
+    read::{Item, Kind, Position, ReadError, Reader, Source},
+};
+
+/// The first year in which a page can have changed; the web began in 1990.
+const FIRST_YEAR: u16 = 1990;
+
+/// From how many entries on it says something that all of them are equal.
+const MIN_EQUAL_ENTRIES: u64 = 2;
+
+/// Reads a document to its end and tells what is wrong with it.
+pub(super) fn check(
+    validator: &mut Validator,
+    input: impl BufRead,
+    facts: &Facts<'_>,
+    sink: &mut Sink<'_>,
+) -> io::Result<Report> {
+    let id = validator.remember(facts);
+    let mut reader = Reader::new(input, validator.options.limits).keeping_text();
+    if let Some(place) = facts.place {
+        reader = reader.at(place);
+    }
+    let mut pass = Pass {
+        id,
+        territory: Territory::new(validator.set.route(id)),
+        tally: Tally::new(validator.options.max_repeats),
+        values: Values::default(),
+        urls: HashMap::new(),
+        children: Vec::new(),
+        over_limits: [false; 2],
+        validator,
+        facts,
+        sink,
+    };
+    let outcome = pass.read(&mut reader);
+    let kind = reader.kind();
+    pass.validator.set.documents[id.index()].kind = kind;
+    // What was told of a broken document counts as well.
+    let is_complete = outcome?;
+    pass.finish(&mut reader);
+    let Pass {
+        territory,
+        mut tally,
+        children,
+        ..
+    } = pass;
+    Ok(Report {
+        document: id,
+        kind,
+        entries: reader.entries(),
+        bytes: reader.bytes(),
+        skipped_elements: reader.extension_elements(),
+        is_complete,
+        common_directory: territory.common_directory(),
+        children,
+        counts: tally.counts,
+        repeated: tally.take_repeated(),
+    })
+}
+
+/// A document while it is read.
+struct Pass<'a, 's> {
+    id: DocumentId,
+    territory: Territory,
+    tally: Tally,
+    values: Values,
+    /// In which line each URL is listed first.
+    urls: HashMap<u64, u64>,
+    children: Vec<Child>,
+    /// Which of the two limits was broken so far: entries, bytes.
+    over_limits: [bool; 2],
+    validator: &'a mut Validator,
+    facts: &'a Facts<'a>,
+    sink: &'a mut Sink<'s>,
+}
+
+/// What the entries have in common.
+#[derive(Debug, Default)]
+struct Values {
+    entries: u64,
+    /// Where the first one is.
+    first: Option<Position>,
+    /// Those with a time.
+    instants: u64,
+    /// The earliest and the latest date.
+    earliest: Option<LastMod>,
+    latest: Option<LastMod>,
+    /// Pages that change always or hourly.
+    busy: u64,
+    priority: Option<Priority>,
+    /// Pages with the same priority as the first.
+    equal_priorities: u64,
+}
+
+impl Pass<'_, '_> {
+    /// Reads all entries; says whether the end was reached.
+    fn read<R: BufRead>(&mut self, reader: &mut Reader<R>) -> io::Result<bool> {
+        loop {
+            let next = reader.next();
+            let entry = reader.entry_position();
+            let url = match &next {
+                Some(Ok(Item::Url(entry))) => Some(entry.loc.as_str()),
+                Some(Ok(Item::Sitemap(entry))) => Some(entry.loc.as_str()),
+                Some(Err(_)) | None => None,
+            };
+            let has_schema = matches!(reader.kind(), Some(Kind::UrlSet | Kind::Index) | None);
+            for finding in reader.take_findings() {
+                // Text and feeds have none.
+                if finding.source() == Source::Schema && !has_schema {
+                    continue;
+                }
+                let is_in_entry = finding.position >= entry;
+                self.say(&What::Read(finding), reader, url.filter(|_| is_in_entry));
+            }
+            self.see_limits(reader);
+            match next {
+                None => return Ok(true),
+                Some(Ok(Item::Url(entry))) => self.page(reader, &entry),
+                Some(Ok(Item::Sitemap(entry))) => self.sitemap(reader, entry),
+                Some(Err(ReadError::Entry(finding))) => {
+                    self.say(&What::Read(finding), reader, None);
+                }
+                Some(Err(ReadError::File(finding))) => {
+                    self.say(&What::Read(finding), reader, None);
+                    return Ok(false);
+                }
+                Some(Err(ReadError::Io(error))) => return Err(error),
+            }
+        }
+    }
+
+    /// Tells a finding where it is.
+    fn say<R: BufRead>(&mut self, what: &What, reader: &mut Reader<R>, url: Option<&str>) {
+        let position = match what {
+            What::Read(finding) => finding.position,
+            What::Strict(_) => reader.loc_position(),
+        };
+        self.say_at(what, Some(position), reader, url);
+    }
+
+    fn say_at<R: BufRead>(
+        &mut self,
+        what: &What,
+        position: Option<Position>,
+        reader: &mut Reader<R>,
+        url: Option<&str>,
+    ) {
+        let spot = Spot {
+            document: Some(self.id),
+            kind: reader.kind(),
+            place: self.facts.place,
+            position,
+            url,
+        };
+        self.validator.counts.add(what.severity());
+        let excerpt = || position.and_then(|position| reader.excerpt(position));
+        if let Some(finding) = self.tally.take(what, &spot, excerpt) {
+            (self.sink)(finding);
+        }
+    }
+
+    fn strict<R: BufRead>(&mut self, problem: Problem, reader: &mut Reader<R>, url: &Loc) {
+        self.say(&What::Strict(problem), reader, Some(url.as_str()));
+    }
+
+    /// The limits of the protocol, which the reader goes beyond (R27, R28).
+    fn see_limits<R: BufRead>(&mut self, reader: &mut Reader<R>) {
+        let Limits { entries, bytes } = Limits::PROTOCOL;
+        let is_over = [reader.entries() > entries, reader.bytes() > bytes];
+        let positions = [reader.entry_position(), reader.read_position()];
+        let problems = [
+            Problem::TooManyEntries { limit: entries },
+            Problem::TooManyBytes { limit: bytes },
+        ];
+        for (limit, problem) in problems.into_iter().enumerate() {
+            if is_over[limit] && !self.over_limits[limit] {
+                self.over_limits[limit] = true;
+                self.say_at(&What::Strict(problem), Some(positions[limit]), reader, None);
+            }
+        }
+    }
+
+    fn page<R: BufRead>(&mut self, reader: &mut Reader<R>, entry: &UrlEntry) {
+        let loc = &entry.loc;
+        for problem in self.territory.judge_page(loc, &self.validator.proofs) {
+            self.strict(problem, reader, loc);
+        }
+        self.lastmod(reader, entry.lastmod.as_ref(), loc);
+        self.values.take_page(entry, reader.entry_position());
+        self.compare(reader, entry);
+        if !entry.extensions.is_empty() {
+            self.extensions(reader, entry);
+        }
+        if self
+            .facts
+            .is_blocked
+            .is_some_and(|is_blocked| is_blocked(loc))
+        {
+            self.strict(Problem::Blocked, reader, loc);
+        }
+    }
+
+    fn sitemap<R: BufRead>(&mut self, reader: &mut Reader<R>, entry: IndexEntry) {
+        let IndexEntry { loc, lastmod, .. } = entry;
+        let position = reader.loc_position();
+        if self.facts.place == Some(&loc) {
+            self.strict(Problem::ListsItself, reader, &loc);
+        }
+        for problem in self.territory.judge_sitemap(&loc, &self.validator.proofs) {
+            self.strict(problem, reader, &loc);
+        }
+        self.lastmod(reader, lastmod.as_ref(), &loc);
+        self.values.take_lastmod(lastmod.as_ref(), position);
+        self.see_duplicate(reader, fingerprint(&loc), &loc);
+        self.validator.set.list(self.id, &loc, position);
+        if self.children.len() < MAX_REPORTED_CHILDREN {
+            self.children.push(Child {
+                loc,
+                lastmod,
+                position,
+            });
+        }
+    }
+
+    /// Dates that cannot be true (R14).
+    fn lastmod<R: BufRead>(
+        &mut self,
+        reader: &mut Reader<R>,
+        lastmod: Option<&LastMod>,
+        loc: &Loc,
+    ) {
+        let Some(lastmod) = lastmod else { return };
+        let (position, url) = (Some(reader.lastmod_position()), Some(loc.as_str()));
+        let is_future = earliest_instant(lastmod) > tomorrow(self.validator.options.now);
+        let is_ancient = year(lastmod).is_some_and(|year| year < FIRST_YEAR);
+        if is_future {
+            let lastmod = lastmod.clone();
+            self.say_at(
+                &What::Strict(Problem::Future { lastmod }),
+                position,
+                reader,
+                url,
+            );
+        } else if is_ancient {
+            let lastmod = lastmod.clone();
+            self.say_at(
+                &What::Strict(Problem::Ancient { lastmod }),
+                position,
+                reader,
+                url,
+            );
+        }
+    }
+
+    /// Whether the URL was listed before, here or elsewhere (R26).
+    fn compare<R: BufRead>(&mut self, reader: &mut Reader<R>, entry: &UrlEntry) {
+        let url = fingerprint(&entry.loc);
+        if self.see_duplicate(reader, url, &entry.loc) {
+            return;
+        }
+        match self.validator.set.compare(self.id, url, entry) {
+            Known::Fine => {}
+            Known::Otherwise(other) => {
+                let other = self.validator.set.documents[other.index()].name.clone();
+                self.strict(Problem::DuplicateElsewhere { other }, reader, &entry.loc);
+            }
+            Known::Full => self.no_room(reader, 0, MAX_COMPARED_URLS, "URLs", &entry.loc),
+        }
+    }
+
+    /// Tells once that there is no room to compare more.
+    fn no_room<R: BufRead>(
+        &mut self,
+        reader: &mut Reader<R>,
+        table: usize,
+        limit: usize,
+        what: &'static str,
+        loc: &Loc,
+    ) {
+        if !std::mem::replace(&mut self.validator.has_told_full[table], true) {
+            self.strict(Problem::NotCompared { limit, what }, reader, loc);
+        }
+    }
+
+    /// Articles and versions (R71).
+    fn extensions<R: BufRead>(&mut self, reader: &mut Reader<R>, entry: &UrlEntry) {
+        let loc = &entry.loc;
+        if let Some(news) = entry.extensions.news()
+            && !news.is_recent(self.validator.options.now)
+        {
+            let published = news.publication_date.clone();
+            self.strict(Problem::OldNews { published }, reader, loc);
+        }
+        let alternates = entry.extensions.alternates();
+        if !alternates.is_empty() && !alternates.iter().any(|alternate| alternate.href == *loc) {
+            self.strict(Problem::NoSelfLink, reader, loc);
+        }
+        let position = reader.loc_position();
+        if !self.validator.clusters.add(self.id, position, entry) {
+            self.no_room(reader, 1, MAX_COMPARED_LINKS, "links between versions", loc);
+        }
+    }
+
+    /// Whether this document has listed the URL before; that is told.
+    fn see_duplicate<R: BufRead>(&mut self, reader: &mut Reader<R>, url: u64, loc: &Loc) -> bool {
+        let line = reader.loc_position().line;
+        match self.urls.entry(url) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(line);
+                false
+            }
+            Entry::Occupied(first) => {
+                let line = *first.get();
+                self.strict(Problem::Duplicate { line }, reader, loc);
+                true
+            }
+        }
+    }
+
+    /// What shows when the whole document is known.
+    fn finish<R: BufRead>(&mut self, reader: &mut Reader<R>) {
+        let Some(kind) = reader.kind() else { return };
+        for problem in self.about_place() {
+            self.say_at(&What::Strict(problem), None, reader, None);
+        }
+        let first = self.values.first;
+        for problem in self.values.conclude(kind, self.facts.modified) {
+            self.say_at(&What::Strict(problem), first, reader, None);
+        }
+        let times = [Some(self.validator.options.now), self.facts.modified];
+        if let Some(problem) = self.values.conclude_index(kind, &times)
+            && let (Some(position), Some(latest)) = (first, &self.values.latest)
+        {
+            self.validator.set.suspicions.push(Suspicion {
+                index: self.id,
+                position,
+                changed: latest.latest_instant(),
+                problem,
+            });
+        }
+    }
+
+    /// The place itself (R62) and how it was found (D5).
+    fn about_place(&mut self) -> Vec<Problem> {
+        let Some(place) = self.facts.place else {
+            return Vec::new();
+        };
+        let mut problems = Vec::new();
+        if let Some(requested) = self.facts.requested
+            && requested.directory() != place.directory()
+        {
+            let requested = requested.clone();
+            problems.push(Problem::Moved { requested });
+        }
+        let directory = place.directory();
+        let directories = &mut self.validator.directories;
+        if directory.len() > place.origin().len() + 1
+            && self.facts.listed_by.is_none()
+            && directories.len() < MAX_DIRECTORIES
+            && directories.insert(directory.to_owned())
+        {
+            let directory = directory.to_owned();
+            problems.push(Problem::NotAtRoot { directory });
+        }
+        problems
+    }
+}
+
+impl Values {
+    fn take_page(&mut self, entry: &UrlEntry, position: Position) {
+        self.take_lastmod(entry.lastmod.as_ref(), position);
+        let is_busy = matches!(
+            entry.changefreq,
+            Some(ChangeFreq::Always | ChangeFreq::Hourly)
+        );
+        self.busy += u64::from(is_busy);
+        if self.entries == 1 {
+            self.priority = entry.priority;
+        }
+        let is_equal = entry.priority.is_some() && entry.priority == self.priority;
+        self.equal_priorities += u64::from(is_equal);
+    }
+
+    fn take_lastmod(&mut self, lastmod: Option<&LastMod>, position: Position) {
+        self.entries += 1;
+        self.first.get_or_insert(position);
+        let Some(lastmod) = lastmod else { return };
+        self.instants += u64::from(!is_day(lastmod));
+        let instant = lastmod.latest_instant();
+        let is_beyond = |other: &Option<LastMod>, order| {
+            other
+                .as_ref()
+                .is_none_or(|other| instant.cmp(&other.latest_instant()) == order)
+        };
+        if is_beyond(&self.earliest, Ordering::Less) {
+            self.earliest = Some(lastmod.clone());
+        }
+        if is_beyond(&self.latest, Ordering::Greater) {
+            self.latest = Some(lastmod.clone());
+        }
+    }
+
+    /// What the pages of a document say together (R14, R17, R19).
+    fn conclude(&self, kind: Kind, modified: Option<Timestamp>) -> Vec<Problem> {
+        let count = self.entries;
+        if count < MIN_EQUAL_ENTRIES || kind == Kind::Index {
+            return Vec::new();
+        }
+        let mut problems = Vec::new();
+        if let (Some(modified), Some(earliest), Some(latest)) =
+            (modified, &self.earliest, &self.latest)
+            && self.instants == count
+            && [earliest, latest]
+                .iter()
+                .all(|date| is_near(date.latest_instant(), modified))
+        {
+            let lastmod = latest.clone();
+            problems.push(Problem::AllNow { count, lastmod });
+        }
+        if self.busy == count {
+            problems.push(Problem::AllBusy { count });
+        }
+        if self.equal_priorities == count {
+            problems.push(Problem::EqualPriorities { count });
+        }
+        problems
+    }
+
+    /// Whether all sitemaps of an index are said to have changed at one of these times (R41).
+    fn conclude_index(&self, kind: Kind, times: &[Option<Timestamp>]) -> Option<Problem> {
+        let count = self.entries;
+        let (earliest, latest) = (self.earliest.as_ref()?, self.latest.as_ref()?);
+        let is_now = times
+            .iter()
+            .flatten()
+            .any(|time| is_near(latest.latest_instant(), *time));
+        let is_suspicious = kind == Kind::Index
+            && count >= MIN_EQUAL_ENTRIES
+            && self.instants == count
+            && earliest.latest_instant() == latest.latest_instant()
+            && is_now;
+        is_suspicious.then(|| Problem::IndexAllNow {
+            count,
+            lastmod: latest.clone(),
+        })
+    }
+}
+
+/// Whether a date has no time.
+fn is_day(lastmod: &LastMod) -> bool {
+    !lastmod.as_str().contains('T')
+}
+
+/// The earliest instant that a date can mean, in UTC.
+fn earliest_instant(lastmod: &LastMod) -> Timestamp {
+    let latest = lastmod.latest_instant();
+    if is_day(lastmod) {
+        latest.checked_sub(24.hours()).unwrap_or(Timestamp::MIN)
+    } else {
+        latest
+    }
+}
+
+/// The year that a date begins with.
+fn year(lastmod: &LastMod) -> Option<u16> {
+    lastmod.as_str().get(..4)?.parse().ok()
+}

@@ -1,0 +1,230 @@
+//! [`Finding`]: one thing that is wrong, ready to be shown, and [`Tally`], which counts them and keeps repetitions apart.
+
+use std::{collections::HashMap, mem};
+
+use super::{DocumentId, Problem, RuleText};
+use crate::{
+    Loc,
+    read::{self, Excerpt, Kind, Position, Rule, Severity, Source},
+};
+
+/// One thing in a document, or in a set of documents, that is not as the protocol wants it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The document it is in; `None` when it is about the set, or about a robots.txt.
+    pub document: Option<DocumentId>,
+    /// The rule it breaks.
+    pub rule: Rule,
+    /// How much it matters.
+    pub severity: Severity,
+    /// Whether a rule of the text is broken, or the schema alone refuses it.
+    pub source: Source,
+    /// Where it is; `None` when it is about the document as a whole.
+    pub position: Option<Position>,
+    /// The line it is in; `None` when it is known only after the line is gone.
+    pub excerpt: Option<Excerpt>,
+    /// The URL it is about, if there is one.
+    pub url: Option<String>,
+    /// What is wrong: a fragment of a sentence without a full stop.
+    pub message: String,
+    /// How to mend it.
+    pub help: String,
+}
+
+/// How many findings there are of each severity, with those that repeat others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Against the protocol.
+    pub errors: u64,
+    /// Worth mending.
+    pub warnings: u64,
+    /// Worth knowing.
+    pub notes: u64,
+}
+
+impl Counts {
+    pub(super) fn add(&mut self, severity: Severity) {
+        match severity {
+            Severity::Error => self.errors += 1,
+            Severity::Warning => self.warnings += 1,
+            Severity::Note => self.notes += 1,
+        }
+    }
+}
+
+/// Findings that repeat others and were only counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Repeated {
+    /// The document they are in.
+    pub document: Option<DocumentId>,
+    /// The rule they break.
+    pub rule: Rule,
+    /// How much they matter.
+    pub severity: Severity,
+    /// Whether a rule of the text is broken, or the schema alone refuses it.
+    pub source: Source,
+    /// How many there are besides those that were handed over.
+    pub more: u64,
+}
+
+/// What a finding says, whoever says it.
+#[derive(Clone, Debug)]
+pub(super) enum What {
+    Read(read::Finding),
+    Strict(Problem),
+}
+
+/// Findings with the same key repeat each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Variant {
+    Read(mem::Discriminant<read::Problem>),
+    Extension(mem::Discriminant<read::ExtensionProblem>),
+    Strict(mem::Discriminant<Problem>),
+}
+
+impl What {
+    fn variant(&self) -> Variant {
+        match self {
+            Self::Read(finding) => match &finding.problem {
+                read::Problem::OfExtension(problem) => {
+                    Variant::Extension(mem::discriminant(problem))
+                }
+                problem => Variant::Read(mem::discriminant(problem)),
+            },
+            Self::Strict(problem) => Variant::Strict(mem::discriminant(problem)),
+        }
+    }
+
+    fn rule(&self, kind: Option<Kind>) -> Rule {
+        match self {
+            // What stands before the root element was found before the kind was known.
+            Self::Read(finding) => finding.rule().for_kind(finding.kind.or(kind)),
+            Self::Strict(problem) => problem.rule().for_kind(kind),
+        }
+    }
+
+    pub(super) fn severity(&self) -> Severity {
+        match self {
+            Self::Read(finding) => strict_severity(finding),
+            Self::Strict(problem) => problem.severity(),
+        }
+    }
+
+    fn source(&self) -> Source {
+        match self {
+            Self::Read(finding) => finding.source(),
+            Self::Strict(_) => Source::Rule,
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Self::Read(finding) => finding.problem.to_string(),
+            Self::Strict(problem) => problem.to_string(),
+        }
+    }
+
+    fn help(&self, rule: Rule, place: Option<&Loc>) -> String {
+        let special = match self {
+            Self::Read(_) => None,
+            Self::Strict(problem) => problem.help(place),
+        };
+        let usual = || RuleText::of(rule).map_or("", |text| text.help).to_owned();
+        special.unwrap_or_else(usual)
+    }
+}
+
+/// How much something matters that a lenient reader takes more easily: what it reads over is against the rule all the same.
+fn strict_severity(finding: &read::Finding) -> Severity {
+    let is_worse = matches!(
+        finding.problem,
+        read::Problem::LateDeclaration
+            | read::Problem::ChangeFreqCase
+            | read::Problem::Padded { name: "changefreq" }
+    );
+    if is_worse {
+        Severity::Error
+    } else {
+        finding.severity()
+    }
+}
+
+/// Counts findings, and says which of them are only counted.
+#[derive(Debug)]
+pub(super) struct Tally {
+    max_repeats: u64,
+    pub(super) counts: Counts,
+    groups: HashMap<(Option<DocumentId>, Rule, Severity, Variant), Repeated>,
+}
+
+/// Where something is and what it is about.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spot<'a> {
+    pub(super) document: Option<DocumentId>,
+    pub(super) kind: Option<Kind>,
+    pub(super) place: Option<&'a Loc>,
+    pub(super) position: Option<Position>,
+    pub(super) url: Option<&'a str>,
+}
+
+impl Tally {
+    pub(super) fn new(max_repeats: u64) -> Self {
+        Self {
+            max_repeats,
+            counts: Counts::default(),
+            groups: HashMap::new(),
+        }
+    }
+
+    /// Counts a finding; returns it if it is to be shown.
+    pub(super) fn take(
+        &mut self,
+        what: &What,
+        spot: &Spot<'_>,
+        excerpt: impl FnOnce() -> Option<Excerpt>,
+    ) -> Option<Finding> {
+        let (rule, severity, source) = (what.rule(spot.kind), what.severity(), what.source());
+        self.counts.add(severity);
+        let key = (spot.document, rule, severity, what.variant());
+        let group = self.groups.entry(key).or_insert(Repeated {
+            document: spot.document,
+            rule,
+            severity,
+            source,
+            more: 0,
+        });
+        group.more += 1;
+        if group.more > self.max_repeats {
+            return None;
+        }
+        Some(Finding {
+            document: spot.document,
+            rule,
+            severity,
+            source,
+            position: spot.position,
+            excerpt: excerpt(),
+            url: spot.url.map(str::to_owned),
+            message: what.message(),
+            help: what.help(rule, spot.place),
+        })
+    }
+
+    /// What was only counted, by document and rule; counting begins anew.
+    pub(super) fn take_repeated(&mut self) -> Vec<Repeated> {
+        let mut repeated: Vec<Repeated> = self
+            .groups
+            .drain()
+            .map(|(_, group)| Repeated {
+                more: group.more.saturating_sub(self.max_repeats),
+                ..group
+            })
+            .filter(|group| group.more > 0)
+            .collect();
+        repeated.sort_by_key(|group| (group.document, group.rule, group.severity, group.more));
+        repeated
+    }
+}

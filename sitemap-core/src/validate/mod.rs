@@ -1,0 +1,442 @@
+//! The strict reading: every rule that a document, its place, or a set of documents can break.
+//!
+//! ```text
+//! robots.txt lines -> Validator::robots        one document after the other
+//! bytes + Facts    -> Validator::check   -> Report, findings while it is read
+//! answers of pages -> Validator::page
+//! missing children -> Validator::missing
+//!                     Validator::finish  -> findings that only show in the whole set, the counts
+//! ```
+//!
+//! [`Validator`] reads with the lenient [`Reader`](crate::read::Reader), so that one fault does not hide the next, and adds what
+//! the reader cannot know: the limits of the protocol while it goes on to its own, what a document at its place may list and which
+//! robots.txt proves an exception, dates that cannot be true, and what documents say together. It opens nothing, follows nothing
+//! and has no clock: the caller feeds documents in any order, indexes best before what they list, and says what it knows of each.
+//!
+//! Findings are handed over as they are found. The first few of a kind in a document are, the others are counted, so that neither
+//! a terminal nor a memory is flooded. All else that is remembered has a bound: [`MAX_COMPARED_URLS`], [`MAX_COMPARED_LINKS`],
+//! [`MAX_CHILDREN`], [`MAX_PROOFS`], and some hundred bytes per document.
+//!
+//! ```
+//! use sitemap_core::{Loc, validate::{Facts, Options, Validator}};
+//!
+//! let file = br#"<?xml version="1.0" encoding="UTF-8"?>
+//! <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+//! <url><loc>https://example.com/image/a</loc><lastmod>2005-02-30</lastmod></url>
+//! </urlset>"#;
+//! let mut validator = Validator::new(Options::new("2026-03-01T00:00:00Z".parse()?));
+//! let place = Loc::parse("https://example.com/catalog/sitemap.xml")?;
+//! let mut facts = Facts::new("sitemap.xml");
+//! facts.place = Some(&place);
+//! let mut findings = Vec::new();
+//! validator.check(&file[..], &facts, &mut |finding| findings.push(finding))?;
+//! let summary = validator.finish(&mut |finding| findings.push(finding));
+//! let said: Vec<String> = findings.iter().map(|finding| format!("{}[{}]: {}", finding.severity, finding.rule, finding.message)).collect();
+//! assert_eq!(said[0], "error[R13]: date or time does not exist");
+//! assert_eq!(said[1], "error[R58]: URL is outside of https://example.com/catalog/, the directory of the sitemap");
+//! assert_eq!(summary.counts.errors, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod document;
+
+mod clusters;
+mod finding;
+mod place;
+mod problem;
+mod set;
+
+pub mod rules;
+
+use std::{
+    collections::HashSet,
+    io::{self, BufRead},
+};
+
+use jiff::{Timestamp, ToSpan as _};
+
+use self::{
+    clusters::Clusters,
+    finding::{Spot, Tally, What},
+    place::Proofs,
+    set::{Remembered, Set},
+};
+pub use self::{
+    clusters::MAX_COMPARED_LINKS,
+    finding::{Counts, Finding, Repeated},
+    place::MAX_PROOFS,
+    problem::Problem,
+    rules::{RULES, RuleText},
+    set::{MAX_CHILDREN, MAX_COMPARED_URLS},
+};
+use crate::{
+    LastMod, Limits, Loc,
+    limits::{MAX_BYTES, MAX_ENTRIES},
+    read::{Kind, Position},
+};
+
+/// How many findings of one kind in one document are handed over unless the caller says otherwise.
+pub const DEFAULT_REPEATS: u64 = 10;
+
+/// How far a document is read although it breaks the limits of the protocol, so that what else is wrong can be said: ten times.
+pub const READING_LIMITS: Limits = Limits {
+    entries: 10 * MAX_ENTRIES,
+    bytes: 10 * MAX_BYTES,
+};
+
+/// How many children of an index a [`Report`] has: one more than the protocol allows.
+const MAX_REPORTED_CHILDREN: usize = 50_001;
+
+/// How many indexes are looked at on the way from a document to what names it.
+const MAX_ROUTE: usize = 16;
+
+/// Directories of which it is told that they are not the root directory.
+const MAX_DIRECTORIES: usize = 10_000;
+
+/// A date and the time of the file are the same up to here: a large set takes a while to write.
+const NEAR_MINUTES: i64 = 10;
+
+/// A document by its number, in the order in which they were fed to the [`Validator`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocumentId(pub(self) usize);
+
+impl DocumentId {
+    /// The number, from 0.
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// How a [`Validator`] works.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// The time it is; dates that lie behind it are told.
+    pub now: Timestamp,
+    /// How far a document is read; [`READING_LIMITS`] by default.
+    pub limits: Limits,
+    /// How many findings of one kind in one document are handed over, the others only counted; [`DEFAULT_REPEATS`] by default.
+    pub max_repeats: u64,
+    /// Whether the documents are all sitemaps of a site, so that one that no index lists is worth a word; not by default.
+    pub is_whole: bool,
+}
+
+impl Options {
+    /// The defaults, at this time.
+    pub fn new(now: Timestamp) -> Self {
+        Self {
+            now,
+            limits: READING_LIMITS,
+            max_repeats: DEFAULT_REPEATS,
+            is_whole: false,
+        }
+    }
+}
+
+/// What is known of a document besides its bytes.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct Facts<'a> {
+    /// How findings call it: a path or a URL.
+    pub name: &'a str,
+    /// Where it is served, after redirects; the location rules need it (R58). Without it entries are compared among themselves.
+    pub place: Option<&'a Loc>,
+    /// Where it was asked for, if a redirect led elsewhere.
+    pub requested: Option<&'a Loc>,
+    /// When its bytes last changed: the time of the file, or the `Last-Modified` of the answer.
+    pub modified: Option<Timestamp>,
+    /// The index that led to it.
+    pub listed_by: Option<DocumentId>,
+    /// Whether robots.txt disallows a URL, if that is known (R79).
+    pub is_blocked: Option<&'a dyn Fn(&Loc) -> bool>,
+}
+
+impl<'a> Facts<'a> {
+    /// Nothing but a name.
+    pub fn new(name: &'a str) -> Self {
+        Self {
+            name,
+            place: None,
+            requested: None,
+            modified: None,
+            listed_by: None,
+            is_blocked: None,
+        }
+    }
+}
+
+impl std::fmt::Debug for Facts<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Facts")
+            .field("name", &self.name)
+            .field("place", &self.place)
+            .field("requested", &self.requested)
+            .field("modified", &self.modified)
+            .field("listed_by", &self.listed_by)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What was found out about a document.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// Its number.
+    pub document: DocumentId,
+    /// What it is; `None` when that did not show.
+    pub kind: Option<Kind>,
+    /// Its entries, with those that cannot be used.
+    pub entries: u64,
+    /// Its bytes after decompression, as far as it was read.
+    pub bytes: u64,
+    /// The elements of extensions that nobody knows here, skipped; only the first one is a finding (R71).
+    pub skipped_elements: u64,
+    /// Whether it was read to its end.
+    pub is_complete: bool,
+    /// Where it stands in fact when nobody said: the lowest directory that may list its entries.
+    pub common_directory: Option<String>,
+    /// The sitemaps it lists, if it is an index; the first 50,001.
+    pub children: Vec<Child>,
+    /// What was found in it.
+    pub counts: Counts,
+    /// What was only counted.
+    pub repeated: Vec<Repeated>,
+}
+
+/// A sitemap that an index lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Child {
+    /// Its address.
+    pub loc: Loc,
+    /// When it is said to have changed.
+    pub lastmod: Option<LastMod>,
+    /// Where in the index it is listed.
+    pub position: Position,
+}
+
+/// What is known of a listed page from its answer.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct PageFacts {
+    /// The status of the answer, unless it is 200 or a redirect.
+    pub status: Option<u16>,
+    /// Where it redirects to, if it does (R10).
+    pub redirects_to: Option<String>,
+    /// Whether it says `noindex`, in a meta tag or a header (R79).
+    pub is_noindex: bool,
+    /// Its `Last-Modified` header (R15).
+    pub last_modified: Option<Timestamp>,
+    /// The `lastmod` of its entry.
+    pub lastmod: Option<LastMod>,
+}
+
+/// What all documents came to.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Summary {
+    /// How many documents there were.
+    pub documents: usize,
+    /// All findings of all documents, and of the set.
+    pub counts: Counts,
+    /// What of the findings about the set was only counted.
+    pub repeated: Vec<Repeated>,
+}
+
+/// Takes findings as they are found.
+pub type Sink<'a> = dyn FnMut(Finding) + 'a;
+
+/// Checks documents one by one, and at the end what they say together. See the [module](self).
+#[derive(Debug)]
+pub struct Validator {
+    options: Options,
+    proofs: Proofs,
+    set: Set,
+    clusters: Clusters,
+    /// Directories that were told not to be the root.
+    directories: HashSet<String>,
+    /// What was found about the set and about pages.
+    tally: Tally,
+    counts: Counts,
+    /// Whether it was told that URLs, and that links between versions, are no longer compared.
+    has_told_full: [bool; 2],
+}
+
+impl Validator {
+    /// A validator that has seen nothing.
+    pub fn new(options: Options) -> Self {
+        Self {
+            options,
+            proofs: Proofs::default(),
+            set: Set::default(),
+            clusters: Clusters::default(),
+            directories: HashSet::new(),
+            tally: Tally::new(options.max_repeats),
+            counts: Counts::default(),
+            has_told_full: [false; 2],
+        }
+    }
+
+    /// Takes in what the `Sitemap:` lines of the robots.txt at `robots` say (R65, R73). Documents that it names may list URLs of
+    /// its host wherever they stand, so this comes before they are checked. Returns the sitemaps it names.
+    pub fn robots<'a>(
+        &mut self,
+        robots: &Loc,
+        values: impl IntoIterator<Item = &'a str>,
+        sink: &mut Sink<'_>,
+    ) -> Vec<Loc> {
+        let mut named = Vec::new();
+        for value in values.into_iter().take(MAX_PROOFS) {
+            let value = value.trim();
+            let sitemap = Loc::parse(value).ok();
+            if sitemap.is_none() {
+                let problem = Problem::RelativeSitemapLine {
+                    value: value.chars().take(200).collect(),
+                };
+                let spot = Spot {
+                    url: Some(robots.as_str()),
+                    ..Spot::default()
+                };
+                self.tell(problem, &spot, sink);
+            }
+            let resolved = || {
+                let base = url::Url::parse(robots.as_str()).ok()?;
+                Loc::parse(base.join(value).ok()?.as_str()).ok()
+            };
+            if let Some(sitemap) = sitemap.or_else(resolved) {
+                self.proofs.add(robots, sitemap.clone());
+                named.push(sitemap);
+            }
+        }
+        named
+    }
+
+    /// Reads a document to its end and tells what is wrong with it.
+    ///
+    /// # Errors
+    /// The input failed; what was found before stands.
+    pub fn check(
+        &mut self,
+        input: impl BufRead,
+        facts: &Facts<'_>,
+        sink: &mut Sink<'_>,
+    ) -> io::Result<Report> {
+        document::check(self, input, facts, sink)
+    }
+
+    /// Tells that a sitemap which `index` lists cannot be had, and why (R40).
+    pub fn missing(&mut self, index: DocumentId, child: &Child, why: &str, sink: &mut Sink<'_>) {
+        let problem = Problem::ChildMissing {
+            why: why.to_owned(),
+        };
+        let spot = Spot {
+            document: Some(index),
+            kind: Some(Kind::Index),
+            position: Some(child.position),
+            url: Some(child.loc.as_str()),
+            ..Spot::default()
+        };
+        self.tell(problem, &spot, sink);
+    }
+
+    /// Tells what is wrong with a listed page by its answer (R10, R15, R79).
+    pub fn page(
+        &mut self,
+        document: DocumentId,
+        page: &Loc,
+        position: Option<Position>,
+        facts: &PageFacts,
+        sink: &mut Sink<'_>,
+    ) {
+        let spot = Spot {
+            document: Some(document),
+            position,
+            url: Some(page.as_str()),
+            ..Spot::default()
+        };
+        let redirects = facts.redirects_to.clone();
+        let changed_later = facts.last_modified.zip(facts.lastmod.as_ref());
+        let problems = [
+            facts.status.map(|status| Problem::Status { status }),
+            redirects.map(|target| Problem::Redirects { target }),
+            facts.is_noindex.then_some(Problem::NoIndexPage),
+            changed_later
+                .filter(|(server, lastmod)| {
+                    *server > lastmod.latest_instant()
+                        && !is_near(*server, lastmod.latest_instant())
+                })
+                .map(|(server, _)| Problem::ChangedLater {
+                    last_modified: LastMod::from_timestamp(server),
+                }),
+        ];
+        for problem in problems.into_iter().flatten() {
+            self.tell(problem, &spot, sink);
+        }
+    }
+
+    /// Tells what only shows when all documents are known, and sums up.
+    pub fn finish(mut self, sink: &mut Sink<'_>) -> Summary {
+        let named: Vec<Loc> = self.proofs.sitemaps().cloned().collect();
+        for (document, position, problem) in self.set.conclude(self.options.is_whole, &named) {
+            let kind = document.and_then(|id| self.set.documents[id.0].kind);
+            let spot = Spot {
+                document,
+                kind,
+                position,
+                ..Spot::default()
+            };
+            self.tell(problem, &spot, sink);
+        }
+        for told in std::mem::take(&mut self.clusters)
+            .conclude(&self.set)
+            .collect::<Vec<_>>()
+        {
+            let spot = Spot {
+                document: Some(told.document),
+                position: Some(told.position),
+                url: Some(&told.url),
+                ..Spot::default()
+            };
+            self.tell(told.problem, &spot, sink);
+        }
+        Summary {
+            documents: self.set.documents.len(),
+            counts: self.counts,
+            repeated: self.tally.take_repeated(),
+        }
+    }
+
+    /// Tells something that is not found while a document is read.
+    fn tell(&mut self, problem: Problem, spot: &Spot<'_>, sink: &mut Sink<'_>) {
+        let what = What::Strict(problem);
+        self.counts.add(what.severity());
+        if let Some(finding) = self.tally.take(&what, spot, || None) {
+            sink(finding);
+        }
+    }
+
+    fn remember(&mut self, facts: &Facts<'_>) -> DocumentId {
+        self.set.add(Remembered {
+            name: facts.name.to_owned(),
+            place: facts.place.cloned(),
+            kind: None,
+            listed_by: facts.listed_by,
+            modified: facts.modified,
+        })
+    }
+}
+
+/// Whether two instants are minutes from each other at most.
+fn is_near(one: Timestamp, other: Timestamp) -> bool {
+    let distance = one.duration_since(other).abs();
+    distance <= jiff::SignedDuration::from_mins(NEAR_MINUTES)
+}
+
+/// The instant after which a date lies in the future: it may be a day later in another zone.
+fn tomorrow(now: Timestamp) -> Timestamp {
+    now.checked_add(24.hours()).unwrap_or(Timestamp::MAX)
+}
+
+#[cfg(test)]
+mod tests;

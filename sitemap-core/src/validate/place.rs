@@ -1,0 +1,324 @@
+//! Where a document stands, and which URLs it may list there (R37, R58 to R67).
+
+use std::collections::BTreeMap;
+
+use super::Problem;
+use crate::Loc;
+
+/// The most `Sitemap:` lines of robots.txt files that are remembered; a robots.txt of 500 KiB, the size that consumers read, has
+/// room for about 25,000.
+pub const MAX_PROOFS: usize = 50_000;
+
+/// What the robots.txt files of hosts say about sitemaps: for each origin, which sitemaps they name (R65, R67).
+#[derive(Debug, Default)]
+pub(super) struct Proofs {
+    by_origin: BTreeMap<String, Vec<Proof>>,
+    count: usize,
+}
+
+#[derive(Debug)]
+struct Proof {
+    sitemap: Loc,
+    robots: Loc,
+}
+
+impl Proofs {
+    /// The robots.txt at `robots` names `sitemap`.
+    pub(super) fn add(&mut self, robots: &Loc, sitemap: Loc) {
+        if self.count < MAX_PROOFS {
+            self.count += 1;
+            let robots = robots.clone();
+            let proofs = self
+                .by_origin
+                .entry(robots.origin().to_owned())
+                .or_default();
+            proofs.push(Proof { sitemap, robots });
+        }
+    }
+
+    /// The robots.txt of `origin` that names one of `route`: a document, or an index that leads to it.
+    fn find(&self, origin: &str, route: &[Loc]) -> Option<&Loc> {
+        let mut proofs = self.by_origin.get(origin)?.iter();
+        proofs
+            .find(|proof| route.contains(&proof.sitemap))
+            .map(|proof| &proof.robots)
+    }
+
+    /// Every sitemap that a robots.txt names.
+    pub(super) fn sitemaps(&self) -> impl Iterator<Item = &Loc> {
+        self.by_origin
+            .values()
+            .flatten()
+            .map(|proof| &proof.sitemap)
+    }
+}
+
+/// Whose URLs a document lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Claim {
+    /// Those of its own origin.
+    Own,
+    /// Those of another origin, which points to it.
+    Of(String),
+}
+
+/// What a document may list, learnt from its place and, where that says nothing, from its entries.
+#[derive(Debug)]
+pub(super) struct Territory {
+    /// Where the document stands, first, and the indexes that lead to it.
+    route: Vec<Loc>,
+    claim: Option<Claim>,
+    /// Of a document whose place is not known: the smallest directory that covers its entries so far.
+    common: Option<Common>,
+    has_told_www: bool,
+}
+
+/// The directory that some URLs have in common.
+#[derive(Debug)]
+struct Common {
+    origin: String,
+    path: String,
+}
+
+impl Territory {
+    /// `route` is the place of the document and those of the indexes that lead to it; empty when the place is not known.
+    pub(super) fn new(route: Vec<Loc>) -> Self {
+        Self {
+            route,
+            claim: None,
+            common: None,
+            has_told_www: false,
+        }
+    }
+
+    /// The lowest directory in which the document may stand, if its place is not known.
+    pub(super) fn common_directory(&self) -> Option<String> {
+        let common = self.common.as_ref()?;
+        Some(format!("{}{}", common.origin, common.path))
+    }
+
+    /// What is wrong with a page in the list, and what else there is to say.
+    pub(super) fn judge_page(&mut self, page: &Loc, proofs: &Proofs) -> Vec<Problem> {
+        let Some(place) = self.route.first() else {
+            return self.judge_among(page);
+        };
+        if place.origin() == page.origin() {
+            if let Some(Claim::Of(first)) = &self.claim {
+                return vec![Problem::SecondHost {
+                    first: first.clone(),
+                }];
+            }
+            self.claim = Some(Claim::Own);
+            if place.may_list(page) {
+                return Vec::new();
+            }
+            return vec![Problem::OutOfScope {
+                directory: place.directory().to_owned(),
+                covering: covering(place, page),
+            }];
+        }
+        let robots = proofs.find(page.origin(), &self.route);
+        match (&self.claim, robots) {
+            (Some(Claim::Of(first)), _) if first == page.origin() => Vec::new(),
+            (None, Some(robots)) => {
+                let origin = page.origin().to_owned();
+                self.claim = Some(Claim::Of(origin.clone()));
+                vec![Problem::Proven {
+                    origin,
+                    robots: robots.clone(),
+                }]
+            }
+            (Some(Claim::Own), Some(_)) => vec![Problem::SecondHost {
+                first: place.origin().to_owned(),
+            }],
+            (Some(Claim::Of(first)), Some(_)) => vec![Problem::SecondHost {
+                first: first.clone(),
+            }],
+            (_, None) => {
+                let expected = place.origin().to_owned();
+                self.other_origin(expected, page)
+            }
+        }
+    }
+
+    /// What is wrong with a sitemap in the list of an index.
+    pub(super) fn judge_sitemap(&mut self, sitemap: &Loc, proofs: &Proofs) -> Vec<Problem> {
+        let Some(place) = self.route.first() else {
+            let problems = self.judge_among(sitemap);
+            let expected = |problem: Problem| match problem {
+                Problem::Scheme { expected }
+                | Problem::Host { expected }
+                | Problem::Port { expected } => Some(Problem::ChildElsewhere { expected }),
+                _ => None,
+            };
+            return problems.into_iter().filter_map(expected).collect();
+        };
+        if place.origin() == sitemap.origin() {
+            if place.may_list(sitemap) {
+                return Vec::new();
+            }
+            return vec![Problem::ChildAbove {
+                directory: place.directory().to_owned(),
+            }];
+        }
+        // Its host may point to the index, or to the sitemap itself.
+        let mut route = self.route.clone();
+        route.push(sitemap.clone());
+        match proofs.find(sitemap.origin(), &route) {
+            Some(robots) => vec![Problem::Proven {
+                origin: sitemap.origin().to_owned(),
+                robots: robots.clone(),
+            }],
+            None => vec![Problem::ChildElsewhere {
+                expected: place.origin().to_owned(),
+            }],
+        }
+    }
+
+    /// Compares with the first entry: all have to be of one origin, whatever the place.
+    fn judge_among(&mut self, page: &Loc) -> Vec<Problem> {
+        let directory = &page.directory()[page.origin().len()..];
+        let Some(common) = &mut self.common else {
+            self.common = Some(Common {
+                origin: page.origin().to_owned(),
+                path: directory.to_owned(),
+            });
+            return Vec::new();
+        };
+        if common.origin != page.origin() {
+            let expected = common.origin.clone();
+            return self.other_origin(expected, page);
+        }
+        let length = common_directory(&common.path, directory).len();
+        common.path.truncate(length);
+        Vec::new()
+    }
+
+    fn other_origin(&mut self, expected: String, page: &Loc) -> Vec<Problem> {
+        let (wanted, found) = (Origin::new(&expected), Origin::new(page.origin()));
+        if wanted.host != found.host {
+            let is_www = wanted.host.strip_prefix("www.").unwrap_or(wanted.host)
+                == found.host.strip_prefix("www.").unwrap_or(found.host);
+            let note = (is_www && !self.has_told_www).then(|| Problem::OnlyWww {
+                expected: expected.clone(),
+                found: page.origin().to_owned(),
+            });
+            self.has_told_www |= is_www;
+            return [Problem::Host { expected }]
+                .into_iter()
+                .chain(note)
+                .collect();
+        }
+        vec![if wanted.scheme == found.scheme {
+            Problem::Port { expected }
+        } else {
+            Problem::Scheme { expected }
+        }]
+    }
+}
+
+/// An origin in its parts; a default port is never written (D4).
+struct Origin<'a> {
+    scheme: &'a str,
+    host: &'a str,
+}
+
+impl<'a> Origin<'a> {
+    fn new(origin: &'a str) -> Self {
+        let (scheme, authority) = origin.split_once("://").unwrap_or(("", origin));
+        // The colons of an IPv6 address stand in brackets.
+        let after_bracket = authority.rfind(']').map_or(0, |bracket| bracket + 1);
+        let host_end = authority[after_bracket..]
+            .find(':')
+            .map_or(authority.len(), |colon| after_bracket + colon);
+        Self {
+            scheme,
+            host: &authority[..host_end],
+        }
+    }
+}
+
+/// The lowest directory that covers a sitemap's own and a page of the same origin.
+fn covering(sitemap: &Loc, page: &Loc) -> String {
+    let origin = sitemap.origin();
+    let paths = [sitemap, page].map(|loc| &loc.directory()[origin.len()..]);
+    format!("{origin}{}", common_directory(paths[0], paths[1]))
+}
+
+/// The common beginning of two paths up to and including its last `/`. Both begin and end with one.
+fn common_directory<'a>(one: &'a str, other: &str) -> &'a str {
+    let same = one
+        .bytes()
+        .zip(other.bytes())
+        .take_while(|(one, other)| one == other)
+        .count();
+    let end = one.as_bytes()[..same]
+        .iter()
+        .rposition(|&byte| byte == b'/')
+        .map_or(0, |slash| slash + 1);
+    &one[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loc(url: &str) -> Loc {
+        Loc::parse(url).unwrap()
+    }
+
+    #[test]
+    fn covering_directory_is_the_lowest_common_one() {
+        let check =
+            |sitemap, page, expected| assert_eq!(covering(&loc(sitemap), &loc(page)), expected);
+        check(
+            "http://h/catalog/sitemap.xml",
+            "http://h/catalogue/x",
+            "http://h/",
+        );
+        check("http://h/a/b/sitemap.xml", "http://h/a/c/x", "http://h/a/");
+        check("http://h/a/b/sitemap.xml", "http://h/a", "http://h/");
+    }
+
+    #[test]
+    fn origins_differ_in_one_way() {
+        let check = |page: &str, expected: u8| {
+            let mut territory = Territory::new(vec![loc("http://h:100/sitemap.xml")]);
+            let problems = territory.judge_page(&loc(page), &Proofs::default());
+            assert_eq!(problems[0].rule().0, expected, "{page}");
+        };
+        check("https://h:100/x", 59);
+        check("http://h/x", 64);
+        check("http://g:100/x", 60);
+        check("https://[::1]:100/x", 60);
+    }
+
+    #[test]
+    fn default_port_is_no_port() {
+        let mut territory = Territory::new(vec![loc("https://h:443/sitemap.xml")]);
+        assert_eq!(
+            territory.judge_page(&loc("https://h/x"), &Proofs::default()),
+            []
+        );
+    }
+
+    #[test]
+    fn one_host_is_proven_by_its_robots() {
+        let place = loc("https://maps.example/host1/sitemap.xml");
+        let index = loc("https://maps.example/index.xml");
+        let mut proofs = Proofs::default();
+        proofs.add(&loc("https://host1.example/robots.txt"), index.clone());
+        proofs.add(&loc("https://host2.example/robots.txt"), place.clone());
+        let mut territory = Territory::new(vec![place.clone(), index]);
+        let mut rules = |page| -> Vec<u8> {
+            let problems = territory.judge_page(&loc(page), &proofs);
+            problems.iter().map(|problem| problem.rule().0).collect()
+        };
+        assert_eq!(rules("https://host1.example/any/where"), [67]);
+        assert_eq!(rules("https://host1.example/"), [0_u8; 0]);
+        assert_eq!(rules("http://host1.example/"), [60]);
+        assert_eq!(rules("https://host2.example/"), [66]);
+        assert_eq!(rules("https://maps.example/host1/x"), [66]);
+        assert_eq!(rules("https://host3.example/"), [60]);
+    }
+}

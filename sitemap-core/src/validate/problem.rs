@@ -1,0 +1,379 @@
+//! [`Problem`]: what the strict reading finds beyond what the reader says.
+
+use crate::{
+    LastMod, Loc,
+    read::{Rule, Severity},
+};
+
+/// What can be wrong with a document that can be read, or with a set of them.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// More entries than the protocol allows.
+    #[error("file has more than {limit} entries")]
+    TooManyEntries {
+        /// How many are allowed.
+        limit: u64,
+    },
+    /// More bytes than the protocol allows, after decompression.
+    #[error("file has more than {limit} bytes uncompressed")]
+    TooManyBytes {
+        /// How many are allowed.
+        limit: u64,
+    },
+    /// A URL of another scheme than the sitemap, or than the first entry when its place is not known.
+    #[error("URL has another scheme than {expected}")]
+    Scheme {
+        /// The origin that was expected.
+        expected: String,
+    },
+    /// A URL of another host.
+    #[error("URL is of another host than {expected}")]
+    Host {
+        /// The origin that was expected.
+        expected: String,
+    },
+    /// A URL of another port.
+    #[error("URL has another port than {expected}")]
+    Port {
+        /// The origin that was expected.
+        expected: String,
+    },
+    /// Hosts that differ in nothing but `www.`; told once per document, beside [`Host`](Self::Host).
+    #[error("{found} and {expected} differ in \"www.\" only, but are two hosts")]
+    OnlyWww {
+        /// The origin that was expected.
+        expected: String,
+        /// The origin of the URL.
+        found: String,
+    },
+    /// A URL outside of the directory of the sitemap.
+    #[error("URL is outside of {directory}, the directory of the sitemap")]
+    OutOfScope {
+        /// What the sitemap covers.
+        directory: String,
+        /// The directory that would cover both.
+        covering: String,
+    },
+    /// The sitemap lists URLs of another host, whose robots.txt points to it.
+    #[error("URLs of {origin} are allowed here: {robots} points to this sitemap")]
+    Proven {
+        /// Whose URLs they are.
+        origin: String,
+        /// The robots.txt that proves it.
+        robots: Loc,
+    },
+    /// A sitemap that lists the URLs of several hosts, each of which points to it.
+    #[error("sitemap lists URLs of {first} and of another host")]
+    SecondHost {
+        /// The origin of the entries before.
+        first: String,
+    },
+    /// An index that lists a sitemap of another origin, without proof.
+    #[error("sitemap is not on {expected}, the site of its index")]
+    ChildElsewhere {
+        /// The origin of the index.
+        expected: String,
+    },
+    /// An index that lists a sitemap outside of its directory, which Google refuses.
+    #[error("sitemap is outside of {directory}, the directory of its index")]
+    ChildAbove {
+        /// The directory of the index.
+        directory: String,
+    },
+    /// A sitemap that is not in the root directory.
+    #[error("sitemap is in {directory} and can list no URL outside of it")]
+    NotAtRoot {
+        /// Its directory.
+        directory: String,
+    },
+    /// A sitemap that was reached through a redirect from another directory or origin.
+    #[error("sitemap was reached by a redirect from {requested}; what counts is its final place")]
+    Moved {
+        /// Where it was asked for.
+        requested: Loc,
+    },
+    /// A date in the future.
+    #[error("date {lastmod} lies in the future")]
+    Future {
+        /// The date.
+        lastmod: LastMod,
+    },
+    /// A date before there was a web.
+    #[error("date {lastmod} is older than the web")]
+    Ancient {
+        /// The date.
+        lastmod: LastMod,
+    },
+    /// Every page is said to have changed when the file was written.
+    #[error("all {count} pages are said to have changed when the file was written, at {lastmod}")]
+    AllNow {
+        /// How many there are.
+        count: u64,
+        /// The latest of them.
+        lastmod: LastMod,
+    },
+    /// Every sitemap of an index is said to have changed just now.
+    #[error("all {count} sitemaps are said to have changed at {lastmod}, when the index was made")]
+    IndexAllNow {
+        /// How many there are.
+        count: u64,
+        /// The value of all of them.
+        lastmod: LastMod,
+    },
+    /// Every page is said to change all the time.
+    #[error("all {count} pages are said to change always or hourly")]
+    AllBusy {
+        /// How many there are.
+        count: u64,
+    },
+    /// Every page has the same priority.
+    #[error("all {count} pages have the same priority")]
+    EqualPriorities {
+        /// How many there are.
+        count: u64,
+    },
+    /// A URL that the same document lists before.
+    #[error("URL is listed before, in line {line}")]
+    Duplicate {
+        /// Where.
+        line: u64,
+    },
+    /// A URL that another document lists with other metadata.
+    #[error("URL is listed with other metadata in {other}")]
+    DuplicateElsewhere {
+        /// The name of the other document.
+        other: String,
+    },
+    /// An index that lists itself.
+    #[error("index lists itself")]
+    ListsItself,
+    /// An index that lists an index.
+    #[error("index lists the index {child}")]
+    NestedIndex {
+        /// The name of the other index.
+        child: String,
+    },
+    /// An index that leads back to itself through others.
+    #[error("index lists the index {child}, which leads back to it")]
+    Cycle {
+        /// The name of the other index.
+        child: String,
+    },
+    /// A sitemap that an index lists, but that cannot be had.
+    #[error("listed sitemap cannot be read: {why}")]
+    ChildMissing {
+        /// Why.
+        why: String,
+    },
+    /// A sitemap that no index lists, although there is one.
+    #[error("sitemap is listed by no index")]
+    Unlisted,
+    /// Several sitemaps, and no index.
+    #[error("there are {count} sitemaps, but no index that lists them")]
+    NoIndex {
+        /// How many there are.
+        count: usize,
+    },
+    /// There is nothing but feeds.
+    #[error("there are only feeds, and no sitemap of all URLs")]
+    OnlyFeeds,
+    /// A sitemap that robots.txt names although an index does.
+    #[error("robots.txt names {sitemap}, which its index {index} lists already")]
+    BesideIndex {
+        /// The sitemap.
+        sitemap: Loc,
+        /// The index.
+        index: String,
+    },
+    /// A `Sitemap:` line that is no absolute URL.
+    #[error("line \"Sitemap: {value}\" has no absolute URL")]
+    RelativeSitemapLine {
+        /// What the line has.
+        value: String,
+    },
+    /// A URL that robots.txt disallows.
+    #[error("URL is disallowed by robots.txt")]
+    Blocked,
+    /// A page that says `noindex`.
+    #[error("page says noindex")]
+    NoIndexPage,
+    /// A page that answers with a redirect.
+    #[error("URL redirects to {target}")]
+    Redirects {
+        /// Where to.
+        target: String,
+    },
+    /// A page that does not answer with 200.
+    #[error("URL answers with status {status}")]
+    Status {
+        /// The status.
+        status: u16,
+    },
+    /// The server says that the page changed after its `lastmod`.
+    #[error("server says that the page changed later, at {last_modified}")]
+    ChangedLater {
+        /// The `Last-Modified` header.
+        last_modified: LastMod,
+    },
+    /// An article that is no news any more.
+    #[error("article of {published} is older than two days")]
+    OldNews {
+        /// Its date.
+        published: LastMod,
+    },
+    /// A page with versions that is not one of them.
+    #[error("page is not among its own versions")]
+    NoSelfLink,
+    /// A version that does not point back.
+    #[error("version {href} does not link back")]
+    NoReturnLink {
+        /// The version.
+        href: Box<str>,
+    },
+    /// A version that is not listed.
+    #[error("version {href} is no entry of the sitemaps that were checked")]
+    VersionNotListed {
+        /// The version.
+        href: Box<str>,
+    },
+    /// More than can be compared.
+    #[error("only the first {limit} {what} are compared with each other")]
+    NotCompared {
+        /// How many are.
+        limit: usize,
+        /// Of what.
+        what: &'static str,
+    },
+}
+
+impl Problem {
+    /// The rule it breaks, in a urlset.
+    pub(super) fn rule(&self) -> Rule {
+        Rule(match self {
+            Self::Redirects { .. } | Self::Status { .. } => 10,
+            Self::Future { .. } | Self::Ancient { .. } | Self::AllNow { .. } => 14,
+            Self::ChangedLater { .. } => 15,
+            Self::AllBusy { .. } => 17,
+            Self::EqualPriorities { .. } => 19,
+            Self::Duplicate { .. } | Self::DuplicateElsewhere { .. } | Self::NotCompared { .. } => {
+                26
+            }
+            Self::TooManyEntries { .. } => 27,
+            Self::TooManyBytes { .. } => 28,
+            Self::Unlisted | Self::NoIndex { .. } => 31,
+            Self::ChildElsewhere { .. } | Self::ChildAbove { .. } => 37,
+            Self::ListsItself
+            | Self::NestedIndex { .. }
+            | Self::Cycle { .. }
+            | Self::ChildMissing { .. } => 40,
+            Self::IndexAllNow { .. } => 41,
+            Self::OnlyFeeds => 48,
+            Self::OutOfScope { .. } | Self::Moved { .. } => 58,
+            Self::Scheme { .. } => 59,
+            Self::Host { .. } | Self::OnlyWww { .. } => 60,
+            Self::NotAtRoot { .. } => 62,
+            Self::Port { .. } => 64,
+            Self::SecondHost { .. } => 66,
+            Self::Proven { .. } => 67,
+            Self::OldNews { .. }
+            | Self::NoSelfLink
+            | Self::NoReturnLink { .. }
+            | Self::VersionNotListed { .. } => 71,
+            Self::RelativeSitemapLine { .. } => 73,
+            Self::BesideIndex { .. } => 75,
+            Self::Blocked | Self::NoIndexPage => 79,
+        })
+    }
+
+    /// How much it matters.
+    pub(super) fn severity(&self) -> Severity {
+        match self {
+            Self::TooManyEntries { .. }
+            | Self::TooManyBytes { .. }
+            | Self::Scheme { .. }
+            | Self::Host { .. }
+            | Self::Port { .. }
+            | Self::OutOfScope { .. }
+            | Self::SecondHost { .. }
+            | Self::ChildElsewhere { .. }
+            | Self::ListsItself
+            | Self::NestedIndex { .. }
+            | Self::Cycle { .. }
+            | Self::ChildMissing { .. } => Severity::Error,
+            Self::ChildAbove { .. }
+            | Self::Moved { .. }
+            | Self::Future { .. }
+            | Self::Ancient { .. }
+            | Self::AllNow { .. }
+            | Self::IndexAllNow { .. }
+            | Self::OldNews { .. }
+            | Self::NoSelfLink
+            | Self::NoReturnLink { .. }
+            | Self::Duplicate { .. }
+            | Self::DuplicateElsewhere { .. }
+            | Self::RelativeSitemapLine { .. }
+            | Self::Blocked
+            | Self::NoIndexPage
+            | Self::Redirects { .. }
+            | Self::Status { .. } => Severity::Warning,
+            Self::OnlyWww { .. }
+            | Self::Proven { .. }
+            | Self::NotAtRoot { .. }
+            | Self::AllBusy { .. }
+            | Self::EqualPriorities { .. }
+            | Self::Unlisted
+            | Self::NoIndex { .. }
+            | Self::OnlyFeeds
+            | Self::BesideIndex { .. }
+            | Self::ChangedLater { .. }
+            | Self::VersionNotListed { .. }
+            | Self::NotCompared { .. } => Severity::Note,
+        }
+    }
+
+    /// How to mend it, where more can be said than the rule does.
+    pub(super) fn help(&self, place: Option<&Loc>) -> Option<String> {
+        match (self, place) {
+            (Self::OutOfScope { covering, .. }, _) => Some(format!(
+                "move the sitemap to {covering} or above, or list the URL in a sitemap there"
+            )),
+            (Self::Host { .. }, Some(place)) => Some(format!(
+                "list the URL in a sitemap of its own host, or add the line \"Sitemap: {place}\" to the robots.txt of that host"
+            )),
+            (Self::Proven { .. }, _) => Some(
+                "keep the line: the sitemap is valid as long as that robots.txt has it".to_owned(),
+            ),
+            (Self::Moved { .. }, Some(place)) => Some(format!(
+                "name {place} in robots.txt and indexes, or serve the sitemap where it is asked for"
+            )),
+            (Self::ChildMissing { .. }, _) => {
+                Some("publish the sitemap, or take it out of the index".to_owned())
+            }
+            (Self::Status { .. }, _) => Some("list only URLs that answer with 200".to_owned()),
+            (Self::NotCompared { .. }, _) => {
+                Some("check parts of the set by themselves to find what is left".to_owned())
+            }
+            (Self::OldNews { .. }, _) => Some(
+                "take <news:news> out of the entry when the article is two days old".to_owned(),
+            ),
+            (Self::NoSelfLink, _) => Some(
+                "list the page itself among its versions, with its own language".to_owned(),
+            ),
+            (Self::NoReturnLink { .. }, _) => Some(
+                "list all versions in the entry of each of them; links that are not returned are ignored"
+                    .to_owned(),
+            ),
+            (Self::VersionNotListed { .. }, _) => Some(
+                "list the version in a sitemap too, if it is a page of this site".to_owned(),
+            ),
+            (Self::NoIndexPage, _) => {
+                Some("take the page out of the sitemap, or its noindex out of the page".to_owned())
+            }
+            (Self::Blocked, _) => {
+                Some("take the URL out of the sitemap, or allow it in robots.txt".to_owned())
+            }
+            (_, _) => None,
+        }
+    }
+}

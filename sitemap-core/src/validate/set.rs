@@ -1,0 +1,330 @@
+//! What documents say together: which URLs they share, which index lists which, whether alternates point back (R26, R31, R40,
+//! R41, R48, R75, and the hreflang rule of Google).
+//!
+//! What is remembered of a URL is a fingerprint of 64 bits; two URLs out of a million have the same one once in 37 million sets.
+
+use std::{
+    collections::{HashMap, HashSet},
+    hash::{DefaultHasher, Hash, Hasher},
+};
+
+use super::{DocumentId, Problem};
+use crate::{
+    Loc, UrlEntry,
+    read::{Kind, Position},
+};
+
+/// The most URLs that are compared across documents; the table takes 36 MB when it is full.
+pub const MAX_COMPARED_URLS: usize = 1_800_000;
+
+/// The most sitemaps of indexes that are remembered: twenty full indexes.
+pub const MAX_CHILDREN: usize = 1_000_000;
+
+/// What is remembered of a document.
+#[derive(Debug)]
+pub(super) struct Remembered {
+    pub(super) name: String,
+    pub(super) place: Option<Loc>,
+    pub(super) kind: Option<Kind>,
+    pub(super) listed_by: Option<DocumentId>,
+    pub(super) modified: Option<jiff::Timestamp>,
+}
+
+/// A sitemap that an index lists.
+#[derive(Debug)]
+struct Listing {
+    index: DocumentId,
+    child: u64,
+    position: Position,
+}
+
+/// An index all of whose sitemaps are said to have changed just now, which may be true.
+#[derive(Debug)]
+pub(super) struct Suspicion {
+    pub(super) index: DocumentId,
+    pub(super) position: Position,
+    pub(super) changed: jiff::Timestamp,
+    pub(super) problem: Problem,
+}
+
+/// All documents so far.
+#[derive(Debug, Default)]
+pub(super) struct Set {
+    pub(super) documents: Vec<Remembered>,
+    /// Documents by the fingerprint of their place.
+    by_place: HashMap<u64, DocumentId>,
+    /// Which document lists a URL, and a fingerprint of what it says about it.
+    urls: HashMap<u64, (u32, u32)>,
+    listings: Vec<Listing>,
+    pub(super) suspicions: Vec<Suspicion>,
+}
+
+/// What the table of URLs says about an entry.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// It was not there, and is now; or it was there with the same metadata.
+    Fine,
+    /// Another document lists it with other metadata.
+    Otherwise(DocumentId),
+    /// There is no room to remember it.
+    Full,
+}
+
+/// A fingerprint of a value; the same in every run.
+pub(super) fn fingerprint(value: &(impl Hash + ?Sized)) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Set {
+    /// Takes a document in.
+    pub(super) fn add(&mut self, document: Remembered) -> DocumentId {
+        let id = DocumentId(self.documents.len());
+        if let Some(place) = &document.place {
+            self.by_place.entry(fingerprint(place)).or_insert(id);
+        }
+        self.documents.push(document);
+        id
+    }
+
+    /// The place of a document and of the indexes that lead to it, nearest first.
+    pub(super) fn route(&self, id: DocumentId) -> Vec<Loc> {
+        let mut route = Vec::new();
+        let mut next = Some(id);
+        // An index that leads to itself would go on for ever.
+        while let Some(document) = next.and_then(|DocumentId(index)| self.documents.get(index))
+            && route.len() < super::MAX_ROUTE
+        {
+            let Some(place) = &document.place else {
+                break;
+            };
+            route.push(place.clone());
+            next = document.listed_by;
+        }
+        route
+    }
+
+    /// Looks a URL up and remembers it.
+    pub(super) fn compare(&mut self, document: DocumentId, url: u64, entry: &UrlEntry) -> Known {
+        // The lower half is as good as any.
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a shorter fingerprint will do"
+        )]
+        let metadata = fingerprint(&(&entry.lastmod, entry.changefreq, entry.priority)) as u32;
+        // There are no four thousand million documents.
+        let number = u32::try_from(document.0).unwrap_or(u32::MAX);
+        if let Some(&(other, other_metadata)) = self.urls.get(&url) {
+            return if other != number && other_metadata != metadata {
+                Known::Otherwise(DocumentId(other as usize))
+            } else {
+                Known::Fine
+            };
+        }
+        if self.urls.len() >= MAX_COMPARED_URLS {
+            return Known::Full;
+        }
+        self.urls.insert(url, (number, metadata));
+        Known::Fine
+    }
+
+    /// Whether any document lists a URL; unknown once there was no room.
+    pub(super) fn lists(&self, url: u64) -> Option<bool> {
+        match self.urls.contains_key(&url) {
+            true => Some(true),
+            false if self.urls.len() < MAX_COMPARED_URLS => Some(false),
+            false => None,
+        }
+    }
+
+    /// An index lists a sitemap.
+    pub(super) fn list(&mut self, index: DocumentId, child: &Loc, position: Position) {
+        if self.listings.len() < MAX_CHILDREN {
+            self.listings.push(Listing {
+                index,
+                child: fingerprint(child),
+                position,
+            });
+        }
+    }
+
+    /// What only shows when all documents are known: the problem, its document and its place.
+    pub(super) fn conclude(
+        &self,
+        is_whole: bool,
+        named: &[Loc],
+    ) -> Vec<(Option<DocumentId>, Option<Position>, Problem)> {
+        let mut problems = Vec::new();
+        self.conclude_indexes(&mut problems);
+        self.conclude_suspicions(&mut problems);
+        self.conclude_kinds(is_whole, named, &mut problems);
+        problems
+    }
+
+    fn kind(&self, DocumentId(index): DocumentId) -> Option<Kind> {
+        self.documents.get(index).and_then(|document| document.kind)
+    }
+
+    /// Indexes in indexes, and those that lead back (R40).
+    fn conclude_indexes(
+        &self,
+        problems: &mut Vec<(Option<DocumentId>, Option<Position>, Problem)>,
+    ) {
+        let nested: Vec<(&Listing, DocumentId)> = self
+            .listings
+            .iter()
+            .filter_map(|listing| {
+                let child = *self.by_place.get(&listing.child)?;
+                let is_nested = child != listing.index && self.kind(child) == Some(Kind::Index);
+                is_nested.then_some((listing, child))
+            })
+            .collect();
+        let edges: Vec<_> = nested
+            .iter()
+            .map(|&(listing, child)| (listing.index, child))
+            .collect();
+        let components = components(&edges);
+        for (listing, child) in nested {
+            let name = self.documents[child.0].name.clone();
+            let problem = if components.get(&listing.index) == components.get(&child) {
+                Problem::Cycle { child: name }
+            } else {
+                Problem::NestedIndex { child: name }
+            };
+            problems.push((Some(listing.index), Some(listing.position), problem));
+        }
+    }
+
+    /// Indexes whose sitemaps all changed just now: true if the files say so themselves (R41).
+    fn conclude_suspicions(
+        &self,
+        problems: &mut Vec<(Option<DocumentId>, Option<Position>, Problem)>,
+    ) {
+        for suspicion in &self.suspicions {
+            let mut children = self
+                .listings
+                .iter()
+                .filter(|listing| listing.index == suspicion.index)
+                .peekable();
+            let is_true = children.peek().is_some()
+                && children.all(|listing| {
+                    let child = self.by_place.get(&listing.child);
+                    let modified = child.and_then(|child| self.documents[child.0].modified);
+                    modified.is_some_and(|modified| super::is_near(modified, suspicion.changed))
+                });
+            if !is_true {
+                let problem = suspicion.problem.clone();
+                problems.push((Some(suspicion.index), Some(suspicion.position), problem));
+            }
+        }
+    }
+
+    /// Which kinds of documents there are (R31, R48, R75).
+    fn conclude_kinds(
+        &self,
+        is_whole: bool,
+        named: &[Loc],
+        problems: &mut Vec<(Option<DocumentId>, Option<Position>, Problem)>,
+    ) {
+        let listed: HashMap<u64, DocumentId> = self
+            .listings
+            .iter()
+            .map(|listing| (listing.child, listing.index))
+            .collect();
+        for sitemap in named {
+            if let Some(&DocumentId(index)) = listed.get(&fingerprint(sitemap)) {
+                let problem = Problem::BesideIndex {
+                    sitemap: sitemap.clone(),
+                    index: self.documents[index].name.clone(),
+                };
+                problems.push((None, None, problem));
+            }
+        }
+        let is_feed = |kind: Option<Kind>| kind.is_some_and(Kind::is_feed);
+        let is_index = |kind: Option<Kind>| kind == Some(Kind::Index);
+        let known = || {
+            self.documents
+                .iter()
+                .filter(|document| document.kind.is_some())
+        };
+        if known().next().is_some() && known().all(|document| is_feed(document.kind)) {
+            problems.push((Some(DocumentId(0)), None, Problem::OnlyFeeds));
+        }
+        let sitemaps =
+            known().filter(|document| !is_index(document.kind) && !is_feed(document.kind));
+        if !known().any(|document| is_index(document.kind)) {
+            let count = sitemaps.count();
+            if count > 1 && (is_whole || named.len() > 1) {
+                problems.push((None, None, Problem::NoIndex { count }));
+            }
+            return;
+        }
+        if !is_whole {
+            return;
+        }
+        for (number, document) in self.documents.iter().enumerate() {
+            let is_sitemap = document
+                .kind
+                .is_some_and(|kind| kind != Kind::Index && !kind.is_feed());
+            let is_named = document.place.as_ref().is_some_and(|place| {
+                listed.contains_key(&fingerprint(place)) || named.contains(place)
+            });
+            if is_sitemap && !is_named && document.listed_by.is_none() {
+                problems.push((Some(DocumentId(number)), None, Problem::Unlisted));
+            }
+        }
+    }
+}
+
+/// Which nodes of a graph lead to each other: those with the same number (Kosaraju's algorithm).
+fn components(edges: &[(DocumentId, DocumentId)]) -> HashMap<DocumentId, usize> {
+    let mut forward: HashMap<DocumentId, Vec<DocumentId>> = HashMap::new();
+    let mut backward: HashMap<DocumentId, Vec<DocumentId>> = HashMap::new();
+    for &(from, to) in edges {
+        forward.entry(from).or_default().push(to);
+        backward.entry(to).or_default().push(from);
+    }
+    let mut finished = Vec::new();
+    let mut seen = HashSet::new();
+    for &(start, _) in edges {
+        // A node is waiting to be entered, or, the second time, to be left.
+        let mut waiting = vec![(start, false)];
+        while let Some((node, is_left)) = waiting.pop() {
+            if is_left {
+                finished.push(node);
+            } else if seen.insert(node) {
+                waiting.push((node, true));
+                let next = forward.get(&node).into_iter().flatten();
+                waiting.extend(next.map(|&next| (next, false)));
+            }
+        }
+    }
+    let mut components = HashMap::new();
+    for (number, &start) in finished.iter().rev().enumerate() {
+        let mut waiting = vec![start];
+        while let Some(node) = waiting.pop() {
+            if components.contains_key(&node) {
+                continue;
+            }
+            components.insert(node, number);
+            waiting.extend(backward.get(&node).into_iter().flatten());
+        }
+    }
+    components
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_are_what_leads_back() {
+        let edges = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 3), (4, 5)];
+        let edges = edges.map(|(from, to)| (DocumentId(from), DocumentId(to)));
+        let components = components(&edges);
+        let same = |one, other| components[&DocumentId(one)] == components[&DocumentId(other)];
+        assert!(same(0, 1) && same(1, 2) && same(3, 4));
+        assert!(!same(2, 3) && !same(4, 5));
+    }
+}

@@ -1,0 +1,280 @@
+//! What shows without a program around it: answers of pages, redirects, repetitions, sets in memory.
+
+use super::*;
+use crate::read::Severity;
+
+const NOW: &str = "2026-03-02T12:00:00Z";
+
+fn loc(url: &str) -> Loc {
+    Loc::parse(url).unwrap()
+}
+
+fn validator() -> Validator {
+    Validator::new(Options::new(NOW.parse().unwrap()))
+}
+
+fn urlset(entries: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n{entries}\n</urlset>\n"
+    )
+}
+
+fn index(children: &[&str]) -> String {
+    let entries = children
+        .iter()
+        .map(|child| format!("<sitemap><loc>{child}</loc></sitemap>\n"))
+        .collect::<Vec<_>>()
+        .concat();
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n{entries}</sitemapindex>\n"
+    )
+}
+
+/// A finding in short: severity, rule and line.
+fn short(finding: &Finding) -> String {
+    let line = finding
+        .position
+        .map_or_else(String::new, |position| format!(":{}", position.line));
+    format!("{} {}{line}", finding.severity, finding.rule)
+}
+
+/// Checks documents at their places, and says what was found in each, and at the end.
+fn check_set(validator: Validator, documents: &[(&str, String)]) -> Vec<String> {
+    let mut validator = validator;
+    let mut said = Vec::new();
+    for (place, text) in documents {
+        let place = loc(place);
+        let mut facts = Facts::new(place.as_str());
+        facts.place = Some(&place);
+        let mut sink = |finding: Finding| said.push(short(&finding));
+        validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
+    }
+    validator.finish(&mut |finding| said.push(short(&finding)));
+    said
+}
+
+#[test]
+fn answers_of_pages_are_judged() {
+    let check = |facts: &PageFacts, expected: &[&str]| {
+        let mut validator = validator();
+        let mut said = Vec::new();
+        let report = validator
+            .check(urlset("").as_bytes(), &Facts::new("x"), &mut |_| {})
+            .unwrap();
+        let page = loc("https://h.ex/a");
+        validator.page(report.document, &page, None, facts, &mut |finding| {
+            assert_eq!(finding.url.as_deref(), Some("https://h.ex/a"));
+            said.push(short(&finding));
+        });
+        assert_eq!(said, expected);
+    };
+    let facts = PageFacts::default;
+    check(&facts(), &[]);
+    let redirects_to = Some("https://h.ex/b".to_owned());
+    check(
+        &PageFacts {
+            redirects_to,
+            ..facts()
+        },
+        &["warning R10"],
+    );
+    check(
+        &PageFacts {
+            status: Some(404),
+            ..facts()
+        },
+        &["warning R10"],
+    );
+    check(
+        &PageFacts {
+            is_noindex: true,
+            ..facts()
+        },
+        &["warning R79"],
+    );
+    let dates = |lastmod: &str, server: &str| PageFacts {
+        lastmod: Some(LastMod::parse(lastmod).unwrap()),
+        last_modified: Some(server.parse().unwrap()),
+        ..facts()
+    };
+    check(&dates("2026-03-01", "2026-03-02T09:00:00Z"), &["note R15"]);
+    check(&dates("2026-03-01", "2026-03-01T09:00:00Z"), &[]);
+    check(&dates("2026-03-01T08:55:00Z", "2026-03-01T09:00:00Z"), &[]);
+    check(&dates("2026-03-02", "2026-03-01T09:00:00Z"), &[]);
+}
+
+#[test]
+fn place_behind_a_redirect_is_told_when_it_is_another_directory() {
+    let check = |requested: &str, expected: &[&str]| {
+        let (place, requested) = (loc("https://h.ex/sitemap.xml"), loc(requested));
+        let mut facts = Facts::new("x");
+        facts.place = Some(&place);
+        facts.requested = Some(&requested);
+        let mut said = Vec::new();
+        let file = urlset("<url><loc>https://h.ex/a</loc></url>");
+        let mut sink = |finding: Finding| said.push(short(&finding));
+        validator()
+            .check(file.as_bytes(), &facts, &mut sink)
+            .unwrap();
+        assert_eq!(said, expected);
+    };
+    check("https://h.ex/sitemap_index.xml", &[]);
+    check("http://h.ex/sitemap.xml", &["warning R58"]);
+    check("https://h.ex/maps/sitemap.xml", &["warning R58"]);
+}
+
+#[test]
+fn indexes_that_lead_back_are_told_apart_from_nested_ones() {
+    let a = index(&["https://h.ex/b.xml"]);
+    let b = index(&["https://h.ex/c.xml"]);
+    let words = |documents: &[(&str, String)]| {
+        let mut validator = validator();
+        for (place, text) in documents {
+            let place = loc(place);
+            let mut facts = Facts::new(place.as_str());
+            facts.place = Some(&place);
+            validator
+                .check(text.as_bytes(), &facts, &mut |_| {})
+                .unwrap();
+        }
+        let mut said = Vec::new();
+        validator.finish(&mut |finding| said.push(finding.message));
+        said
+    };
+    let c = urlset("<url><loc>https://h.ex/</loc></url>");
+    let nested = [
+        ("https://h.ex/a.xml", a.clone()),
+        ("https://h.ex/b.xml", b.clone()),
+        ("https://h.ex/c.xml", c),
+    ];
+    assert_eq!(words(&nested), ["index lists the index https://h.ex/b.xml"]);
+    let back = index(&["https://h.ex/a.xml", "https://h.ex/c.xml"]);
+    let cycle = [
+        ("https://h.ex/a.xml", a),
+        ("https://h.ex/b.xml", b),
+        ("https://h.ex/c.xml", back),
+    ];
+    assert_eq!(
+        words(&cycle),
+        [
+            "index lists the index https://h.ex/b.xml, which leads back to it",
+            "index lists the index https://h.ex/c.xml, which leads back to it",
+            "index lists the index https://h.ex/a.xml, which leads back to it",
+        ]
+    );
+}
+
+#[test]
+fn repetitions_are_counted_and_not_handed_over() {
+    let mut options = Options::new(NOW.parse().unwrap());
+    options.max_repeats = 2;
+    let mut validator = Validator::new(options);
+    let entries = "<url><loc>/a</loc></url>\n<url><loc>https://h.ex/b c</loc></url>\n".repeat(5);
+    let mut said = Vec::new();
+    let mut sink = |finding: Finding| said.push(short(&finding));
+    let report = validator
+        .check(urlset(&entries).as_bytes(), &Facts::new("x"), &mut sink)
+        .unwrap();
+    assert_eq!(
+        said,
+        [
+            "error R9:3",
+            "error R24:4",
+            "error R9:5",
+            "error R24:6",
+            "warning R26:6",
+            "warning R26:8"
+        ]
+    );
+    assert_eq!((report.counts.errors, report.counts.warnings), (10, 4));
+    let more: Vec<_> = report
+        .repeated
+        .iter()
+        .map(|group| (group.rule.0, group.more))
+        .collect();
+    assert_eq!(more, [(9, 3), (24, 3), (26, 2)]);
+    let summary = validator.finish(&mut |_| {});
+    assert_eq!((summary.counts.errors, summary.counts.warnings), (10, 4));
+    assert_eq!(report.entries, 10);
+}
+
+#[test]
+fn set_is_whole_only_when_the_caller_says_so() {
+    let documents = || {
+        [
+            ("https://h.ex/sitemap.xml", index(&["https://h.ex/a.xml"])),
+            (
+                "https://h.ex/a.xml",
+                urlset("<url><loc>https://h.ex/a</loc></url>"),
+            ),
+            (
+                "https://h.ex/b.xml",
+                urlset("<url><loc>https://h.ex/b</loc></url>"),
+            ),
+        ]
+    };
+    assert_eq!(check_set(validator(), &documents()), Vec::<String>::new());
+    let mut options = Options::new(NOW.parse().unwrap());
+    options.is_whole = true;
+    assert_eq!(
+        check_set(Validator::new(options), &documents()),
+        ["note R31"]
+    );
+}
+
+#[test]
+fn robots_lines_are_resolved_and_prove() {
+    let mut validator = validator();
+    let mut said = Vec::new();
+    let robots = loc("https://h.ex/robots.txt");
+    let mut sink = |finding: Finding| said.push(short(&finding));
+    let lines = ["/sitemap.xml", " https://maps.example/h.xml ", "http://"];
+    let named = validator.robots(&robots, lines, &mut sink);
+    let named: Vec<_> = named.iter().map(Loc::as_str).collect();
+    assert_eq!(
+        named,
+        ["https://h.ex/sitemap.xml", "https://maps.example/h.xml"]
+    );
+    assert_eq!(said, ["warning R73", "warning R73"]);
+    let file = urlset("<url><loc>https://h.ex/a</loc></url>");
+    let said = check_set(validator, &[("https://maps.example/h.xml", file)]);
+    assert_eq!(said, ["note R67:3"]);
+}
+
+#[test]
+fn findings_say_where_and_about_what() {
+    let mut found = Vec::new();
+    let file = urlset("<url><loc>https://h.ex/a</loc><lastmod>2999-01-01</lastmod></url>");
+    let mut sink = |finding| found.push(finding);
+    validator()
+        .check(file.as_bytes(), &Facts::new("x"), &mut sink)
+        .unwrap();
+    let [finding] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(finding.severity, Severity::Warning);
+    assert_eq!(finding.url.as_deref(), Some("https://h.ex/a"));
+    let excerpt = finding.excerpt.as_ref().unwrap();
+    assert_eq!(
+        &excerpt.text[excerpt.marker..],
+        "<lastmod>2999-01-01</lastmod></url>"
+    );
+    assert_eq!(excerpt.column, 31);
+    assert_eq!(finding.help, RuleText::of(finding.rule).unwrap().help);
+}
+
+#[test]
+fn reading_that_fails_is_an_error() {
+    struct Broken;
+    impl io::Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("no disk"))
+        }
+    }
+    let input = io::BufReader::new(Broken);
+    assert!(
+        validator()
+            .check(input, &Facts::new("x"), &mut |_| {})
+            .is_err()
+    );
+}

@@ -1,0 +1,440 @@
+//! What `arpent check` prints, and how it ends.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use serde_json::Value;
+
+use crate::support::{program::Ran, shared};
+
+/// A folder with these files, and a program to run in it.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        Self(folder)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+        command.env_clear().current_dir(self.0.path());
+        command.arg("check").args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    fn check(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command(arguments))
+    }
+
+    fn check_input(&self, arguments: &[&str], input: &str) -> Ran {
+        let mut command = self.command(arguments);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A program that knows before it has read anything that it was misused leaves the pipe broken.
+        drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
+        let output = child.wait_with_output().unwrap();
+        Ran {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+fn json(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", ran.stdout))
+}
+
+fn urlset(entries: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n{entries}\n</urlset>\n"
+    )
+}
+
+const GOOD: &str = "  <url><loc>https://h.example/a</loc></url>";
+
+#[test]
+fn text_is_like_a_compilers() {
+    let entries = "  <url><loc>https://h.example/docs/a</loc><lastmod>2005-02-30</lastmod></url>\n\t<url><loc>https://h.example/b</loc><title>x</title></url>";
+    let place = Place::new(&[("sitemap.xml", &urlset(entries))]);
+    let ran = place
+        .check(&["sitemap.xml", "--at", "https://h.example/docs/"])
+        .expect_code(1);
+    let expected = "\
+sitemap.xml:3:43: error[R13]: date or time does not exist
+    <url><loc>https://h.example/docs/a</loc><lastmod>2005-02-30</lastmod></url>
+                                            ^
+    help: write YYYY-MM-DD, or YYYY-MM-DDThh:mm:ss with Z or an offset such as +01:00; without a date leave the element out
+sitemap.xml:4:37: warning[R6]: unknown element <title> (only the schema refuses it)
+    <url><loc>https://h.example/b</loc><title>x</title></url>
+                                       ^
+    help: put into <urlset> nothing but <url> elements, and into these only loc, lastmod, changefreq, priority and extensions
+sitemap.xml:4:7: error[R58]: URL is outside of https://h.example/docs/, the directory of the sitemap
+    <url><loc>https://h.example/b</loc><title>x</title></url>
+         ^
+    help: move the sitemap to https://h.example/ or above, or list the URL in a sitemap there
+sitemap.xml: note[R62]: sitemap is in https://h.example/docs/ and can list no URL outside of it
+    help: a sitemap in the root directory may list every URL of its host
+1 file, 2 entries: 2 errors, 1 warning, 1 note
+";
+    let found: Vec<&str> = ran.stdout.lines().collect();
+    let expected: Vec<&str> = expected.lines().collect();
+    assert_eq!(found.len(), expected.len(), "{}", ran.stdout);
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!(found, expected);
+    }
+    assert!(!ran.stdout.contains('\x1b'), "colours without a terminal");
+}
+
+#[test]
+fn repetitions_are_grouped() {
+    let entries = "<url><loc>/a</loc></url>\n".repeat(1_200);
+    let place = Place::new(&[("sitemap.xml", &urlset(&entries))]);
+    let ran = place
+        .check(&["sitemap.xml", "--repeats", "2"])
+        .expect_code(1);
+    assert_eq!(
+        ran.stdout.matches("error[R9]: URL is").count(),
+        2,
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        ran.stdout
+            .contains("sitemap.xml: error[R9]: 1,198 more like this"),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        ran.stdout
+            .contains("1 file, 1,200 entries: 1,200 errors, 0 warnings"),
+        "{}",
+        ran.stdout
+    );
+    // The same advice is given once.
+    assert_eq!(ran.stdout.matches("help: ").count(), 1, "{}", ran.stdout);
+    let all = place.check(&["sitemap.xml", "--repeats", "100000"]);
+    assert_eq!(all.stdout.matches("error[R9]: URL is").count(), 1_200);
+}
+
+#[test]
+fn json_is_one_object() {
+    let broken = "<url><loc>https://h.example/\u{202e}\"x\"</loc></url>";
+    let place = Place::new(&[("a.xml", &urlset(broken)), ("b.xml", &urlset(GOOD))]);
+    let ran = place
+        .check(&["a.xml", "b.xml", "--format", "json"])
+        .expect_code(1);
+    let said = json(&ran);
+    let finding = said["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|finding| finding["rule"] == "R24")
+        .unwrap();
+    assert_eq!(finding["file"], "a.xml");
+    assert_eq!(finding["line"], 3);
+    assert_eq!(finding["column"], 6);
+    assert_eq!(finding["offset"], 105);
+    assert_eq!(finding["severity"], "error");
+    assert_eq!(finding["source"], "rule");
+    assert_eq!(finding["url"], "https://h.example/%E2%80%AE%22x%22");
+    assert!(finding["message"].is_string() && finding["help"].is_string());
+    assert!(
+        finding["text"]
+            .as_str()
+            .unwrap()
+            .contains("<loc>https://h.example/")
+    );
+    let files = said["files"].as_array().unwrap();
+    assert_eq!(files.len(), 2);
+    assert_eq!(files[1]["file"], "b.xml");
+    assert_eq!(files[1]["kind"], "urlset");
+    assert_eq!(files[1]["entries"], 1);
+    assert_eq!(files[1]["errors"], 0);
+    assert_eq!(files[1]["complete"], true);
+    assert_eq!(files[1]["directory"], "https://h.example/");
+    assert_eq!(said["summary"]["files"], 2);
+    assert_eq!(said["summary"]["entries"], 2);
+    assert_eq!(said["summary"]["errors"], 1);
+    // Nothing in it acts on a terminal.
+    assert!(!ran.stdout.contains('\u{202e}'));
+}
+
+#[test]
+fn standard_input_is_a_file() {
+    let place = Place::new(&[]);
+    let ran = place
+        .check_input(
+            &["-", "--at", "https://h.example/sitemap.xml"],
+            &urlset(GOOD),
+        )
+        .expect_code(0);
+    assert_eq!(
+        ran.stdout,
+        "1 file, 1 entry: 0 errors, 0 warnings, 0 notes\n"
+    );
+    let ran = place.check_input(&["-"], "<html></html>").expect_code(1);
+    assert!(
+        ran.stdout.starts_with("-:1:1: error[R4]: "),
+        "{}",
+        ran.stdout
+    );
+    let ran = place.check_input(&["-", "--at", "https://h.example/"], &urlset(GOOD));
+    assert!(
+        ran.expect_code(2)
+            .stderr
+            .contains("--at: expected the whole URL of the file")
+    );
+}
+
+#[test]
+fn wrong_usage_says_what_was_expected() {
+    let place = Place::new(&[("a.xml", &urlset(GOOD)), ("empty/readme.md", "x")]);
+    let check = |arguments: &[&str], expected: &str| {
+        let ran = place.check(arguments).expect_code(2);
+        assert!(
+            ran.stderr.contains(expected),
+            "{arguments:?}: {}",
+            ran.stderr
+        );
+    };
+    check(&[], "required");
+    check(&["gone.xml"], "cannot read gone.xml: ");
+    check(&["empty"], "no sitemap found in empty");
+    check(&["a.xml", "--at", "h.example"], "--at: URL is not absolute");
+    check(
+        &["a.xml", "a.xml", "--at", "https://h.example/a.xml"],
+        "expected the URL of a folder",
+    );
+    check(
+        &["a.xml", "--robots", "https://h.example"],
+        "--robots: expected https://HOST=FILE",
+    );
+    check(
+        &["a.xml", "--robots", "https://h.example=gone"],
+        "--robots: cannot read gone",
+    );
+    check(&["a.xml", "--format", "yaml"], "yaml");
+    check(&["--explain", "R81"], "expected a rule from R1 to R80");
+}
+
+#[test]
+fn file_that_cannot_be_read_does_not_hide_the_others() {
+    let place = Place::new(&[("b.xml", &urlset("<url/>"))]);
+    let ran = place.check(&["gone.xml", "b.xml"]).expect_code(2);
+    assert!(
+        ran.stderr.contains("cannot read gone.xml"),
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        ran.stdout.contains("b.xml:3:1: error[R7]"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn rule_is_explained() {
+    let place = Place::new(&[]);
+    let ran = place.check(&["--explain", "r13"]).expect_code(0);
+    assert!(
+        ran.stdout
+            .starts_with("R13: lastmod is a W3C date-time\nhelp: write YYYY-MM-DD"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn folder_is_served_where_its_index_says() {
+    let index = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><sitemap><loc>https://h.example/docs/a.xml</loc></sitemap></sitemapindex>\n";
+    let place = Place::new(&[
+        ("set/sitemap.xml", index),
+        (
+            "set/a.xml",
+            &urlset("<url><loc>https://h.example/docs/a</loc></url>"),
+        ),
+        ("set/.arpent-manifest.json", "{}"),
+        ("set/page.html", "<html></html>"),
+    ]);
+    let ran = place.check(&["set"]).expect_code(0);
+    assert!(
+        ran.stderr
+            .contains("set is taken to be served at https://h.example/docs/"),
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        ran.stdout
+            .contains("2 files, 2 entries: 0 errors, 0 warnings, 1 note"),
+        "{}",
+        ran.stdout
+    );
+    let elsewhere = place
+        .check(&["set", "--at", "https://h.example/other"])
+        .expect_code(1);
+    assert!(
+        elsewhere.stdout.contains("error[R58]"),
+        "{}",
+        elsewhere.stdout
+    );
+}
+
+/// What the schema says of a document, and what the strict reading does.
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    /// Both accept it or both refuse it.
+    Same,
+    /// The schema accepts what a rule refuses, with the rule.
+    RuleOnly(String),
+    /// The schema refuses what the rules let pass or nearly so, with the finding.
+    SchemaOnly(String),
+}
+
+/// Checks a file alone. The schema agrees when it refuses exactly what has an error, or something that only the schema refuses.
+fn verdict(file: &Path, is_valid: bool) -> Verdict {
+    let place = Place::new(&[]);
+    let ran = place.check(&[file.to_str().unwrap(), "--format", "json"]);
+    let said = json(&ran);
+    let findings = said["findings"].as_array().unwrap();
+    let is_schema = |finding: &&Value| finding["source"] == "schema";
+    let is_error = |finding: &&Value| finding["severity"] == "error";
+    let words = |finding: &Value| {
+        format!(
+            "{} {}",
+            finding["severity"].as_str().unwrap(),
+            finding["rule"].as_str().unwrap()
+        )
+    };
+    let refused = findings
+        .iter()
+        .find(is_schema)
+        .or(findings.iter().find(is_error));
+    match (is_valid, refused) {
+        (true, None) | (false, Some(_)) => Verdict::Same,
+        (true, Some(finding)) if is_schema(&finding) => {
+            panic!("{}: the schema accepts it: {finding}", file.display())
+        }
+        (true, Some(finding)) => Verdict::RuleOnly(words(finding)),
+        (false, None) => {
+            Verdict::SchemaOnly(findings.iter().map(words).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+#[test]
+fn strict_verdicts_agree_with_the_schemas() {
+    let Some(shared) = shared() else { return };
+    let examples = shared.join("schemas/examples");
+    let mut differences = BTreeMap::new();
+    let mut count = 0;
+    for (folder, is_valid) in [
+        ("valid", true),
+        ("invalid", false),
+        ("xsd-too-lenient", true),
+    ] {
+        for file in files(&examples.join(folder)) {
+            count += 1;
+            let name = file.file_name().unwrap().to_str().unwrap().to_owned();
+            match verdict(&file, is_valid) {
+                Verdict::Same => {}
+                Verdict::RuleOnly(finding) => drop(differences.insert(name, finding)),
+                Verdict::SchemaOnly(findings) => {
+                    panic!("{name}: only the schema refuses it: {findings}")
+                }
+            }
+        }
+    }
+    assert!(count >= 60, "{count} documents");
+    // What the schema lets pass and the text of the protocol, or Google's, does not.
+    let expected = [
+        ("xsd-accepts-date-with-zone.xml", "error R13"),
+        ("xsd-accepts-datetime-without-zone.xml", "error R13"),
+        ("xsd-accepts-ftp-loc.xml", "error R9"),
+        ("xsd-accepts-hour-24.xml", "error R13"),
+        ("xsd-accepts-link-without-href.xml", "error R71"),
+        ("xsd-accepts-negative-year.xml", "error R13"),
+        ("xsd-accepts-other-host.xml", "error R60"),
+        // White space around a URL is a warning: consumers trim it.
+        ("xsd-accepts-raw-non-ascii-and-space.xml", "error R24"),
+        ("xsd-accepts-relative-loc.xml", "error R9"),
+        ("xsd-accepts-two-news-in-one-url.xml", "error R71"),
+        ("xsd-accepts-video-duration-0.xml", "error R71"),
+        (
+            "xsd-accepts-video-without-content-or-player.xml",
+            "error R71",
+        ),
+    ];
+    let expected = expected.map(|(name, finding)| (name.to_owned(), finding.to_owned()));
+    assert_eq!(differences, BTreeMap::from(expected));
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn strict_verdicts_agree_with_xmllint_on_documents_of_other_projects() {
+    let Some(shared) = shared() else { return };
+    let folder = shared.join("conformance/sitemaps");
+    let mut differences = BTreeMap::new();
+    let mut count = 0;
+    for project in files(&folder) {
+        let Ok(text) = fs::read_to_string(project.join("xsd.json")) else {
+            continue;
+        };
+        let verdicts: BTreeMap<String, Value> = serde_json::from_str(&text).unwrap();
+        for (name, said) in verdicts {
+            let is_valid = said["xsd"] == "valid";
+            let path = project.join(&name);
+            if !path.is_file() {
+                continue;
+            }
+            count += 1;
+            let key = format!("{}/{name}", project.file_name().unwrap().to_str().unwrap());
+            match verdict(&path, is_valid) {
+                Verdict::Same => {}
+                Verdict::RuleOnly(finding) => {
+                    drop(differences.insert(key, format!("rule: {finding}")));
+                }
+                Verdict::SchemaOnly(findings) => {
+                    drop(differences.insert(key, format!("schema: {findings}")));
+                }
+            }
+        }
+    }
+    assert!(count > 30, "{count} documents");
+    let table = include_str!("../data/expected_failures/check_xsd.txt");
+    let expected: BTreeMap<String, String> = table
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+        .map(|line| {
+            let (name, rest) = line.split_once(" | ").unwrap();
+            (
+                name.to_owned(),
+                rest.split(" | ").next().unwrap().to_owned(),
+            )
+        })
+        .collect();
+    assert_eq!(differences, expected);
+}
