@@ -72,9 +72,29 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "always|auto", help_heading = "Output")]
     index: Option<String>,
 
+    /// The formats: xml, txt (URLs alone), rss and atom (feeds of recent changes) [default: xml]
+    #[arg(long, value_name = "xml,txt,rss,atom", help_heading = "Output")]
+    format: Vec<String>,
+
     /// Do not compress the sitemap files
     #[arg(long, help_heading = "Output")]
     no_gzip: bool,
+
+    /// How often matching pages change, e.g. '/news/*=daily' (repeatable, the first that fits counts)
+    #[arg(long, value_name = "GLOB=V", help_heading = "Output")]
+    changefreq: Vec<String>,
+
+    /// How important matching pages are within the site, e.g. '/shop/*=0.8' (repeatable, the first that fits counts)
+    #[arg(long, value_name = "GLOB=V", help_heading = "Output")]
+    priority: Vec<String>,
+
+    /// Say in the entries what the pages say of their images, and of their versions in other languages
+    #[arg(long, value_name = "images,hreflang", help_heading = "Output")]
+    extensions: Vec<String>,
+
+    /// Say in each file where its schemas are, for validators that ask for it
+    #[arg(long, help_heading = "Output")]
+    schema_location: bool,
 
     /// Publish even if the guard refuses, and replace files that are not arpent's (after a backup)
     #[arg(long, help_heading = "Output")]
@@ -192,6 +212,10 @@ impl CrawlArgs {
     pub(crate) fn typed(&self) -> Vec<(&'static str, Value)> {
         let lists = [
             ("urls", &self.urls),
+            ("format", &self.format),
+            ("changefreq", &self.changefreq),
+            ("priority", &self.priority),
+            ("extensions", &self.extensions),
             ("include", &self.include),
             ("exclude", &self.exclude),
             ("follow_only", &self.follow_only),
@@ -219,6 +243,7 @@ impl CrawlArgs {
         ];
         let switches = [
             ("no_gzip", self.no_gzip),
+            ("schema_location", self.schema_location),
             ("force", self.force),
             ("dry_run", self.dry_run),
             ("fresh", self.fresh),

@@ -1,6 +1,8 @@
 //! What is told of a site at the end: one line of JSON for scripts, a page of text for people. It
 //! holds what others counted; it counts nothing itself but the sums.
 
+mod extensions;
+
 use std::{cmp::Reverse, collections::BTreeMap, path::PathBuf, time::Duration};
 
 use crawler::{
@@ -12,6 +14,7 @@ use crawler::{
 };
 use serde::Serialize;
 
+use self::extensions::ExtensionLines;
 use crate::{exit_code::ExitCode, human};
 
 /// Files named in the text; the JSON names all.
@@ -96,6 +99,9 @@ pub(crate) struct Summary {
     fetched: u64,
     not_modified: u64,
     files: Vec<FileLine>,
+    /// What became of the extensions that were asked for.
+    #[serde(skip_serializing_if = "ExtensionLines::is_empty")]
+    extensions: ExtensionLines,
     /// Wall time of this start, in seconds.
     duration_s: f64,
     /// Bytes received.
@@ -154,6 +160,7 @@ impl Summary {
             fetched: 0,
             not_modified: 0,
             files: Vec::new(),
+            extensions: ExtensionLines::default(),
             duration_s: 0.0,
             bytes_in: 0,
             report: Report::default(),
@@ -195,6 +202,8 @@ impl Summary {
         self.sitemap_urls.clone_from(&published.sitemap_urls);
         self.dropped = published.dropped.len();
         self.duplicates = published.duplicates;
+        self.extensions = ExtensionLines::new(&published.extensions);
+        self.notices.extend_from_slice(&published.notices);
     }
 
     /// How long it took.
@@ -226,6 +235,7 @@ impl Summary {
         if !self.files.is_empty() {
             self.add_files(&mut lines);
         }
+        self.extensions.add_to(&mut lines);
         if !self.sitemap_urls.is_empty() {
             lines.push("  for robots.txt:".to_owned());
             lines.extend(
@@ -256,13 +266,8 @@ impl Summary {
         if self.resumed {
             lines.push("  this start went on with the run before it".to_owned());
         }
-        add_reasons(
-            lines,
-            "excluded",
-            self.report.excluded_total(),
-            &self.report.excluded,
-        );
-        add_reasons(lines, "failed", self.failed, &self.report.failed_reasons);
+        add_reasons(lines, "excluded", with_texts(&self.report.excluded));
+        add_reasons(lines, "failed", with_texts(&self.report.failed_reasons));
         if self.queued > 0 {
             lines.push(format!("  {} not reached", human::number(self.queued)));
         }
@@ -324,27 +329,26 @@ impl Summary {
     }
 }
 
-/// Adds a total and its parts, the largest first.
-fn add_reasons(
-    lines: &mut Vec<String>,
-    word: &str,
-    total: u64,
-    reasons: &BTreeMap<&'static str, u64>,
-) {
+fn with_texts(reasons: &BTreeMap<&'static str, u64>) -> Vec<(u64, &'static str, &'static str)> {
+    let with_text = |(code, count): (&&'static str, &u64)| {
+        let text = Reason::from_code(code).map_or("", Reason::text);
+        (*count, *code, text)
+    };
+    reasons.iter().map(with_text).collect()
+}
+
+/// Adds a total and its parts (count, code, text), the largest first.
+fn add_reasons(lines: &mut Vec<String>, word: &str, mut reasons: Vec<(u64, &str, &str)>) {
+    let total: u64 = reasons.iter().map(|(count, ..)| count).sum();
     if total == 0 {
         return;
     }
     lines.push(format!("  {} {word}:", human::number(total)));
-    let mut reasons: Vec<_> = reasons
-        .iter()
-        .map(|(code, count)| (*count, *code))
-        .collect();
-    reasons.sort_by_key(|(count, code)| (Reverse(*count), *code));
+    reasons.sort_by_key(|(count, code, _)| (Reverse(*count), *code));
     let width = reasons
         .first()
-        .map_or(0, |(count, _)| human::number(*count).len());
-    for (count, code) in reasons {
-        let text = Reason::from_code(code).map_or("", Reason::text);
+        .map_or(0, |(count, ..)| human::number(*count).len());
+    for (count, code, text) in reasons {
         lines.push(format!(
             "    {:>width$}  {text} ({code})",
             human::number(count)
@@ -354,6 +358,8 @@ fn add_reasons(
 
 #[cfg(test)]
 mod tests {
+    use crawler::export::{ExtensionCounts, KindCounts, LeftOut};
+
     use super::*;
 
     fn summary() -> Summary {
@@ -398,6 +404,8 @@ mod tests {
             listed: 1_234,
             duplicates: 0,
             dropped: vec!["sitemap.old.xml.gz".to_owned()],
+            extensions: ExtensionCounts::default(),
+            notices: Vec::new(),
             problems: Vec::new(),
         });
         summary
@@ -419,6 +427,52 @@ mod tests {
                 r#""duration_s":123.457,"bytes_in":12900000}"#
             )
         );
+    }
+
+    #[test]
+    fn extensions_are_told_of_where_they_were_asked_for() {
+        let mut summary = summary();
+        summary.files.clear();
+        let images = KindCounts {
+            pages: 2,
+            written: 1_001,
+            pages_cut: 1,
+            pages_not_read: 3,
+            ..KindCounts::default()
+        };
+        let left_out = [(LeftOut::OtherHost, 4), (LeftOut::NoReturnLink, 12)];
+        summary.set_published(&Published {
+            extensions: ExtensionCounts {
+                images: Some(images),
+                hreflang: Some(KindCounts {
+                    left_out: left_out.into(),
+                    ..KindCounts::default()
+                }),
+            },
+            ..Published::default()
+        });
+        let json = summary.json().unwrap();
+        let (_, json) = json.split_once(r#""extensions":"#).unwrap();
+        let (json, _) = json.split_once(r#","duration_s""#).unwrap();
+        assert_eq!(
+            json,
+            concat!(
+                r#"{"images":{"pages":2,"written":1001,"left_out":{},"pages_cut":1,"pages_not_read":3},"#,
+                r#""hreflang":{"pages":0,"written":0,"left_out":{"no-return-link":12,"other-host":4},"#,
+                r#""pages_cut":0,"pages_not_read":0}}"#
+            )
+        );
+        let expected = "
+  1,001 images in the entries of 2 pages
+  1 page with more images than are taken
+  3 pages read before images were asked for: the next crawl takes them
+  0 language links in the entries of 0 pages
+  16 language links left out:
+    12  without a link back (no-return-link)
+     4  on another host, where the link back cannot be seen (other-host)
+";
+        let text = summary.text().join("\n");
+        assert!(text.contains(expected), "{text}");
     }
 
     #[test]

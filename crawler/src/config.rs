@@ -4,7 +4,11 @@
 //! A default that is stated in a doc comment here, in `Default` and in `config/default.toml` is the
 //! same in all three; a test compares the last two.
 
-use std::{net::IpAddr, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet, net::IpAddr, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration,
+};
+
+pub use sitemap_core::{ChangeFreq, Priority};
 
 use crate::url_key::{Identity, Origin};
 
@@ -256,6 +260,14 @@ pub enum PageAction {
         /// Attribute name; `None` reads the text.
         attribute: Option<String>,
     },
+    /// The first match, this attribute of it or its text, is kept for own elements ([`ElementValue::Selected`]).
+    /// Of several rules for the same name the first with a value wins.
+    Select {
+        /// What it is kept as: prefix and name of the element, e.g. `shop:price`.
+        name: String,
+        /// Attribute name; `None` reads the text.
+        attribute: Option<String>,
+    },
 }
 
 /// How pages are read.
@@ -302,6 +314,16 @@ impl Default for ParseConfig {
     }
 }
 
+/// What entries say besides `loc` and `lastmod`, taken from the pages themselves. Default: nothing. What
+/// is not asked for is neither looked for nor stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Extensions {
+    /// The images of each page (`image:image`).
+    pub images: bool,
+    /// The versions of each page in other languages (`xhtml:link` with `hreflang`).
+    pub hreflang: bool,
+}
+
 /// Where the files of the set stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
@@ -320,6 +342,109 @@ pub enum IndexMode {
     Always,
     /// Not when the whole site is within one file's aim: then `sitemap.xml` is the only urlset.
     Auto,
+}
+
+/// A format of the protocol that a published set can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Format {
+    /// XML sitemaps.
+    Xml,
+    /// Lists of URLs alone.
+    Text,
+    /// A feed of recent changes, RSS 2.0.
+    Rss,
+    /// A feed of recent changes, Atom 1.0.
+    Atom,
+}
+
+/// A value for the entries of some pages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryRule<T> {
+    /// Glob on path and query (see [`ScopeConfig`]); `*` for every page.
+    pub pages: String,
+    /// What they get.
+    pub value: T,
+}
+
+/// What entries say besides where a page is and when it changed. Of several rules for the same thing
+/// the first that fits decides.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EntryConfig {
+    /// How often pages are likely to change. Default none: search engines hardly look at it.
+    pub changefreq: Vec<EntryRule<ChangeFreq>>,
+    /// How important pages are among those of the site. Default none, which means 0.5.
+    pub priority: Vec<EntryRule<Priority>>,
+    /// Own namespaces, with the elements that entries get of them. Default none.
+    pub namespaces: Vec<Namespace>,
+}
+
+/// A namespace that is not the protocol's (<https://www.sitemaps.org/protocol.html#extending>).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Namespace {
+    /// What stands for it in files: a letter or `_`, then letters, digits, `-`, `.` and `_`.
+    pub prefix: String,
+    /// Its address: an absolute URI that is not that of a known extension.
+    pub uri: String,
+    /// URL of its schema, for [`PublishConfig::schema_location`].
+    pub schema: Option<String>,
+    /// Its elements, in the order in which entries have them. At most [`MAX_ELEMENTS`] in all namespaces.
+    pub elements: Vec<NamespaceElement>,
+}
+
+/// Own elements that may be defined at most: with the longest values an entry then has less than 1 MB.
+pub const MAX_ELEMENTS: usize = 100;
+
+/// An element of a [`Namespace`]. Of several with the same name the first that fits and has a value counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamespaceElement {
+    /// Its name without prefix.
+    pub name: String,
+    /// Which entries have it: glob on path and query (see [`ScopeConfig`]); `*` for every page.
+    pub pages: String,
+    /// What stands in it.
+    pub value: ElementValue,
+}
+
+/// What stands in an own element. Without a value there is no element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ElementValue {
+    /// The same text everywhere.
+    Constant(String),
+    /// What the page has where a CSS selector matches first.
+    Selected {
+        /// CSS selector.
+        selector: String,
+        /// Attribute name; `None` reads the text.
+        attribute: Option<String>,
+    },
+    /// The field of this name in the input that an entry was made from.
+    Field(String),
+}
+
+impl EntryConfig {
+    /// The page rules that select the values of own elements; they belong to [`ParseConfig::page_rules`].
+    pub fn page_rules(&self) -> Vec<PageRule> {
+        let mut rules = Vec::new();
+        for namespace in &self.namespaces {
+            for element in &namespace.elements {
+                if let ElementValue::Selected {
+                    selector,
+                    attribute,
+                } = &element.value
+                {
+                    rules.push(PageRule {
+                        pages: element.pages.clone(),
+                        selector: selector.clone(),
+                        action: PageAction::Select {
+                            name: format!("{}:{}", namespace.prefix, element.name),
+                            attribute: attribute.clone(),
+                        },
+                    });
+                }
+            }
+        }
+        rules
+    }
 }
 
 /// Where and how the result is written.
@@ -345,8 +470,19 @@ pub struct PublishConfig {
     pub file_bytes: u64,
     /// Files one index names at most. Default 50,000, the protocol's limit.
     pub index_entries: u64,
+    /// Which formats. Feeds list recent changes only, so XML or text must be among them. Default XML.
+    pub formats: BTreeSet<Format>,
+    /// Pages in a feed at most, from 1 to 50,000. Default 500.
+    pub feed_entries: u64,
+    /// Files say where their schemas are (`xsi:schemaLocation`): search engines ignore it, some validators
+    /// ask for it. Default no.
+    pub schema_location: bool,
+    /// What entries say besides URL and date. Default nothing.
+    pub entries: EntryConfig,
     /// How long a dropped part stays on disk after it left the index. Default 24 h.
     pub grace: Duration,
+    /// What is taken from the pages for their entries. Default nothing.
+    pub extensions: Extensions,
     /// Publish in spite of the guard, and replace foreign files after a backup. Default no.
     pub force: bool,
 }
@@ -364,7 +500,12 @@ impl Default for PublishConfig {
             file_entries: 10_000,
             file_bytes: 10_000_000,
             index_entries: 50_000,
+            formats: BTreeSet::from([Format::Xml]),
+            feed_entries: 500,
+            schema_location: false,
+            entries: EntryConfig::default(),
             grace: Duration::from_secs(24 * 60 * 60),
+            extensions: Extensions::default(),
             force: false,
         }
     }

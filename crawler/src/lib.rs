@@ -32,7 +32,7 @@
 //! | [`store`] | what is known, durably |
 //! | [`runs`] | which run is open, which begins? |
 //! | [`holds`] | which hosts asked to wait, across starts? |
-//! | [`page`], [`site`], [`url_key`], [`config`], [`clock`] | the words everything else is written in |
+//! | [`page`], [`site`], [`url_key`], [`pattern`], [`config`], [`clock`] | the words everything else is written in |
 
 pub mod engine;
 
@@ -59,6 +59,7 @@ pub mod runs;
 pub mod clock;
 pub mod config;
 pub mod page;
+pub mod pattern;
 pub mod site;
 pub mod url_key;
 

@@ -4,6 +4,8 @@
 //! decides from it, and the decision is stored beside the facts only so that people can read it.
 //! Changed settings judge the stored facts again.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use crate::url_key::UrlKey;
@@ -219,6 +221,8 @@ pub struct Directives {
     pub nofollow: bool,
     /// The earliest `unavailable_after`.
     pub unavailable_after: Option<Timestamp>,
+    /// `noimageindex` was said: the images of the page are not for search engines.
+    pub noimageindex: bool,
 }
 
 /// What the page says of its canonical URL, after normalisation.
@@ -283,6 +287,39 @@ pub struct Link {
     pub nofollow: bool,
 }
 
+/// A version of a page in another language, or for another region, as the page names it (`hreflang`).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LanguageVersion {
+    /// The code as it is written: whether it is one is judged later. Trimmed, in lower case, without
+    /// control characters, at most [`LanguageVersion::MAX_CODE_BYTES`] long.
+    pub hreflang: String,
+    /// Where the version is, normalised; often the page itself.
+    pub target: UrlKey,
+}
+
+impl LanguageVersion {
+    /// Longest code that is kept: the 35 bytes that RFC 5646 section 4.4.1 asks everybody to have room for, and some,
+    /// so that a longer one is not taken for a code.
+    pub const MAX_CODE_BYTES: usize = 48;
+
+    /// A version; the code is cleaned as [`LanguageVersion::hreflang`] says.
+    pub fn new(hreflang: &str, target: UrlKey) -> Self {
+        let mut code = String::new();
+        for character in hreflang.trim().chars() {
+            if code.len() + character.len_utf8() > Self::MAX_CODE_BYTES {
+                break;
+            }
+            if !character.is_control() {
+                code.push(character.to_ascii_lowercase());
+            }
+        }
+        Self {
+            hreflang: code,
+            target,
+        }
+    }
+}
+
 /// Everything an answer said, and nothing that was decided from it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PageFacts {
@@ -314,10 +351,18 @@ pub struct PageFacts {
     pub location: Option<UrlKey>,
     /// Date found by a page rule's selector, W3C format, checked.
     pub selected_lastmod: Option<String>,
+    /// Values for own elements: what page rules selected, by prefix and name of the element, or fields
+    /// of the input that the entry was made from, by their name. Each as a sitemap can hold it.
+    pub selected_values: BTreeMap<String, String>,
     /// A page rule's exclude selector matched.
     pub excluded_by_page_rule: bool,
     /// Links in document order, deduplicated.
     pub links: Vec<Link>,
+    /// Images of the page in document order, each once; `None` when nobody asked for them.
+    pub images: Option<Vec<UrlKey>>,
+    /// What the page and its headers say of its versions in other languages, ordered by code and target,
+    /// each once; `None` when nobody asked for them.
+    pub alternates: Option<Vec<LanguageVersion>>,
     /// Things worth a warning.
     pub warnings: Warnings,
     /// Text of the first `title`, trimmed, at most 200 characters.
@@ -349,6 +394,12 @@ pub struct Warnings {
     pub page_rule_skipped: bool,
     /// An `unavailable_after` value could not be read.
     pub bad_unavailable_after: bool,
+    /// More images than an entry may have; the rest was not taken.
+    pub images_cut: bool,
+    /// More versions in other languages than the limit; the rest was not taken.
+    pub alternates_cut: bool,
+    /// A value for an own element is too long for a sitemap, and left out.
+    pub long_selected_value: bool,
 }
 
 impl Warnings {
@@ -364,6 +415,9 @@ impl Warnings {
             (self.parse_cut, "parse-cut"),
             (self.page_rule_skipped, "page-rule-skipped"),
             (self.bad_unavailable_after, "bad-unavailable-after"),
+            (self.images_cut, "images-cut"),
+            (self.alternates_cut, "alternates-cut"),
+            (self.long_selected_value, "long-selected-value"),
         ]
         .into_iter()
         .filter_map(|(set, code)| set.then_some(code))
@@ -383,6 +437,9 @@ impl Warnings {
                 "parse-cut" => warnings.parse_cut = true,
                 "page-rule-skipped" => warnings.page_rule_skipped = true,
                 "bad-unavailable-after" => warnings.bad_unavailable_after = true,
+                "images-cut" => warnings.images_cut = true,
+                "alternates-cut" => warnings.alternates_cut = true,
+                "long-selected-value" => warnings.long_selected_value = true,
                 _ => {}
             }
         }

@@ -5,13 +5,12 @@
 #[cfg(test)]
 mod tests;
 
-use globset::{GlobBuilder, GlobMatcher};
-
 use crate::{
     config::{ScopeConfig, ScopeWidth},
     page::Reason,
+    pattern::Pattern,
     site::Site,
-    url_key::{UrlKey, escape_of, key_spelling},
+    url_key::UrlKey,
 };
 
 /// What the scope says of one URL.
@@ -49,20 +48,10 @@ pub struct ScopeError {
 #[derive(Debug, Clone)]
 pub struct Scope {
     site: Site,
-    exclude: Vec<Rule>,
-    follow_only: Vec<Rule>,
-    list_only: Vec<Rule>,
-    include: Vec<Rule>,
-}
-
-/// One glob of the settings.
-#[derive(Debug, Clone)]
-struct Rule {
-    /// As written in the settings.
-    pattern: String,
-    matcher: GlobMatcher,
-    /// Compared with the whole URL, not with path and query.
-    sees_origin: bool,
+    exclude: Vec<Pattern>,
+    follow_only: Vec<Pattern>,
+    list_only: Vec<Pattern>,
+    include: Vec<Pattern>,
 }
 
 /// A [`Judgement`] with the rule behind it, for people.
@@ -91,10 +80,10 @@ impl Scope {
         }
         Ok(Self {
             site,
-            exclude: Rule::parse_all("exclude", &config.exclude)?,
-            follow_only: Rule::parse_all("follow_only", &config.follow_only)?,
-            list_only: Rule::parse_all("list_only", &config.list_only)?,
-            include: Rule::parse_all("include", &config.include)?,
+            exclude: parse_all("exclude", &config.exclude)?,
+            follow_only: parse_all("follow_only", &config.follow_only)?,
+            list_only: parse_all("list_only", &config.list_only)?,
+            include: parse_all("include", &config.include)?,
         })
     }
 
@@ -108,7 +97,7 @@ impl Scope {
         let (judgement, setting, rule) = self.decide(key);
         let rule = match (setting, rule) {
             ("scope", _) => Some(format!("{}{}", self.site.origin, self.site.directory)),
-            (_, rule) => rule.map(|rule| rule.pattern.clone()),
+            (_, rule) => rule.map(|rule| rule.as_str().to_owned()),
         };
         Explanation {
             judgement,
@@ -122,7 +111,7 @@ impl Scope {
         self.site.contains(key)
     }
 
-    fn decide(&self, key: &UrlKey) -> (Judgement, &'static str, Option<&Rule>) {
+    fn decide(&self, key: &UrlKey) -> (Judgement, &'static str, Option<&Pattern>) {
         if !self.site.contains(key) {
             return (Judgement::Outside, "scope", None);
         }
@@ -140,8 +129,8 @@ impl Scope {
         }
     }
 
-    fn apply_rules(&self, key: &UrlKey) -> (Judgement, &'static str, Option<&Rule>) {
-        let first = |rules: &'_ [Rule]| rules.iter().position(|rule| rule.matches(key));
+    fn apply_rules(&self, key: &UrlKey) -> (Judgement, &'static str, Option<&Pattern>) {
+        let first = |rules: &'_ [Pattern]| rules.iter().position(|rule| rule.matches(key));
         if let Some(index) = first(&self.exclude) {
             return (
                 Judgement::Excluded(Reason::ExcludedByRule),
@@ -167,107 +156,14 @@ impl Scope {
     }
 }
 
-impl Rule {
-    fn parse_all(setting: &'static str, patterns: &[String]) -> Result<Vec<Self>, ScopeError> {
-        let error = |pattern: &str, problem: String| ScopeError {
-            setting,
-            pattern: pattern.to_owned(),
-            problem,
-        };
-        patterns
-            .iter()
-            .map(|pattern| Self::parse(pattern).map_err(|problem| error(pattern, problem)))
-            .collect()
-    }
-
-    fn parse(pattern: &str) -> Result<Self, String> {
-        let sees_origin = pattern.starts_with("http://") || pattern.starts_with("https://");
-        if !sees_origin && !pattern.starts_with(['/', '*', '?', '[', '{']) {
-            return Err(
-                "can never match: it must begin with `/`, `*`, `http://` or `https://`".to_owned(),
-            );
-        }
-        let matcher = GlobBuilder::new(&as_keys_are_written(pattern, sees_origin)?)
-            .literal_separator(false)
-            .backslash_escape(true)
-            .empty_alternates(true)
-            .build()
-            .map_err(|error| format!("is not a glob: {}", error.kind()))?
-            .compile_matcher();
-        Ok(Self {
-            pattern: pattern.to_owned(),
-            matcher,
-            sees_origin,
-        })
-    }
-
-    fn matches(&self, key: &UrlKey) -> bool {
-        self.matcher.is_match(if self.sees_origin {
-            key.as_str()
-        } else {
-            key.path_and_query()
-        })
-    }
-}
-
-/// The pattern in the spelling of keys; scheme and host in lower case when it has them.
-fn as_keys_are_written(pattern: &str, sees_origin: bool) -> Result<String, String> {
-    if let Some(character) = foreign_class_member(pattern) {
-        let shown = character.escape_default();
-        return Err(format!(
-            "holds `{shown}` inside `[...]`, which URLs hold only percent-encoded"
-        ));
-    }
-    let spelled = key_spelling(&with_forbidden_escaped(pattern));
-    let path_at = spelled
-        .match_indices('/')
-        .nth(2)
-        .map_or(spelled.len(), |(index, _)| index);
-    let (origin, path) = spelled.split_at(if sees_origin { path_at } else { 0 });
-    Ok(format!("{}{path}", origin.to_ascii_lowercase()))
-}
-
-/// Characters that keys hold only percent-encoded, encoded where they stand for themselves: outside
-/// `[...]`, and not as signs of a glob (`\\[` stands for itself, `[` does not).
-fn with_forbidden_escaped(pattern: &str) -> String {
-    let mut output = String::with_capacity(pattern.len());
-    let mut is_in_class = false;
-    let mut characters = pattern.chars().peekable();
-    while let Some(character) = characters.next() {
-        let stands_for_itself = match character {
-            '\\' => characters.next_if(|next| matches!(next, '[' | ']' | '{' | '}' | '\\')),
-            '"' | '<' | '>' | '^' | '`' | '|' => Some(character),
-            _ => None,
-        };
-        is_in_class = match character {
-            '[' => true,
-            ']' => false,
-            _ => is_in_class,
-        };
-        match stands_for_itself {
-            Some(literal) if !is_in_class => {
-                output.extend(escape_of(literal));
-            }
-            Some(literal) if literal != character => output.extend([character, literal]),
-            Some(_) | None => output.push(character),
-        }
-    }
-    output
-}
-
-/// A character in one of the `[...]` of a glob that no URL holds: as an escape it would be three
-/// members.
-fn foreign_class_member(pattern: &str) -> Option<char> {
-    let mut is_in_class = false;
-    let mut is_escaped = false;
-    pattern.chars().find(|character| {
-        match character {
-            _ if is_escaped => {}
-            '[' => is_in_class = true,
-            ']' => is_in_class = false,
-            _ => {}
-        }
-        is_escaped = *character == '\\' && !is_escaped;
-        is_in_class && !character.is_ascii_graphic()
-    })
+fn parse_all(setting: &'static str, patterns: &[String]) -> Result<Vec<Pattern>, ScopeError> {
+    let error = |pattern: &str, problem: String| ScopeError {
+        setting,
+        pattern: pattern.to_owned(),
+        problem,
+    };
+    patterns
+        .iter()
+        .map(|pattern| Pattern::parse(pattern).map_err(|problem| error(pattern, problem)))
+        .collect()
 }

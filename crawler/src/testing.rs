@@ -20,7 +20,8 @@ use crate::{
     },
     page::{BodyEnd, PageFacts, PageRecord, Reason, RunId},
     store::{
-        Commit, LedgerEntry, QueuedUrl, Rejudged, Store, StoreError, StoreErrorKind, VisitPage,
+        Commit, LedgerEntry, QueuedUrl, Rejudged, Store, StoreError, StoreErrorKind, Version,
+        VisitPage,
     },
     url_key::UrlKey,
 };
@@ -366,6 +367,15 @@ impl<S: Store> Store for FailingStore<S> {
 
     fn page(&self, key: &UrlKey) -> Result<Option<PageRecord>, StoreError> {
         self.inner.page(key)
+    }
+
+    fn versions(
+        &self,
+        run: RunId,
+        of: &UrlKey,
+        targets: &[&UrlKey],
+    ) -> Result<Vec<Version>, StoreError> {
+        self.inner.versions(run, of, targets)
     }
 
     fn earlier_facts(&self, key: &UrlKey) -> Result<Option<PageFacts>, StoreError> {

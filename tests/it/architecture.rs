@@ -43,7 +43,7 @@ const OWNERS: [(&str, &[&str]); 15] = [
 const MAY_WAIT: [&str; 3] = ["cli/src/", "crawler/src/engine/", "crawler/src/fetch/"];
 
 /// The rooms of the crawler from top to bottom, and what each may use besides itself.
-const ROOMS: [(&str, &[&str]); 20] = [
+const ROOMS: [(&str, &[&str]); 21] = [
     (
         "engine",
         &[
@@ -67,16 +67,23 @@ const ROOMS: [(&str, &[&str]); 20] = [
     // Never the network, never the engine: what is published comes from the store.
     (
         "publish",
-        &["config", "export", "page", "site", "store", "url_key"],
+        &[
+            "config", "export", "page", "robots", "site", "store", "url_key",
+        ],
     ),
-    ("export", &["page", "runs", "store", "url_key", "verdict"]),
+    (
+        "export",
+        &[
+            "config", "page", "pattern", "robots", "runs", "store", "url_key", "verdict",
+        ],
+    ),
     ("report", &["page", "store"]),
     ("frontier", &["store", "url_key"]),
     ("politeness", &["config", "url_key"]),
     ("robots", &["fetch", "page"]),
     ("verdict", &["page", "scope", "url_key"]),
-    ("scope", &["config", "page", "site", "url_key"]),
-    ("parse", &["config", "fetch", "page", "url_key"]),
+    ("scope", &["config", "page", "pattern", "site", "url_key"]),
+    ("parse", &["config", "fetch", "page", "pattern", "url_key"]),
     ("fetch", &["config", "page", "url_key"]),
     ("holds", &["url_key"]),
     ("runs", &["page", "store"]),
@@ -84,6 +91,7 @@ const ROOMS: [(&str, &[&str]); 20] = [
     ("site", &["config", "url_key"]),
     ("config", &["url_key"]),
     ("page", &["url_key"]),
+    ("pattern", &["url_key"]),
     ("clock", &[]),
     ("url_key", &[]),
     // For tests of this and other crates.

@@ -11,7 +11,7 @@ use std::{
 };
 
 use crawler::{
-    config::ParseConfig,
+    config::{Extensions, ParseConfig},
     fetch::{BodySink as _, BodyWish, Fetched, ResponseHead},
     page::{BodyEnd, PageFacts},
     parse::{PageParser, PageReader},
@@ -88,9 +88,13 @@ fn plain_identity() -> Identity {
 
 /// The facts of an answer 200 from `url`.
 fn read(url: &str, headers: &[(&str, &[u8])], body: &[u8]) -> PageFacts {
+    let reader = PageReader::new(&ParseConfig::default()).expect("the defaults are valid");
+    read_with(reader, url, headers, body)
+}
+
+fn read_with(reader: PageReader, url: &str, headers: &[(&str, &[u8])], body: &[u8]) -> PageFacts {
     let identity = Arc::new(plain_identity());
-    let reader =
-        Arc::new(PageReader::new(&ParseConfig::default()).expect("the defaults are valid"));
+    let reader = Arc::new(reader);
     let url = identity.parse(url).expect("an absolute URL");
     let mut parser = PageParser::new(&url, &identity, &reader);
     let mut head = ResponseHead {
@@ -119,6 +123,24 @@ fn read_html(url: &str, html: &str) -> PageFacts {
         &[("Content-Type", b"text/html; charset=utf-8")],
         html.as_bytes(),
     )
+}
+
+/// The images of a page that holds `html`.
+fn images(html: &str) -> Vec<String> {
+    let extensions = Extensions {
+        images: true,
+        ..Extensions::default()
+    };
+    let reader = PageReader::new(&ParseConfig::default()).expect("the defaults are valid");
+    let headers = [("Content-Type", &b"text/html; charset=utf-8"[..])];
+    let facts = read_with(
+        reader.with_extensions(extensions),
+        SITE,
+        &headers,
+        html.as_bytes(),
+    );
+    let images = facts.images.expect("they were asked for");
+    images.iter().map(ToString::to_string).collect()
 }
 
 /// All links of a page.
@@ -226,6 +248,38 @@ fn links_are_those_of_other_crawlers() {
         };
         check_table(name, rows(&table).map(|row| judge_links(&row)));
     }
+}
+
+/// Whether each candidate is the image of the page once it is the widest.
+fn judge_candidates(row: &Value) -> Judgement {
+    let (srcset, base) = (text(row, "srcset"), Url::parse(SITE).expect("a URL"));
+    let candidates = row["urls"].as_array().expect("a list");
+    if candidates.is_empty() {
+        return same(&images(&format!("<img srcset='{srcset}'>")), &Vec::new());
+    }
+    candidates.iter().try_for_each(|candidate| {
+        let candidate = candidate.as_str().expect("a URL");
+        let (before, after) = srcset
+            .split_once(&format!("{candidate} "))
+            .ok_or("no such candidate")?;
+        let others = after.find(',').map_or("", |end| &after[end..]);
+        let found = images(&format!(
+            "<img srcset='{before}{candidate} 99999w{others}'>"
+        ));
+        let wanted = base.join(candidate).map_err(|error| error.to_string())?;
+        same(&found, &vec![wanted.to_string()])
+    })
+}
+
+#[test]
+fn image_candidates_are_those_of_other_crawlers() {
+    let Some(table) = table("lychee_srcset.jsonl") else {
+        return;
+    };
+    check_table(
+        "lychee_srcset",
+        rows(&table).map(|row| judge_candidates(&row)),
+    );
 }
 
 #[test]

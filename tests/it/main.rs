@@ -15,6 +15,8 @@ mod conformance_robots;
 mod conformance_sitemaps;
 mod conformance_url;
 mod exit_codes;
+mod extensions;
+mod formats;
 mod kill;
 mod lastmod;
 mod limits;

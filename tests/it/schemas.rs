@@ -8,9 +8,7 @@
 use std::{
     collections::BTreeMap,
     fs,
-    io::{ErrorKind, Write},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
 };
 
 use sitemap_core::{
@@ -24,7 +22,7 @@ use sitemap_core::{
     read::{Expectation, Item, Kind, ReadError, Reader, check},
 };
 
-use crate::support::{shared, skip};
+use crate::support::{shared, xmllint::validate};
 
 fn schemas() -> Option<PathBuf> {
     Some(shared()?.join("schemas"))
@@ -189,36 +187,6 @@ fn compare(folder: &Path, expected: &[(&str, usize, &str)]) {
         let is_short_url = *name == "urlset-loc-too-short.xml";
         assert!(!passes_check(document) || is_short_url, "{name}");
     }
-}
-
-/// Asks `xmllint` whether a file is valid; `None` when it is not installed.
-fn validate(schema: &Path, file: &[u8]) -> Option<Result<(), String>> {
-    let mut command = Command::new("xmllint");
-    command
-        .args(["--nonet", "--noout", "--schema"])
-        .arg(schema)
-        .arg("-");
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped());
-    let mut child = match command.spawn() {
-        Ok(child) => child,
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            skip("xmllint is not installed");
-            return None;
-        }
-        Err(error) => panic!("start xmllint: {error}"),
-    };
-    // It says nothing but "- validates" before it has read everything, so writing first cannot block.
-    child.stdin.take().unwrap().write_all(file).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let verdict = if output.status.success() {
-        Ok(())
-    } else {
-        Err(String::from_utf8_lossy(&output.stderr).into_owned())
-    };
-    Some(verdict)
 }
 
 /// URLs with everything that may stand in one.

@@ -183,6 +183,9 @@ impl Job {
         for problem in &problems {
             self.output.error(&format!("{}: {problem}", summary.site));
         }
+        for notice in &published.notices {
+            self.output.warn(notice);
+        }
         summary.set_published(&published);
         summary.outcome = match (dry_run, is_partial, changes(&published)) {
             (true, _, _) => Outcome::DryRun,
@@ -279,12 +282,14 @@ fn publish_and_count(
         mut store,
         run,
         ending,
+        robots,
         ..
     } = crawled;
     let request = PublishRequest {
         site: &site,
         run,
         config: &config.publish,
+        robots: Some(&robots),
         partial,
         dry_run,
         now,

@@ -1,9 +1,9 @@
-//! The settings file: TOML with flat keys, and tables for page rules. It finds names, values and
+//! The settings file: TOML with flat keys, and tables for page rules and namespaces. It finds names, values and
 //! lines, and every problem of the file at once; what a value means is decided by the table of settings.
 
 use std::{ops::Range, path::Path, sync::Arc};
 
-use crawler::config::{PageAction, PageRule};
+use crawler::config::PageRule;
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -12,14 +12,12 @@ use toml::{
 use super::{
     problem::{Origin, Problem, nearest},
     table::SETTINGS,
+    tables::{NAMESPACE, NamespaceTable, PAGE_RULE},
     value::{Item, Value},
 };
 
 /// Largest settings file, in bytes: a mistaken path should not fill the memory.
 pub(crate) const MAX_FILE_BYTES: usize = 1024 * 1024;
-
-/// The key of the tables that hold page rules.
-const PAGE_RULE: &str = "page_rule";
 
 /// What a settings file says.
 #[derive(Debug, Default)]
@@ -28,6 +26,8 @@ pub(crate) struct SettingsFile {
     pub(crate) values: Vec<(&'static str, Value, Origin)>,
     /// The page rules, each with its line.
     pub(crate) page_rules: Vec<(PageRule, Origin)>,
+    /// The own namespaces.
+    pub(crate) namespaces: Vec<NamespaceTable>,
     /// Everything that is wrong with the file as a file.
     pub(crate) problems: Vec<Problem>,
 }
@@ -65,6 +65,8 @@ impl SettingsFile {
             let name: &str = key.get_ref();
             if name == PAGE_RULE {
                 file.page_rules = place.page_rules(value, &mut file.problems);
+            } else if name == NAMESPACE {
+                file.namespaces = place.namespaces(value, &mut file.problems);
             } else if let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) {
                 let origin = place.origin(&key.span());
                 file.values.push((setting.name, place.value(value), origin));
@@ -72,7 +74,7 @@ impl SettingsFile {
                 let known = SETTINGS
                     .iter()
                     .map(|setting| setting.name)
-                    .chain([PAGE_RULE]);
+                    .chain([PAGE_RULE, NAMESPACE]);
                 file.problems.push(place.unknown(key, "setting", known));
             }
         }
@@ -84,7 +86,7 @@ impl SettingsFile {
 }
 
 /// Where in which file.
-struct Place {
+pub(super) struct Place {
     path: Arc<Path>,
     /// Where the line breaks are, in order.
     breaks: Vec<usize>,
@@ -97,14 +99,14 @@ impl Place {
             .partition_point(|position| *position < span.start)
     }
 
-    fn origin(&self, span: &Range<usize>) -> Origin {
+    pub(super) fn origin(&self, span: &Range<usize>) -> Origin {
         Origin::File {
             path: Arc::clone(&self.path),
             line: self.line(span),
         }
     }
 
-    fn problem(&self, span: &Range<usize>, setting: &str, message: &str) -> Problem {
+    pub(super) fn problem(&self, span: &Range<usize>, setting: &str, message: &str) -> Problem {
         Problem {
             origin: self.origin(span),
             setting: setting.to_owned(),
@@ -112,7 +114,7 @@ impl Place {
         }
     }
 
-    fn unknown<'k>(
+    pub(super) fn unknown<'k>(
         &self,
         key: &Spanned<impl AsRef<str>>,
         what: &str,
@@ -126,7 +128,7 @@ impl Place {
         self.problem(&key.span(), name, &message)
     }
 
-    fn value(&self, value: &Spanned<DeValue<'_>>) -> Value {
+    pub(super) fn value(&self, value: &Spanned<DeValue<'_>>) -> Value {
         match value.get_ref() {
             DeValue::String(text) => Value::Text(text.clone().into_owned()),
             DeValue::Integer(number) => Value::Bare(number.to_string()),
@@ -144,97 +146,6 @@ impl Place {
             ),
             DeValue::Table(_) => Value::Table,
         }
-    }
-
-    fn page_rules(
-        &self,
-        value: &Spanned<DeValue<'_>>,
-        problems: &mut Vec<Problem>,
-    ) -> Vec<(PageRule, Origin)> {
-        let rules: &[_] = match value.get_ref() {
-            DeValue::Array(rules) => rules,
-            _ => &[],
-        };
-        let tables: Vec<_> = rules
-            .iter()
-            .filter_map(|rule| Some((rule.get_ref().as_table()?, rule.span())))
-            .collect();
-        if tables.is_empty() || tables.len() < rules.len() {
-            problems.push(self.problem(
-                &value.span(),
-                PAGE_RULE,
-                "expected tables: write [[page_rule]] above each",
-            ));
-            return Vec::new();
-        }
-        let rules = tables.into_iter().filter_map(|(table, span)| {
-            Some((self.page_rule(table, &span, problems)?, self.origin(&span)))
-        });
-        rules.collect()
-    }
-
-    /// One `[[page_rule]]` table; `None` when it cannot be used, and why is among `problems`.
-    fn page_rule(
-        &self,
-        table: &DeTable<'_>,
-        span: &Range<usize>,
-        problems: &mut Vec<Problem>,
-    ) -> Option<PageRule> {
-        const KEYS: [&str; 4] = ["pages", "selector", "action", "attribute"];
-        let before = problems.len();
-        let mut texts: [Option<(&str, Range<usize>)>; 4] = Default::default();
-        for (key, value) in table {
-            let name: &str = key.get_ref();
-            let Some(index) = KEYS.iter().position(|known| *known == name) else {
-                problems.push(self.unknown(key, "key of a page rule", KEYS));
-                continue;
-            };
-            match value.get_ref().as_str() {
-                Some(text) if !text.is_empty() => texts[index] = Some((text, value.span())),
-                Some(_) | None => {
-                    let found = self.value(value);
-                    problems.push(self.problem(
-                        &value.span(),
-                        name,
-                        &format!("expected text, found {found}"),
-                    ));
-                }
-            }
-        }
-        let [pages, selector, action, attribute] = texts;
-        let action = match (action, attribute) {
-            (Some(("exclude", _)), None) => Some(PageAction::Exclude),
-            (Some(("exclude", _)), Some((_, span))) => {
-                problems.push(self.problem(&span, "attribute", "only a lastmod rule has one"));
-                None
-            }
-            (Some(("lastmod", _)), attribute) => Some(PageAction::Lastmod {
-                attribute: attribute.map(|(text, _)| text.to_owned()),
-            }),
-            (Some((other, span)), _) => {
-                let message = format!(r#"expected "exclude" or "lastmod", found "{other}""#);
-                problems.push(self.problem(&span, "action", &message));
-                None
-            }
-            (None, _) => None,
-        };
-        if problems.len() > before {
-            return None;
-        }
-        for (key, is_missing) in [
-            ("selector", selector.is_none()),
-            ("action", action.is_none()),
-        ] {
-            if is_missing {
-                problems.push(self.problem(span, PAGE_RULE, &format!("{key} is missing")));
-            }
-        }
-        let pages = pages.map_or("*", |(text, _)| text).to_owned();
-        Some(PageRule {
-            pages,
-            selector: selector?.0.to_owned(),
-            action: action?,
-        })
     }
 }
 

@@ -4,10 +4,10 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use crawler::{
-    config::{Config, Credentials, ParseConfig, ScopeConfig, ScopeWidth},
+    config::{Config, Credentials, EntryConfig, Namespace, NamespaceElement, ParseConfig},
+    export::EntryRules,
     parse::PageReader,
-    scope::Scope,
-    site::settle,
+    pattern::Pattern,
     url_key::{Identity, UrlKey},
 };
 
@@ -17,6 +17,7 @@ use super::{
     problem::{Origin, Problem, nearest},
     request::{has_user_info, is_secret_header},
     table::{SETTINGS, Setting},
+    tables::{NAMESPACE, NamespaceTable},
     value::{Item, Value, Wrong},
 };
 
@@ -67,6 +68,45 @@ impl Merge {
                 Err(error) => self.wrong("page_rule", origin, Wrong::new(error.problem)),
             }
         }
+        self.namespaces(file.namespaces);
+    }
+
+    /// Takes the own namespaces of the file; each problem gets the line of its table.
+    fn namespaces(&mut self, tables: Vec<NamespaceTable>) {
+        let mut taken = EntryConfig::default();
+        for NamespaceTable {
+            namespace,
+            origin,
+            elements,
+        } in tables
+        {
+            let alone = |element: Option<&NamespaceElement>| EntryConfig {
+                namespaces: vec![Namespace {
+                    elements: element.cloned().into_iter().collect(),
+                    ..namespace.clone()
+                }],
+                ..EntryConfig::default()
+            };
+            if let Some(problem) = problem_of_namespaces(&alone(None)) {
+                self.wrong(NAMESPACE, origin, Wrong::new(problem));
+                continue;
+            }
+            let mut is_good = true;
+            for (element, origin) in namespace.elements.iter().zip(elements) {
+                if let Some(problem) = problem_of_namespaces(&alone(Some(element))) {
+                    self.wrong(NAMESPACE, origin, Wrong::new(problem));
+                    is_good = false;
+                }
+            }
+            taken.namespaces.push(namespace);
+            if let Some(problem) = problem_of_namespaces(&taken).filter(|_| is_good) {
+                self.wrong(NAMESPACE, origin, Wrong::new(problem));
+                taken.namespaces.pop();
+            }
+        }
+        let config = &mut self.draft.config;
+        config.parse.page_rules.extend(taken.page_rules());
+        config.publish.entries.namespaces = taken.namespaces;
     }
 
     /// Puts the variables of the environment on top.
@@ -139,7 +179,7 @@ impl Merge {
     pub(super) fn finish(mut self, environment: &Environment) -> Result<Settings, SettingsError> {
         let urls = self.urls();
         self.check_together(&urls);
-        self.check_globs(&urls);
+        self.check_globs();
         self.warn_of_typed_secrets();
         let state = self
             .draft
@@ -260,31 +300,30 @@ impl Merge {
     }
 
     /// Every glob alone, so that all that are wrong are told.
-    fn check_globs(&mut self, urls: &[UrlKey]) {
-        let site = urls
-            .first()
-            .and_then(|start| settle(start, &[], ScopeWidth::Origin).ok());
-        let Some(site) = site else {
-            return;
-        };
-        let scope = self.draft.config.scope.clone();
-        let lists = [
-            ("include", scope.include),
-            ("exclude", scope.exclude),
-            ("follow_only", scope.follow_only),
-            ("list_only", scope.list_only),
+    fn check_globs(&mut self) {
+        let Config { scope, publish, .. } = &self.draft.config;
+        let scoped = [
+            ("include", &scope.include),
+            ("exclude", &scope.exclude),
+            ("follow_only", &scope.follow_only),
+            ("list_only", &scope.list_only),
         ];
-        for (name, globs) in lists {
-            for glob in globs {
-                // A glob is read the same way in every list.
-                let alone = ScopeConfig {
-                    exclude: vec![glob.clone()],
-                    ..ScopeConfig::default()
-                };
-                if let Err(error) = Scope::new(&site, &alone) {
-                    self.misfit(name, format!("\"{glob}\" {}", error.problem));
-                }
-            }
+        let scoped = scoped
+            .into_iter()
+            .flat_map(|(name, globs)| globs.iter().map(move |glob| (name, glob)));
+        let changefreq = publish.entries.changefreq.iter();
+        let priority = publish.entries.priority.iter();
+        let wrong: Vec<_> = changefreq
+            .map(|rule| ("changefreq", &rule.pages))
+            .chain(priority.map(|rule| ("priority", &rule.pages)))
+            .chain(scoped)
+            .filter_map(|(name, glob)| {
+                let problem = Pattern::parse(glob).err()?;
+                Some((name, format!("\"{glob}\" {problem}")))
+            })
+            .collect();
+        for (name, message) in wrong {
+            self.misfit(name, message);
         }
     }
 
@@ -312,6 +351,18 @@ impl Merge {
             );
         }
     }
+}
+
+/// What is wrong with the namespaces and their selectors.
+fn problem_of_namespaces(config: &EntryConfig) -> Option<String> {
+    let entries = EntryRules::new(config).err().map(|error| error.problem);
+    entries.or_else(|| {
+        let parse = ParseConfig {
+            page_rules: config.page_rules(),
+            ..ParseConfig::default()
+        };
+        PageReader::new(&parse).err().map(|error| error.problem)
+    })
 }
 
 /// The text of a variable as a value: lists hold one value per line.

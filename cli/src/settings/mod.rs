@@ -4,9 +4,11 @@
 
 mod file;
 mod merge;
+mod output;
 mod problem;
 mod request;
 pub(crate) mod table;
+mod tables;
 mod units;
 pub(crate) mod value;
 

@@ -9,7 +9,7 @@ use crawler::config::{IndexMode, Layout, Rate, ScopeWidth};
 use super::{
     SummaryFormat,
     merge::Draft,
-    request,
+    output, request,
     units::{self, MAX_DURATION},
     value::{
         Read, Value, Wrong, count, count_or_unlimited, duration, filled, list, non_zero,
@@ -27,7 +27,7 @@ pub(crate) struct Setting {
     pub(crate) read: fn(&mut Draft, &Value) -> Read<()>,
 }
 
-/// Every setting but the page rules, in the order of `config/default.toml`.
+/// Every setting but the page rules and namespaces, in the order of `config/default.toml`.
 pub(crate) const SETTINGS: &[Setting] = &[
     list_row("urls", |draft, value| {
         set(&mut draft.urls, list(value, |item| filled(item, "a URL")))
@@ -53,8 +53,38 @@ pub(crate) const SETTINGS: &[Setting] = &[
         let words = [("always", IndexMode::Always), ("auto", IndexMode::Auto)];
         set(&mut draft.config.publish.index, word(value, &words))
     }),
+    list_row("format", |draft, value| {
+        set(&mut draft.config.publish.formats, output::formats(value))
+    }),
+    row("feed_entries", |draft, value| {
+        set(
+            &mut draft.config.publish.feed_entries,
+            count(value, 1..=MAX_ENTRIES),
+        )
+    }),
     row("no_gzip", |draft, value| {
         set(&mut draft.config.publish.gzip, switch(value).map(|on| !on))
+    }),
+    list_row("changefreq", |draft, value| {
+        set(
+            &mut draft.config.publish.entries.changefreq,
+            output::changefreq(value),
+        )
+    }),
+    list_row("priority", |draft, value| {
+        set(
+            &mut draft.config.publish.entries.priority,
+            output::priority(value),
+        )
+    }),
+    list_row("extensions", |draft, value| {
+        set(
+            &mut draft.config.publish.extensions,
+            output::extensions(value),
+        )
+    }),
+    row("schema_location", |draft, value| {
+        set(&mut draft.config.publish.schema_location, switch(value))
     }),
     row("min_section", |draft, value| {
         set(

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::{
     clock::Clock,
-    config::Config,
-    page::{Outcome, PageRecord, Reason},
+    config::{Config, Extensions},
+    page::{Outcome, PageFacts, PageRecord, Reason},
     robots::Rules,
     scope::{Judgement, Scope},
     url_key::UrlKey,
@@ -20,6 +20,7 @@ pub(super) struct Judge {
     robots: Rules,
     policy: Policy,
     max_depth: Option<u32>,
+    extensions: Extensions,
     clock: Arc<dyn Clock>,
     /// Text that changes when the settings do.
     settings: Arc<str>,
@@ -29,12 +30,14 @@ impl Judge {
     /// The rules of `config` for the site of `scope`, and those of its robots.txt.
     pub(super) fn new(config: &Config, scope: Scope, robots: Rules, clock: Arc<dyn Clock>) -> Self {
         let max_depth = config.limits.max_depth;
-        let settings = format!("{:?} {max_depth:?}", config.scope).into();
+        let extensions = config.publish.extensions;
+        let settings = format!("{:?} {max_depth:?} {extensions:?}", config.scope).into();
         Self {
             scope,
             robots,
             policy: Policy::default(),
             max_depth,
+            extensions,
             clock,
             settings,
         }
@@ -46,6 +49,11 @@ impl Judge {
             robots,
             ..self.clone()
         }
+    }
+
+    /// What robots.txt says.
+    pub(super) fn robots(&self) -> &Rules {
+        &self.robots
     }
 
     /// Whether a URL is of the crawl at all.
@@ -94,17 +102,28 @@ impl Judge {
     }
 
     /// What a decided URL is under the rules of now: by its stored facts where there are some,
-    /// [`Reason::Queued`] when it has to be fetched.
+    /// [`Reason::Queued`] when it has to be fetched, or fetched again because nobody asked for what is now wanted of
+    /// it.
     pub(super) fn again(&self, url: &UrlKey, record: &PageRecord) -> Reason {
         let before = self
             .before_fetch(url, record.depth)
             .unwrap_or(Reason::ExcludedByRule);
         match (&record.outcome, before) {
+            (Some(Outcome::Answered(facts)), Reason::Queued) if self.misses(facts) => {
+                Reason::Queued
+            }
             (Some(outcome @ (Outcome::Answered(_) | Outcome::NoAnswer { .. })), Reason::Queued) => {
                 self.after_fetch(url, outcome).reason
             }
             (Some(_) | None, before) => before,
         }
+    }
+
+    /// Whether the answer was read without looking for what is asked for now.
+    fn misses(&self, facts: &PageFacts) -> bool {
+        let Extensions { images, hreflang } = self.extensions;
+        facts.status == 200
+            && (images && facts.images.is_none() || hreflang && facts.alternates.is_none())
     }
 
     /// Changes when the rules about known URLs do.

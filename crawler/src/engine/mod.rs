@@ -163,6 +163,8 @@ pub struct Crawled {
     pub bytes_in: u64,
     /// Links found in this start that lead out of the scope; they are only counted.
     pub links_out_of_scope: u64,
+    /// What robots.txt of the site says now.
+    pub robots: robots::Rules,
     /// Things the user should know, each a sentence.
     pub notices: Vec<String>,
 }
@@ -232,7 +234,7 @@ pub async fn crawl(
     } = seams;
     let reader =
         PageReader::new(&config.parse).map_err(|error| CrawlError::Settings(error.to_string()))?;
-    let reader = Arc::new(reader);
+    let reader = Arc::new(reader.with_extensions(config.publish.extensions));
     let agent = robots::agent_token(&config.fetch.user_agent).into();
     let door = Door {
         fetch,
@@ -376,7 +378,8 @@ fn end_of(max_time: Duration) -> Instant {
 }
 
 /// Changes with the settings that decide which URLs are known and what is known of them: a run under
-/// others is not resumed but followed by a new one.
+/// others is not resumed but followed by a new one. Extensions are none of them: [`Judge::again`] asks for the
+/// pages again that have to be.
 fn identity_of(config: &Config) -> String {
     let parse = format!("{:?}", config.parse);
     format!(

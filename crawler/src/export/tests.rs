@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::*;
 use crate::{
-    page::{BodyEnd, BodyKind, Canonical, Outcome, Via},
+    page::{BodyEnd, BodyKind, Canonical, ContentHash, Outcome, PageFacts, Reason, Via},
     store::{Discovery, Finished, memory::MemoryStore},
     url_key::Identity,
 };
@@ -65,9 +65,9 @@ impl Bench {
         let export = Export::prepare(&mut self.store, self.run, time(START) + 48.hours()).unwrap();
         let mut entries = Vec::new();
         export
-            .visit::<StoreError>(&self.store, None, &mut |key, entry| {
-                let lastmod = entry.lastmod.map(|lastmod| lastmod.to_string());
-                entries.push((key.path_and_query().to_owned(), lastmod));
+            .visit::<StoreError>(&self.store, None, &mut |listed| {
+                let lastmod = listed.entry.lastmod.map(|lastmod| lastmod.to_string());
+                entries.push((listed.key.path_and_query().to_owned(), lastmod));
                 Ok(ControlFlow::Continue(()))
             })
             .unwrap();

@@ -1,6 +1,6 @@
 //! Robots directives of metas and headers, as Google Search Central ("robots meta tag") and
 //! draft-illyes-repext describe them: the sum of the negative rules, for `robots` and the bots of
-//! the settings. Rules that do not bear on listing or following are skipped.
+//! the settings. Rules that do not bear on listing, following or images are skipped.
 
 use crate::page::Directives;
 
@@ -65,6 +65,7 @@ impl DirectiveSum {
     pub(super) fn merge(&mut self, other: &Self) {
         self.directives.noindex |= other.directives.noindex;
         self.directives.nofollow |= other.directives.nofollow;
+        self.directives.noimageindex |= other.directives.noimageindex;
         if let Some(date) = other.directives.unavailable_after {
             self.add_date(date);
         }
@@ -78,6 +79,8 @@ impl DirectiveSum {
                 self.directives.noindex = true;
             } else if word.eq_ignore_ascii_case("nofollow") {
                 self.directives.nofollow = true;
+            } else if word.eq_ignore_ascii_case("noimageindex") {
+                self.directives.noimageindex = true;
             } else if word.eq_ignore_ascii_case("none") {
                 self.directives.noindex = true;
                 self.directives.nofollow = true;
@@ -239,11 +242,12 @@ fn find_ignoring_case(text: &str, needle: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// `N` noindex, `F` nofollow, `D` a date, `!` an unreadable date.
+    /// `N` noindex, `F` nofollow, `I` noimageindex, `D` a date, `!` an unreadable date.
     fn flags(sum: &DirectiveSum) -> String {
         [
             (sum.directives.noindex, 'N'),
             (sum.directives.nofollow, 'F'),
+            (sum.directives.noimageindex, 'I'),
             (sum.directives.unavailable_after.is_some(), 'D'),
             (sum.bad_date, '!'),
         ]
@@ -269,7 +273,8 @@ mod tests {
         check_list("noindex,nofollow", "NF");
         check_list("noindex nofollow", "NF");
         check_list(" , noindex ;nofollow", "NF");
-        check_list("noarchive, nosnippet, noimageindex, max-snippet:-1", "");
+        check_list("noarchive, nosnippet, notranslate, max-snippet:-1", "");
+        check_list("noarchive, NoImageIndex, max-snippet:-1", "I");
         check_list("max-image-preview: none", "");
         check_list("noindex max-image-preview:none", "N");
         check_list("max-image-preview:none, nofollow", "F");

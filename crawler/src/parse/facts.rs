@@ -11,7 +11,9 @@ use crate::{
 };
 
 use super::{
-    PageReader, content, dates,
+    PageReader,
+    alternates::AlternateList,
+    content, dates,
     directives::DirectiveSum,
     headers::{self, HeaderLink},
     html::{Findings, is_page_variant},
@@ -55,11 +57,14 @@ pub(super) fn fill(
     facts.location = headers::location(head, site.url, site.identity);
     let mut directives = headers::directives(headers, &site.reader.robots_names);
     if head.status == 200 {
+        let extensions = site.reader.extensions;
         let mut content = Content {
             site,
             own: site.url.to_url(),
             links: LinkList::default(),
             canonicals: Canonicals::default(),
+            images: extensions.images.then(Vec::new),
+            alternates: extensions.hreflang.then(AlternateList::default),
         };
         content.take_headers(&headers::links(headers));
         let refresh = headers.text("refresh").and_then(parse_refresh);
@@ -81,21 +86,33 @@ struct Content<'a> {
     own: Url,
     links: LinkList,
     canonicals: Canonicals,
+    /// `None` when they are not asked for, like the next.
+    images: Option<Vec<UrlKey>>,
+    alternates: Option<AlternateList>,
 }
 
 impl Content<'_> {
     /// Links of headers are relative to the page itself, whatever `<base>` says (RFC 8288 section 3.2).
     fn take_headers(&mut self, links: &[HeaderLink]) {
         for link in links {
-            let is_for_a_variant = link.has_hreflang || link.has_media || link.media_type.is_some();
+            let has_hreflang = !link.hreflang.is_empty();
+            let is_for_a_variant = has_hreflang || link.has_media || link.media_type.is_some();
             if link.is("canonical") && !is_for_a_variant {
                 self.canonicals
                     .add(&self.own, &link.target, self.site.identity, UTF_8);
             }
-            let is_variant = is_page_variant(
-                link.has_hreflang || link.has_media,
-                link.media_type.as_deref(),
-            );
+            let is_variant =
+                is_page_variant(has_hreflang || link.has_media, link.media_type.as_deref());
+            if let Some(alternates) = &mut self.alternates
+                && link.is("alternate")
+                && !link.is("stylesheet")
+                && !link.has_media
+                && is_variant
+            {
+                for hreflang in &link.hreflang {
+                    alternates.add(hreflang, &link.target, &self.own, self.site.identity, UTF_8);
+                }
+            }
             let via = if link.is("amphtml")
                 || link.is("alternate") && !link.is("stylesheet") && is_variant
             {
@@ -148,6 +165,13 @@ impl Content<'_> {
         for link in findings.links.resolve(&base, self.site.identity, encoding) {
             self.links.add(link);
         }
+        if let Some(images) = findings.images {
+            facts.warnings.images_cut = images.cut;
+            self.images = Some(images.resolve(&base, encoding));
+        }
+        if let (Some(alternates), Some(raw)) = (&mut self.alternates, findings.alternates) {
+            alternates.add_all(raw, &base, self.site.identity, encoding);
+        }
     }
 
     /// Page rules want a tree, and only a page that is known to the end can become one safely.
@@ -166,6 +190,8 @@ impl Content<'_> {
             .evaluate(self.site.url, &String::from_utf8_lossy(&kept));
         facts.excluded_by_page_rule = found.is_excluded;
         facts.selected_lastmod = found.lastmod;
+        facts.selected_values = found.values;
+        facts.warnings.long_selected_value = found.has_long_value;
     }
 
     fn resolve_refresh(
@@ -198,5 +224,10 @@ impl Content<'_> {
             }
         }
         facts.links = self.links.links;
+        facts.images = self.images;
+        facts.alternates = self.alternates.map(|alternates| {
+            facts.warnings.alternates_cut = alternates.cut;
+            alternates.into_ordered()
+        });
     }
 }

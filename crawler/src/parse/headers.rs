@@ -82,8 +82,8 @@ pub(super) struct HeaderLink {
     pub(super) target: String,
     /// Relation types, separated by spaces.
     pub(super) rel: String,
-    /// It states a language.
-    pub(super) has_hreflang: bool,
+    /// The languages that it states; the parameter may be repeated (RFC 8288 section 3.4.1).
+    pub(super) hreflang: Vec<String>,
     /// It states a medium.
     pub(super) has_media: bool,
     /// Media type of the target.
@@ -143,7 +143,7 @@ fn read_parameters<'a>(target: &str, text: &'a str) -> (Option<HeaderLink>, &'a 
                 link.rel = value;
             }
             "anchor" => has_anchor = true,
-            "hreflang" => link.has_hreflang = true,
+            "hreflang" => link.hreflang.push(value),
             "media" => link.has_media = true,
             "type" => link.media_type = Some(value),
             _ => {}
@@ -205,12 +205,12 @@ mod tests {
     fn attributes_of_header_links_are_seen() {
         let headers = Headers::from_iter([(
             "Link",
-            "</a>; rel=alternate; hreflang=de; type=\"text/html\"; media=print",
+            "</a>; rel=alternate; hreflang=de; hreflang=\"de-AT\"; type=\"text/html\"; media=print",
         )]);
         let expected = HeaderLink {
             target: "/a".to_owned(),
             rel: "alternate".to_owned(),
-            has_hreflang: true,
+            hreflang: vec!["de".to_owned(), "de-AT".to_owned()],
             has_media: true,
             media_type: Some("text/html".to_owned()),
         };

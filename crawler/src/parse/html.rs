@@ -25,7 +25,9 @@ use crate::page::Via;
 
 use super::{
     PageReader,
+    alternates::RawAlternates,
     directives::DirectiveSum,
+    images::{RawImage, RawImages},
     links::{RawLinks, is_nofollow, rel_contains},
     refresh::{RawRefresh, parse_refresh},
     tame::{StartTag, Tameness},
@@ -35,6 +37,9 @@ use super::{
 /// Longest attribute value that is read, in bytes as written. The longest URL that is followed has
 /// 2,047 bytes; the rest is room for character references.
 const MAX_ATTRIBUTE_BYTES: usize = 4 * 1_024;
+
+/// Longest `srcset` that is read: some twenty candidates, each as long as a URL may be.
+const MAX_SRCSET_BYTES: usize = 64 * 1_024;
 
 /// Memory of the tokenizer: its stack of open elements, and a tag or comment that is not complete yet.
 const MAX_MEMORY_BYTES: usize = 64 * 1_024 * 1_024;
@@ -75,6 +80,10 @@ pub(super) struct Findings {
     pub(super) title: Title,
     /// The text readers see.
     pub(super) text: TextCount,
+    /// Images, when they are asked for.
+    pub(super) images: Option<RawImages>,
+    /// Versions in other languages that the head names, when they are asked for.
+    pub(super) alternates: Option<RawAlternates>,
     /// There is a script that runs.
     pub(super) has_script: bool,
     /// There is an anchor that may lead to another page.
@@ -109,6 +118,8 @@ impl HtmlPass {
             directives: DirectiveSum::default(),
             title: Title::default(),
             text: TextCount::default(),
+            images: reader.extensions.images.then(RawImages::default),
+            alternates: reader.extensions.hreflang.then(RawAlternates::default),
             has_script: false,
             has_anchor: false,
             tameness: watch_tameness.then(Tameness::default),
@@ -348,9 +359,13 @@ impl Collector {
                 self.findings.base = value(element, "href");
             }
             "script" if is_html => self.findings.has_script |= is_running_script(element),
+            "picture" | "source" | "img" | "image" if is_html => {
+                self.take_image(name, element, level);
+            }
             _ => {}
         }
-        watches_tameness || name == "head"
+        let is_open_picture = name == "picture" && self.findings.images.is_some();
+        watches_tameness || name == "head" || is_open_picture
     }
 
     /// Takes the end of an element whose end is wanted; `end_name` is the tag that closed it.
@@ -360,6 +375,11 @@ impl Collector {
         }
         if name == "head" && level == 0 && self.head == Head::Open {
             self.head = Head::Ended;
+        }
+        if name == "picture"
+            && let Some(images) = &mut self.findings.images
+        {
+            images.close_picture();
         }
         let Some(tameness) = &mut self.findings.tameness else {
             return;
@@ -438,14 +458,48 @@ impl Collector {
         }
         let nofollow = is_nofollow(&rel);
         let media_type = value(element, "type");
-        if is("amphtml")
-            || is("alternate")
-                && !is("stylesheet")
-                && is_page_variant(has("hreflang") || has("media"), media_type.as_deref())
+        let is_version = is("alternate")
+            && !is("stylesheet")
+            && is_page_variant(has("hreflang") || has("media"), media_type.as_deref());
+        if is_version
+            && level == 0
+            && self.head != Head::Closed
+            && !has("media")
+            && let Some(alternates) = &mut self.findings.alternates
+            && let Some(hreflang) = value(element, "hreflang")
         {
+            alternates.add(hreflang, reference.clone());
+        }
+        if is("amphtml") || is_version {
             self.take_link(&reference, Via::Alternate, nofollow);
         } else if is("next") || is("prev") || is("previous") {
             self.take_link(&reference, Via::Link, nofollow);
+        }
+    }
+
+    /// Takes an element that makes up an image; `image` is how some write `img` (HTML standard section
+    /// 13.2.6.4.7).
+    fn take_image(&mut self, name: &str, element: &Element<'_, '_>, level: usize) {
+        let Some(images) = &mut self.findings.images else {
+            return;
+        };
+        let srcset = || value_up_to(element, "srcset", MAX_SRCSET_BYTES);
+        match name {
+            "picture" => images.open_picture(),
+            "source" if images.wants_source() => {
+                if let Some(srcset) = srcset() {
+                    images.add_source(&srcset);
+                }
+            }
+            "source" => {}
+            _ => images.add(&RawImage {
+                src: value(element, "src"),
+                srcset: srcset(),
+                width: value(element, "width"),
+                height: value(element, "height"),
+                style: value(element, "style"),
+                is_fallback: level > 0,
+            }),
         }
     }
 
@@ -495,9 +549,13 @@ fn is_running_script(element: &Element<'_, '_>) -> bool {
 
 /// The value of an attribute, with its character references decoded; `None` when absent or too long.
 fn value(element: &Element<'_, '_>, name: &str) -> Option<String> {
+    value_up_to(element, name, MAX_ATTRIBUTE_BYTES)
+}
+
+fn value_up_to(element: &Element<'_, '_>, name: &str, max_bytes: usize) -> Option<String> {
     let raw = element
         .get_attribute(name)
-        .filter(|raw| raw.len() <= MAX_ATTRIBUTE_BYTES)?;
+        .filter(|raw| raw.len() <= max_bytes)?;
     // The tokenization rule for NUL, which the tokenizer leaves to us.
     let raw = if raw.contains('\0') {
         raw.replace('\0', "\u{fffd}")

@@ -189,7 +189,7 @@ pub(super) fn trim_reference(reference: &str) -> &str {
 
 /// Whether a reference is absolute with a scheme other than http(s). The bases of pages are http(s), so
 /// everything else is decided by the URL parser.
-fn has_foreign_scheme(reference: &str) -> bool {
+pub(super) fn has_foreign_scheme(reference: &str) -> bool {
     let mut scheme = String::new();
     for character in reference.chars() {
         match character {

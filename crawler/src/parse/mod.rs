@@ -8,6 +8,7 @@
 //! end    -> links: findings to keys          page_rules: only pages that a rule is meant for
 //! ```
 
+mod alternates;
 mod charset;
 mod content;
 mod dates;
@@ -15,9 +16,11 @@ mod directives;
 mod facts;
 mod headers;
 mod html;
+mod images;
 mod links;
 mod page_rules;
 mod refresh;
+mod srcset;
 mod tame;
 mod text;
 mod xhtml;
@@ -32,7 +35,7 @@ use tokio::time::Instant;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::{
-    config::ParseConfig,
+    config::{Extensions, ParseConfig},
     fetch::{BodySink, BodyWish, Fetched, ResponseHead},
     page::{BodyEnd, BodyKind, ContentHash, PageFacts},
     url_key::{Identity, UrlKey},
@@ -130,6 +133,7 @@ pub struct PageReader {
     max_links: usize,
     max_parse_time: Duration,
     rules: PageRules,
+    extensions: Extensions,
 }
 
 /// A setting of this room that cannot be used.
@@ -160,7 +164,14 @@ impl PageReader {
             max_links: config.max_links,
             max_parse_time: config.max_parse_time,
             rules: PageRules::new(&config.page_rules)?,
+            extensions: Extensions::default(),
         })
+    }
+
+    /// The same, looking also for what `extensions` asks for.
+    #[must_use]
+    pub fn with_extensions(self, extensions: Extensions) -> Self {
+        Self { extensions, ..self }
     }
 
     /// Whether directives for a bot of this name are obeyed.

@@ -2,12 +2,17 @@
 //! they are evaluated only where a rule is meant for the page, and only on pages that
 //! [`super::tame`] lets through.
 
-use globset::{GlobBuilder, GlobMatcher};
-use scraper::{Html, Selector};
-use sitemap_core::LastMod;
+use std::collections::BTreeMap;
+
+use scraper::{ElementRef, Html, Selector};
+use sitemap_core::{
+    LastMod,
+    extension::{MAX_TEXT_CHARACTERS, Text, TextError},
+};
 
 use crate::{
     config::{PageAction, PageRule},
+    pattern::Pattern,
     url_key::UrlKey,
 };
 
@@ -21,16 +26,9 @@ pub(super) struct PageRules {
 
 #[derive(Debug)]
 struct CompiledRule {
-    pages: PagePattern,
+    pages: Pattern,
     selector: Selector,
     action: PageAction,
-}
-
-/// A glob on path and query, or on the whole URL.
-#[derive(Debug)]
-struct PagePattern {
-    glob: GlobMatcher,
-    is_whole_url: bool,
 }
 
 /// What the rules found on a page.
@@ -40,6 +38,10 @@ pub(super) struct RuleFacts {
     pub(super) is_excluded: bool,
     /// The first valid date of a lastmod rule, in W3C format.
     pub(super) lastmod: Option<String>,
+    /// The first value of the rules for each name, as a sitemap can hold it.
+    pub(super) values: BTreeMap<String, String>,
+    /// A value was too long.
+    pub(super) has_long_value: bool,
 }
 
 impl PageRules {
@@ -53,12 +55,8 @@ impl PageRules {
                 setting: format!("page_rules[{index}].{field}"),
                 problem,
             };
-            let pages = PagePattern::new(&rule.pages).map_err(|cause| {
-                error(
-                    "pages",
-                    format!("{:?} is not a glob: {}", rule.pages, cause.kind()),
-                )
-            })?;
+            let pages = Pattern::parse(&rule.pages)
+                .map_err(|problem| error("pages", format!("{:?} {problem}", rule.pages)))?;
             let selector = Selector::parse(&rule.selector).map_err(|cause| {
                 error(
                     "selector",
@@ -92,15 +90,13 @@ impl PageRules {
             match &rule.action {
                 PageAction::Exclude => facts.is_excluded = true,
                 PageAction::Lastmod { attribute } => {
-                    let text = match attribute {
-                        Some(name) => element
-                            .attr(&name.to_ascii_lowercase())
-                            .unwrap_or_default()
-                            .to_owned(),
-                        None => element.text().collect(),
-                    };
+                    let text = read(element, attribute.as_deref());
                     let date = LastMod::parse(text.trim()).ok();
                     facts.lastmod = facts.lastmod.or(date.map(|date| date.as_str().to_owned()));
+                }
+                PageAction::Select { name, attribute } => {
+                    let text = read(element, attribute.as_deref());
+                    facts.take_value(name, &text);
                 }
             }
         }
@@ -108,22 +104,31 @@ impl PageRules {
     }
 }
 
-impl PagePattern {
-    fn new(pattern: &str) -> Result<Self, globset::Error> {
-        let glob = GlobBuilder::new(pattern)
-            .literal_separator(false)
-            .build()?
-            .compile_matcher();
-        let is_whole_url = pattern.starts_with("http://") || pattern.starts_with("https://");
-        Ok(Self { glob, is_whole_url })
+impl RuleFacts {
+    fn take_value(&mut self, name: &str, text: &str) {
+        if self.values.contains_key(name) {
+            return;
+        }
+        match Text::<MAX_TEXT_CHARACTERS>::new(text) {
+            Ok(text) => {
+                self.values
+                    .insert(name.to_owned(), text.as_str().to_owned());
+            }
+            Err(TextError::TooLong { .. }) => self.has_long_value = true,
+            // Nothing stands there.
+            Err(_) => {}
+        }
     }
+}
 
-    fn matches(&self, url: &UrlKey) -> bool {
-        self.glob.is_match(if self.is_whole_url {
-            url.as_str()
-        } else {
-            url.path_and_query()
-        })
+/// An attribute of an element, or its text.
+fn read(element: ElementRef<'_>, attribute: Option<&str>) -> String {
+    match attribute {
+        Some(name) => element
+            .attr(&name.to_ascii_lowercase())
+            .unwrap_or_default()
+            .to_owned(),
+        None => element.text().collect(),
     }
 }
 
@@ -176,6 +181,7 @@ mod tests {
             let expected = RuleFacts {
                 is_excluded,
                 lastmod: lastmod.map(str::to_owned),
+                ..RuleFacts::default()
             };
             let found = PageRules::new(rules)
                 .unwrap()
@@ -203,6 +209,45 @@ mod tests {
             Some("2023-01-02"),
         );
         check(&[rule("*", "time", lastmod(Some("title")))], false, None);
+    }
+
+    #[test]
+    fn values_are_selected_by_name() {
+        let select = |name: &str, selector: &str, attribute: Option<&str>| {
+            rule(
+                "*",
+                selector,
+                PageAction::Select {
+                    name: name.to_owned(),
+                    attribute: attribute.map(str::to_owned),
+                },
+            )
+        };
+        let rules = [
+            select("s:price", "i", None),
+            select("s:price", "b.price", None),
+            select("s:price", "b.other", None),
+            select("s:sku", "[itemprop=sku]", Some("Content")),
+            select("s:sku2", "[itemprop=sku]", Some("title")),
+            select("s:long", "p", None),
+            select("s:none", "nothing", None),
+        ];
+        let html = format!(
+            "<i> </i><b class=price>\n 12\u{a0}\u{b}&euro;  net </b><b class=other>2</b>\
+             <meta itemprop=sku content='a&amp;b'><p>{}</p>",
+            "x".repeat(2_049)
+        );
+        let rules = PageRules::new(&rules).unwrap();
+        let facts = rules.evaluate(&key("https://example.com/"), &html);
+        let values: Vec<_> = facts.values.iter().collect();
+        assert_eq!(
+            values,
+            [
+                (&"s:price".to_owned(), &"12\u{a0}\u{fffd}€ net".to_owned()),
+                (&"s:sku".to_owned(), &"a&b".to_owned())
+            ]
+        );
+        assert!(facts.has_long_value);
     }
 
     #[test]

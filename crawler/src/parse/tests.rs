@@ -1,6 +1,7 @@
 //! Whole answers through [`PageParser`], chunk by chunk.
 
 mod answers;
+mod extensions;
 mod hostile;
 mod links;
 mod signals;
@@ -27,6 +28,7 @@ struct Answer<'a> {
     body: &'a [u8],
     end: BodyEnd,
     config: ParseConfig,
+    extensions: Extensions,
 }
 
 impl<'a> Answer<'a> {
@@ -41,7 +43,13 @@ impl<'a> Answer<'a> {
             body: body.as_ref(),
             end: BodyEnd::Complete,
             config: ParseConfig::default(),
+            extensions: Extensions::default(),
         }
+    }
+
+    fn with_extensions(mut self, extensions: Extensions) -> Self {
+        self.extensions = extensions;
+        self
     }
 
     fn with_header(mut self, name: &'a str, value: &'a str) -> Self {
@@ -52,7 +60,8 @@ impl<'a> Answer<'a> {
     /// Reads the answer in the given pieces, as a fetcher would.
     fn read_in<'p>(&self, pieces: impl IntoIterator<Item = &'p [u8]>) -> PageFacts {
         let identity = Arc::new(Identity::default());
-        let reader = Arc::new(PageReader::new(&self.config).unwrap());
+        let reader = PageReader::new(&self.config).unwrap();
+        let reader = Arc::new(reader.with_extensions(self.extensions));
         let mut parser = PageParser::new(&identity.parse(URL).unwrap(), &identity, &reader);
         let headers: Headers = self.headers.iter().copied().collect();
         let head = ResponseHead {

@@ -1,551 +1,260 @@
-//! Which files the new set has, and what is in each: hashes first, writes only what changed, and
-//! checks every written file with our own reader before anybody else can see it.
+//! Which files the new set has, how they are called, and which of them the indexes name.
+//!
+//! | format | files |
+//! | --- | --- |
+//! | XML | one urlset per part of the plan, e.g. `sitemap.blog.xml.gz` |
+//! | text | the same parts as URLs alone, e.g. `sitemap.blog.txt.gz` |
+//! | RSS, Atom | one feed of recent changes each: `sitemap-recent.rss`, `sitemap-recent.atom` |
+//!
+//! The index names the XML parts, or the text parts when there is no XML: the same URLs twice would be
+//! of no use. It names the feeds too (sitemaps.org protocol, rule R40).
 
-use std::{
-    fs::File,
-    io::{self, BufReader, BufWriter, Write},
-    num::NonZeroUsize,
-    ops::{ControlFlow, Range},
-};
+use std::{num::NonZeroUsize, ops::Range};
 
-use jiff::{Timestamp, ToSpan as _};
-use sha2::{Digest as _, Sha256};
-use sitemap_core::{
-    IndexEntry, LastMod, Limits, Loc,
-    partition::{KeyRange, Plan, Suffix},
-    read,
-    write::{FileSummary, GzipWriter, IndexWriter, Push, UrlSetWriter, WriteError},
-};
+use sitemap_core::partition::{KeyRange, Suffix, index_name};
 
 use super::{
-    BuiltFile, PublishError, PublishRequest,
-    folder::{Folder, Temporary, failed},
-    go_on,
-    manifest::{FileRecord, hex},
-    previous::Previous,
+    PublishError, PublishRequest,
+    census::Census,
+    place::{Address, Place},
 };
-use crate::{
-    config::{IndexMode, Layout},
-    export::Export,
-    page::{PageRecord, State},
-    store::Store,
-    url_key::UrlKey,
-};
+use crate::config::{Format, IndexMode};
 
-/// Everything needed to build the files of one publish.
-pub(super) struct Files<'a> {
-    pub(super) store: &'a dyn Store,
-    pub(super) export: &'a Export,
-    pub(super) request: &'a PublishRequest<'a>,
-    pub(super) plan: &'a Plan,
-    pub(super) previous: &'a Previous,
-}
+/// Begins the names of feeds.
+const FEED_STEM: &str = "sitemap-recent";
 
 /// One file of the new set, before its content is known.
 #[derive(Debug, Clone)]
 pub(super) struct PlannedFile {
-    /// Path relative to the output.
-    pub(super) name: String,
-    /// Where it will be served.
-    pub(super) url: String,
-    content: Content,
+    /// Path relative to the output, and URL.
+    pub(super) address: Address,
+    /// What is in it.
+    pub(super) content: Content,
+    /// Who finds it.
+    pub(super) role: Role,
 }
 
+/// What is in a file.
 #[derive(Debug, Clone)]
-enum Content {
-    /// The listed URLs of these key ranges.
-    UrlSet {
-        ranges: Vec<KeyRange>,
-        is_only: bool,
-    },
-    /// These parts, as numbers in the plan.
-    Index(Range<usize>),
+pub(super) enum Content {
+    /// The listed URLs of these key ranges, with all that is said of them.
+    UrlSet(Vec<KeyRange>),
+    /// The URLs of these key ranges alone.
+    Text(Vec<KeyRange>),
+    /// Recent changes as RSS 2.0.
+    Rss,
+    /// Recent changes as Atom 1.0.
+    Atom,
+    /// These files, as places in [`PlannedSet::files`].
+    Index(Vec<usize>),
+}
+
+/// How readers find a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Through an index, or not at all: who wants the text parts knows their names.
+    Part,
+    /// Through a line of robots.txt, besides the entrance.
+    Beside,
+    /// Through a line of robots.txt: an index, or the only file. It becomes visible after all others.
+    Entrance,
+}
+
+/// All files of the new set.
+#[derive(Debug)]
+pub(super) struct PlannedSet {
+    /// Everything but the indexes: parts in the order of the plan, then the feeds.
+    pub(super) files: Vec<PlannedFile>,
+    /// The indexes; none when one file is enough.
+    pub(super) indexes: Vec<PlannedFile>,
 }
 
 impl PlannedFile {
-    /// Whether robots.txt has to name it: an index, or the only urlset.
-    pub(super) fn is_entrance(&self) -> bool {
-        match &self.content {
-            Content::UrlSet { is_only, .. } => *is_only,
-            Content::Index(_) => true,
+    /// Whether robots.txt has to name it.
+    pub(super) fn is_for_robots_txt(&self) -> bool {
+        match self.role {
+            Role::Beside | Role::Entrance => true,
+            Role::Part => false,
         }
     }
 
     /// Whether the name, which is ours, says gzip.
-    fn is_gzipped(&self) -> bool {
-        self.name.ends_with(Suffix::XmlGz.as_str())
+    pub(super) fn is_gzipped(&self) -> bool {
+        let suffixes = [Suffix::XmlGz, Suffix::TxtGz];
+        suffixes
+            .iter()
+            .any(|suffix| self.address.name.ends_with(suffix.as_str()))
     }
 }
 
-/// Whether a file of this name is an index or the only urlset: `sitemap.xml`, `sitemap-2.xml`, ...
-pub(super) fn is_entrance_name(name: &str) -> bool {
-    let number = name
-        .strip_prefix("sitemap")
-        .and_then(|rest| rest.strip_suffix(".xml"));
-    number.is_some_and(|number| {
-        number.is_empty()
-            || number
-                .strip_prefix('-')
-                .is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
-    })
+impl PlannedSet {
+    /// Plans the files for what was counted.
+    ///
+    /// # Errors
+    /// Settings that cannot be satisfied: where the output is served, or formats that cannot be the only ones.
+    pub(super) fn new(request: &PublishRequest<'_>, census: &Census) -> Result<Self, PublishError> {
+        let config = request.config;
+        let place = Place::of(request)?;
+        let forms: Vec<Form> = [Form::Xml, Form::Text]
+            .into_iter()
+            .filter(|form| config.formats.contains(&form.format()))
+            .collect();
+        let Some(&main) = forms.first() else {
+            return Err(PublishError::Settings(
+                "format: expected \"xml\" or \"txt\" among the formats: a feed lists recent changes only (sitemaps.org, \
+                 other sitemap formats)"
+                    .to_owned(),
+            ));
+        };
+        let is_one_file = match config.index {
+            IndexMode::Auto => {
+                census.listed <= config.file_entries && census.bytes <= config.file_bytes
+            }
+            IndexMode::Always => false,
+        };
+        let feeds = feeds(request, census, &place, is_one_file);
+        if is_one_file {
+            let mut files: Vec<_> = forms
+                .iter()
+                .map(|form| only(&place, census, *form, main))
+                .collect();
+            files.extend(feeds);
+            return Ok(Self {
+                files,
+                indexes: Vec::new(),
+            });
+        }
+        let plan = &census.plan;
+        let mut files = Vec::with_capacity(plan.parts().len() * forms.len() + feeds.len());
+        // The places of the files that the index names for the parts.
+        let mut named = Vec::with_capacity(plan.parts().len());
+        for part in plan.parts() {
+            named.push(files.len());
+            files.extend(forms.iter().map(|form| PlannedFile {
+                address: place.of_part(part, plan.base(), form.suffix(config.gzip)),
+                content: form.content(part.ranges().to_vec()),
+                role: Role::Part,
+            }));
+        }
+        let first_feed = files.len();
+        files.extend(feeds);
+        let members = index_members(request, census, &named, first_feed..files.len())?;
+        let indexes = members
+            .into_iter()
+            .enumerate()
+            .map(|(number, members)| PlannedFile {
+                address: place.in_root(&index_name(number)),
+                content: Content::Index(members),
+                role: Role::Entrance,
+            });
+        Ok(Self {
+            indexes: indexes.collect(),
+            files,
+        })
+    }
 }
 
-impl Files<'_> {
-    /// Builds every file: parts first (the index states when they changed), but indexes lead the list.
-    pub(super) fn build(
-        &self,
-        mut folder: Option<&mut Folder>,
-    ) -> Result<Vec<BuiltFile>, PublishError> {
-        let Some(parts) = self.planned_parts()? else {
-            let only = self.only_urlset()?;
-            return Ok(vec![self.build_file(only, &[], folder)?]);
-        };
-        let mut built = Vec::with_capacity(parts.len() + 1);
-        for part in parts {
-            built.push(self.build_file(part, &[], folder.as_deref_mut())?);
-        }
-        let mut all = Vec::with_capacity(built.len() + 1);
-        for index in self.planned_indexes()? {
-            all.push(self.build_file(index, &built, folder.as_deref_mut())?);
-        }
-        all.extend(built);
-        Ok(all)
-    }
+/// How the URLs of a part are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Xml,
+    Text,
+}
 
-    /// The URL of the output's root, ending in `/`.
-    fn root_url(&self) -> String {
-        let site = self.request.site;
-        let default = || format!("{}{}", site.origin, site.directory);
-        self.request
-            .config
-            .public_url
-            .clone()
-            .unwrap_or_else(default)
-    }
-
-    /// The scope's directory as seen from the output's root: not empty only when the output is served
-    /// from above the scope and files stand in place.
-    fn base_below_root(&self) -> Result<(String, String), PublishError> {
-        let site = self.request.site;
-        let root = Loc::parse(&self.root_url()).map_err(|error| {
-            PublishError::Settings(format!("public_url {}: {error}", self.root_url()))
-        })?;
-        let own = Loc::parse(&format!("{}{}", site.origin, site.directory)).map_err(|error| {
-            PublishError::Settings(format!("the directory {}: {error}", site.directory))
-        })?;
-        if own.origin() != root.origin() {
-            return Ok((String::new(), String::new()));
-        }
-        let Some(below) = own.as_str().strip_prefix(root.directory()) else {
-            return Err(PublishError::Settings(format!(
-                "public_url {} does not cover {}{}: a sitemap may list only what is in its own directory or below \
-                 (sitemaps.org, sitemap file location)",
-                self.root_url(),
-                site.origin,
-                site.directory
-            )));
-        };
-        match self.request.config.layout {
-            Layout::Root => Ok((String::new(), String::new())),
-            Layout::InPlace => {
-                let folder = percent_decode(below).ok_or_else(|| {
-                    PublishError::Settings(format!(
-                        "the directory {} cannot be a folder of the output",
-                        site.directory
-                    ))
-                })?;
-                Ok((folder, below.to_owned()))
-            }
+impl Form {
+    fn format(self) -> Format {
+        match self {
+            Self::Xml => Format::Xml,
+            Self::Text => Format::Text,
         }
     }
 
-    /// The parts of the plan; `None` when the whole site goes into one urlset.
-    fn planned_parts(&self) -> Result<Option<Vec<PlannedFile>>, PublishError> {
-        let config = self.request.config;
-        let entries: u64 = self
-            .plan
-            .parts()
-            .iter()
-            .map(sitemap_core::partition::Part::entries)
-            .sum();
-        let bytes: u64 = self
-            .plan
-            .parts()
-            .iter()
-            .map(sitemap_core::partition::Part::bytes)
-            .sum();
-        match config.index {
-            IndexMode::Auto if entries <= config.file_entries && bytes <= config.file_bytes => {
-                return Ok(None);
-            }
-            IndexMode::Auto | IndexMode::Always => {}
+    fn suffix(self, gzip: bool) -> Suffix {
+        match (self, gzip) {
+            (Self::Xml, true) => Suffix::XmlGz,
+            (Self::Xml, false) => Suffix::Xml,
+            (Self::Text, true) => Suffix::TxtGz,
+            (Self::Text, false) => Suffix::Txt,
         }
-        let suffix = if config.gzip {
-            Suffix::XmlGz
-        } else {
-            Suffix::Xml
-        };
-        let (folder, below) = self.base_below_root()?;
-        let root = self.root_url();
-        let is_root_part = |path: &str| !path.contains('/');
-        let planned = self.plan.parts().iter().map(|part| {
-            let (path, url_path) = (part.path(suffix), part.url_path(suffix));
-            // The base's own files stand beside the index.
-            let (folder, below) = if is_root_part(&path) && part.id().directory == self.plan.base()
-            {
-                ("", "")
-            } else {
-                (folder.as_str(), below.as_str())
-            };
-            PlannedFile {
-                name: format!("{folder}{path}"),
-                url: format!("{root}{below}{url_path}"),
-                content: Content::UrlSet {
-                    ranges: part.ranges().to_vec(),
-                    is_only: false,
-                },
-            }
-        });
-        Ok(Some(planned.collect()))
     }
 
-    fn only_urlset(&self) -> Result<PlannedFile, PublishError> {
-        self.base_below_root()?;
-        let base = self.plan.base();
+    fn content(self, ranges: Vec<KeyRange>) -> Content {
+        match self {
+            Self::Xml => Content::UrlSet(ranges),
+            Self::Text => Content::Text(ranges),
+        }
+    }
+}
+
+/// The whole site as one file, which robots.txt names, so it is plain.
+fn only(place: &Place, census: &Census, form: Form, main: Form) -> PlannedFile {
+    let base = census.plan.base();
+    let everything = KeyRange {
+        start: base.to_owned(),
         // The first text after everything that begins with the base: its last byte is a slash.
-        let end = format!("{}0", base.trim_end_matches('/'));
-        Ok(PlannedFile {
-            name: "sitemap.xml".to_owned(),
-            url: format!("{}sitemap.xml", self.root_url()),
-            content: Content::UrlSet {
-                ranges: vec![KeyRange {
-                    start: base.to_owned(),
-                    end,
-                }],
-                is_only: true,
+        end: format!("{}0", base.trim_end_matches('/')),
+    };
+    PlannedFile {
+        address: place.in_root(&format!("sitemap{}", form.suffix(false).as_str())),
+        content: form.content(vec![everything]),
+        role: if form == main {
+            Role::Entrance
+        } else {
+            Role::Part
+        },
+    }
+}
+
+/// The feeds that were asked for. They stand in the root, where they may list everything, and are not
+/// compressed: feed readers ask for that by themselves.
+fn feeds(
+    request: &PublishRequest<'_>,
+    census: &Census,
+    place: &Place,
+    is_one_file: bool,
+) -> Vec<PlannedFile> {
+    let formats = [
+        (Format::Rss, ".rss", Content::Rss),
+        (Format::Atom, ".atom", Content::Atom),
+    ];
+    let wanted = formats.into_iter().filter(|(format, _, _)| {
+        // A feed without an entry is none.
+        request.config.formats.contains(format) && !census.recent.is_empty()
+    });
+    wanted
+        .map(|(_, suffix, content)| PlannedFile {
+            address: place.in_root(&format!("{FEED_STEM}{suffix}")),
+            content,
+            role: if is_one_file {
+                Role::Beside
+            } else {
+                Role::Part
             },
         })
-    }
-
-    fn planned_indexes(&self) -> Result<Vec<PlannedFile>, PublishError> {
-        let most = usize::try_from(self.request.config.index_entries)
-            .ok()
-            .and_then(NonZeroUsize::new);
-        let most = most.ok_or_else(|| {
-            PublishError::Settings("index_entries: expected at least 1".to_owned())
-        })?;
-        let root = self.root_url();
-        let indexes = self
-            .plan
-            .indexes(most)
-            .into_iter()
-            .map(|index| PlannedFile {
-                url: format!("{root}{}", index.name),
-                name: index.name,
-                content: Content::Index(index.parts),
-            });
-        Ok(indexes.collect())
-    }
-
-    /// Builds one file: finds out whether it changed, and writes a checked temporary when it did.
-    fn build_file(
-        &self,
-        planned: PlannedFile,
-        parts: &[BuiltFile],
-        folder: Option<&mut Folder>,
-    ) -> Result<BuiltFile, PublishError> {
-        go_on(self.request)?;
-        let name = planned.name.clone();
-        self.refuse_page_at(&planned.url)?;
-        if let Some(path) = folder.as_ref().and_then(|folder| folder.astray(&name)) {
-            return Err(PublishError::Astray(path));
-        }
-        let known = self.previous.file(&name);
-        let on_disk = match &folder {
-            Some(folder) => folder.hash(&name)?,
-            None => known.map(|known| known.file_sha256.clone()),
-        };
-        let stands = known.filter(|known| on_disk.as_ref() == Some(&known.file_sha256));
-        if stands.is_some() || folder.is_none() {
-            let (sha256, summary) = self.write(&planned, parts, io::sink())?;
-            if let Some(known) = stands.filter(|known| known.sha256 == sha256) {
-                return Ok(BuiltFile {
-                    planned,
-                    record: known.clone(),
-                    changed: false,
-                    temporary: None,
-                });
-            }
-            if folder.is_none() {
-                let record = FileRecord {
-                    name,
-                    sha256,
-                    file_sha256: String::new(),
-                    entries: summary.entries,
-                    bytes: summary.bytes,
-                    lastmod: self.changed_at(known),
-                };
-                return Ok(BuiltFile {
-                    planned,
-                    record,
-                    changed: true,
-                    temporary: None,
-                });
-            }
-        }
-        let folder = folder.expect("without a folder the function returned above");
-        let changed_at = self.changed_at(known);
-        let (record, temporary) = self.write_temporary(&planned, parts, folder, changed_at)?;
-        if on_disk.as_ref() == Some(&temporary.file_sha256) {
-            // Written by a publish that did not come to its end, or put there by a copy: it stands.
-            let lastmod = known
-                .map(|known| known.lastmod)
-                .max(folder.modified(&name))
-                .unwrap_or(changed_at);
-            if lastmod <= changed_at {
-                let record = FileRecord { lastmod, ..record };
-                return Ok(BuiltFile {
-                    planned,
-                    record,
-                    changed: false,
-                    temporary: None,
-                });
-            }
-        }
-        Ok(BuiltFile {
-            planned,
-            record,
-            changed: true,
-            temporary: Some(temporary),
-        })
-    }
-
-    /// A file must not stand where the site has a page that is listed.
-    fn refuse_page_at(&self, url: &str) -> Result<(), PublishError> {
-        let Ok(key) = UrlKey::from_normalised(url) else {
-            return Ok(());
-        };
-        let page = self.store.page(&key)?;
-        let is_listed = |page: &PageRecord| {
-            page.run == self.request.run && page.reason.state() == State::Listed
-        };
-        if page.as_ref().is_some_and(is_listed) {
-            return Err(PublishError::Settings(format!(
-                "{url} is a page of the site, so no sitemap can stand there; leave the page out or use the other layout"
-            )));
-        }
-        Ok(())
-    }
-
-    /// The time of a change now: whole seconds, and later than the recorded one, so that whoever
-    /// fetches by the index's `lastmod` sees the change.
-    fn changed_at(&self, known: Option<&FileRecord>) -> Timestamp {
-        let now = Timestamp::from_second(self.request.now.as_second()).unwrap_or(self.request.now);
-        known.map_or(now, |known| now.max(known.lastmod + 1.second()))
-    }
-
-    fn write_temporary(
-        &self,
-        planned: &PlannedFile,
-        parts: &[BuiltFile],
-        folder: &mut Folder,
-        changed_at: Timestamp,
-    ) -> Result<(FileRecord, Temporary), PublishError> {
-        let (path, file) = folder.create_temporary()?;
-        let buffered = BufWriter::new(&file);
-        let (sha256, summary) = if planned.is_gzipped() {
-            let mut gzip = GzipWriter::new(buffered);
-            let written = self.write(planned, parts, &mut gzip)?;
-            let buffered = gzip.finish().map_err(failed("write", &path))?;
-            buffered
-                .into_inner()
-                .map_err(|error| failed("write", &path)(error.into_error()))?;
-            written
-        } else {
-            let mut buffered = buffered;
-            let written = self.write(planned, parts, &mut buffered)?;
-            buffered.flush().map_err(failed("write", &path))?;
-            written
-        };
-        let temporary = Folder::finish_temporary(path, &file, changed_at)?;
-        self.check(planned, &temporary, &summary)?;
-        let record = FileRecord {
-            name: planned.name.clone(),
-            sha256,
-            file_sha256: temporary.file_sha256.clone(),
-            entries: summary.entries,
-            bytes: summary.bytes,
-            lastmod: changed_at,
-        };
-        Ok((record, temporary))
-    }
-
-    /// Writes the content of a file; its SHA-256 and its counts.
-    fn write(
-        &self,
-        planned: &PlannedFile,
-        parts: &[BuiltFile],
-        out: impl Write,
-    ) -> Result<(String, FileSummary), PublishError> {
-        let out = Hashing {
-            out,
-            hash: Sha256::new(),
-        };
-        let (out, summary) = match &planned.content {
-            Content::UrlSet { ranges, .. } => self.write_urlset(planned, ranges, out)?,
-            Content::Index(range) => {
-                let parts = parts.get(range.clone()).unwrap_or_default();
-                write_index(planned, parts, out)?
-            }
-        };
-        Ok((hex(out.hash), summary))
-    }
-
-    fn write_urlset<W: Write>(
-        &self,
-        planned: &PlannedFile,
-        ranges: &[KeyRange],
-        out: W,
-    ) -> Result<(W, FileSummary), PublishError> {
-        let failed = |error| write_failed(planned, error);
-        let mut writer = UrlSetWriter::new(out, Limits::PROTOCOL).map_err(failed)?;
-        for range in ranges {
-            let from = format!("{}{}", self.request.site.origin, range.start);
-            let Ok(from) = UrlKey::from_normalised(&from) else {
-                continue;
-            };
-            self.export
-                .visit::<PublishError>(self.store, Some(&from), &mut |key, entry| {
-                    if !range.contains(key.path_and_query()) {
-                        return Ok(ControlFlow::Break(()));
-                    }
-                    match writer.push(&entry).map_err(failed)? {
-                        Push::Written => Ok(ControlFlow::Continue(())),
-                        Push::Full => Err(over_limit(planned)),
-                    }
-                })?;
-        }
-        writer.finish().map_err(failed)
-    }
-
-    /// Reads a written file back: well-formed, counted, within its limits and its location.
-    fn check(
-        &self,
-        planned: &PlannedFile,
-        temporary: &Temporary,
-        summary: &FileSummary,
-    ) -> Result<(), PublishError> {
-        let problem = |problem: String| PublishError::Check {
-            name: planned.name.clone(),
-            problem,
-        };
-        let loc = |text: &str| Loc::parse(text).map_err(|error| problem(error.to_string()));
-        let site = self.request.site;
-        let mut location = loc(&planned.url)?;
-        let own = loc(&format!("{}{}", site.origin, site.directory))?;
-        let kind = match planned.content {
-            Content::UrlSet { .. } => read::Kind::UrlSet,
-            Content::Index(_) => read::Kind::Index,
-        };
-        if kind == read::Kind::UrlSet && own.origin() != location.origin() {
-            // A set that is served from another host is proven by the crawled host's robots.txt; what
-            // it lists must be of the crawled directory all the same.
-            location = own;
-        }
-        let mut expectation = read::Expectation::new(kind, &location);
-        expectation.entries = Some(summary.entries);
-        let file = File::open(&temporary.path).map_err(failed("read", &temporary.path))?;
-        let found = read::check(BufReader::new(file), &expectation)
-            .map_err(|error| problem(error.to_string()))?;
-        if found == *summary {
-            Ok(())
-        } else {
-            Err(problem(format!("expected {summary:?}, read {found:?}")))
-        }
-    }
+        .collect()
 }
 
-fn write_index<W: Write>(
-    planned: &PlannedFile,
-    parts: &[BuiltFile],
-    out: W,
-) -> Result<(W, FileSummary), PublishError> {
-    let failed = |error| write_failed(planned, error);
-    let mut writer = IndexWriter::new(out, Limits::PROTOCOL).map_err(failed)?;
-    for part in parts {
-        let loc = Loc::parse(&part.planned.url).map_err(|error| PublishError::Check {
-            name: planned.name.clone(),
-            problem: error.to_string(),
-        })?;
-        let entry = IndexEntry::new(loc).with_lastmod(LastMod::from_timestamp(part.record.lastmod));
-        match writer.push(&entry).map_err(failed)? {
-            Push::Written => {}
-            Push::Full => return Err(over_limit(planned)),
+/// What each index names: the parts as the plan divides them, the feeds in the last one that has room.
+fn index_members(
+    request: &PublishRequest<'_>,
+    census: &Census,
+    named: &[usize],
+    feeds: Range<usize>,
+) -> Result<Vec<Vec<usize>>, PublishError> {
+    let most = usize::try_from(request.config.index_entries)
+        .ok()
+        .and_then(NonZeroUsize::new)
+        .ok_or_else(|| PublishError::Settings("index_entries: expected at least 1".to_owned()))?;
+    let divided = census.plan.indexes(most);
+    let mut indexes: Vec<Vec<usize>> = divided
+        .into_iter()
+        .map(|index| named.get(index.parts).unwrap_or_default().to_vec())
+        .collect();
+    for feed in feeds {
+        match indexes.last_mut() {
+            Some(last) if last.len() < most.get() => last.push(feed),
+            Some(_) | None => indexes.push(vec![feed]),
         }
     }
-    writer.finish().map_err(failed)
-}
-
-fn write_failed(planned: &PlannedFile, error: WriteError) -> PublishError {
-    match error {
-        WriteError::Io(source) => PublishError::Io {
-            action: "write",
-            path: planned.name.clone().into(),
-            source,
-        },
-        error => PublishError::Check {
-            name: planned.name.clone(),
-            problem: error.to_string(),
-        },
-    }
-}
-
-fn over_limit(planned: &PlannedFile) -> PublishError {
-    PublishError::Check {
-        name: planned.name.clone(),
-        problem: "the plan puts more into it than the protocol allows".to_owned(),
-    }
-}
-
-/// A path with its escapes decoded; `None` when a segment cannot be a folder.
-fn percent_decode(path: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        rest = after;
-        let escape = after.split_at_checked(2).filter(|_| first == b'%');
-        match escape.and_then(|(digits, tail)| {
-            let value = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-            Some((value, tail))
-        }) {
-            Some((b'/' | b'\\', _)) => return None,
-            Some((value, tail)) => {
-                bytes.push(value);
-                rest = tail;
-            }
-            None => bytes.push(first),
-        }
-    }
-    let decoded = String::from_utf8(bytes).ok()?;
-    let is_folder = |segment: &str| !matches!(segment, "" | "." | "..") && segment.len() <= 255;
-    let is_clean = !decoded.contains(char::is_control);
-    (is_clean && decoded.split_terminator('/').all(is_folder)).then_some(decoded)
-}
-
-/// Hashes what passes through.
-struct Hashing<W> {
-    out: W,
-    hash: Sha256,
-}
-
-impl<W: Write> Write for Hashing<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.hash.update(bytes.split_at(written).0);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
+    Ok(indexes)
 }

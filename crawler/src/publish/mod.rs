@@ -13,31 +13,32 @@
 //! under the old index; the next publish goes on from there. A file whose entries did not change keeps
 //! its name, its bytes, its modification time and its `lastmod` in the index.
 
+mod census;
+mod content;
 #[cfg(test)]
 mod fault;
 mod files;
 mod folder;
+mod install;
 mod manifest;
+mod place;
 mod previous;
+mod recent;
+mod set;
 
 #[cfg(test)]
 mod tests;
 
-use std::{collections::HashSet, fmt, path::PathBuf};
+use std::{fmt, path::PathBuf};
 
 use jiff::Timestamp;
-use sitemap_core::partition::{Counter, Layout as PartLayout, Placement, Plan, Thresholds};
 
-use self::{
-    files::{Files, PlannedFile},
-    folder::{Folder, Temporary},
-    manifest::{Dropped, FileRecord, Manifest},
-    previous::{Contents, INTENT, Previous, Standing, intent_text},
-};
+use self::{folder::Folder, set::NewSet};
 use crate::{
-    config::{Layout, PublishConfig},
-    export::Export,
+    config::PublishConfig,
+    export::ExtensionCounts,
     page::RunId,
+    robots::Rules,
     site::Site,
     store::{Commit, Store, StoreError},
 };
@@ -60,6 +61,8 @@ pub struct PublishRequest<'a> {
     pub run: RunId,
     /// Where and how.
     pub config: &'a PublishConfig,
+    /// The site's robots.txt, which images of the site may be disallowed by; `None`: all may be named.
+    pub robots: Option<&'a Rules>,
     /// The run is not complete (limits, failures): the guard then forbids listing fewer URLs than before.
     pub partial: bool,
     /// Plan and count, write nothing.
@@ -77,6 +80,7 @@ impl fmt::Debug for PublishRequest<'_> {
             .field("site", &self.site)
             .field("run", &self.run)
             .field("config", &self.config)
+            .field("robots", &self.robots)
             .field("partial", &self.partial)
             .field("dry_run", &self.dry_run)
             .field("now", &self.now)
@@ -110,8 +114,12 @@ pub struct Published {
     pub listed: u64,
     /// Listed pages that have the same content, byte for byte, as another listed page.
     pub duplicates: u64,
+    /// What became of the extensions that were asked for.
+    pub extensions: ExtensionCounts,
     /// Files that left the index by this publish; they leave the disk after their grace.
     pub dropped: Vec<String>,
+    /// What the user should know of the set, each a sentence.
+    pub notices: Vec<String>,
     /// What failed after the set was in place, each a fragment with its causes: what is to be
     /// remembered of it, or removed. The next publish does it again.
     pub problems: Vec<String>,
@@ -186,37 +194,12 @@ pub fn publish(
         return Ok(NewSet::build(store, request, None)?.published);
     }
     let mut folder = Folder::open(&request.config.output)?;
-    let result = replace(store, request, &mut folder);
+    let result = install::replace(store, request, &mut folder);
     let cleared = folder.clear_temporary();
     // What made a publish fail is more important than what it left behind.
     let mut published = result?;
     published.problems.extend(problem(cleared));
     Ok(published)
-}
-
-/// Puts the new set in the place of the old one.
-fn replace(
-    store: &mut dyn Store,
-    request: &PublishRequest<'_>,
-    folder: &mut Folder,
-) -> Result<Published, PublishError> {
-    let set = NewSet::build(store, request, Some(folder))?;
-    let changed = set.changed();
-    go_on(request)?;
-    make_way(request, folder, &set, &changed)?;
-    let mut problems = install(folder, &changed)?;
-    // From here on readers see the new set, whatever fails.
-    if problems.is_empty() {
-        let manifest = remove_dropped(request, folder, set.manifest, &mut problems);
-        let recorded = record(store, request, folder, &set.previous, &manifest);
-        problems.extend(problem(recorded));
-        let remembered = set.export.remember(store).map_err(PublishError::Store);
-        problems.extend(problem(remembered));
-    }
-    Ok(Published {
-        problems,
-        ..set.published
-    })
 }
 
 /// The old set stands, nothing of the new one is visible: the last place where a wish to stop counts.
@@ -267,307 +250,4 @@ pub fn carry_over(old: &dyn Store, new: &mut dyn Store) -> Result<(), StoreError
     })?;
     copied?;
     new.set_ledger(&batch)
-}
-
-/// The new set, built and not visible yet.
-struct NewSet {
-    export: Export,
-    previous: Previous,
-    /// What an interrupted publish put in place.
-    intended: Contents,
-    built: Vec<BuiltFile>,
-    manifest: Manifest,
-    published: Published,
-}
-
-impl NewSet {
-    /// Plans and builds everything; without a folder nothing is written.
-    fn build(
-        store: &mut dyn Store,
-        request: &PublishRequest<'_>,
-        mut folder: Option<&mut Folder>,
-    ) -> Result<Self, PublishError> {
-        let export = Export::prepare(store, request.run, request.now)?;
-        go_on(request)?;
-        let previous = Previous::read(store, request)?;
-        let plan = plan(store, request, &export, &previous.manifest)?;
-        let listed = plan
-            .parts()
-            .iter()
-            .map(sitemap_core::partition::Part::entries)
-            .sum();
-        guard(request, &previous.manifest, listed)?;
-        let files = Files {
-            store,
-            export: &export,
-            request,
-            plan: &plan,
-            previous: &previous,
-        };
-        let built = files.build(folder.as_deref_mut())?;
-        let intended = match folder {
-            Some(folder) => previous.intended(folder)?,
-            None => Contents::new(),
-        };
-        Ok(Self {
-            manifest: next_manifest(request, &previous, &intended, &plan, &built, listed),
-            published: summarise(&built, &previous.manifest, listed, export.duplicates()),
-            export,
-            previous,
-            intended,
-            built,
-        })
-    }
-
-    /// The files that have to be written.
-    fn changed(&self) -> Vec<(&FileRecord, &Temporary)> {
-        self.built
-            .iter()
-            .filter_map(|file| Some((&file.record, file.temporary.as_ref()?)))
-            .collect()
-    }
-}
-
-/// One file of the new set: what it is, and its temporary when it has to be written.
-#[derive(Debug)]
-struct BuiltFile {
-    planned: PlannedFile,
-    record: FileRecord,
-    changed: bool,
-    temporary: Option<Temporary>,
-}
-
-/// Counts all entries in one scan and divides them into files.
-fn plan(
-    store: &dyn Store,
-    request: &PublishRequest<'_>,
-    export: &Export,
-    previous: &Manifest,
-) -> Result<Plan, PublishError> {
-    let PublishConfig {
-        min_section,
-        min_subsection,
-        file_entries,
-        file_bytes,
-        ..
-    } = *request.config;
-    let thresholds = Thresholds {
-        section: min_section,
-        subsection: min_subsection,
-        file_entries,
-        file_bytes,
-    };
-    let placement = match request.config.layout {
-        Layout::Root => Placement::Root,
-        Layout::InPlace => Placement::InPlace,
-    };
-    let layout: PartLayout = previous.layout.parse().unwrap_or_default();
-    let settings =
-        |error: sitemap_core::partition::PartitionError| PublishError::Settings(error.to_string());
-    let mut counter =
-        Counter::new(&request.site.directory, thresholds, placement, &layout).map_err(settings)?;
-    export.visit::<PublishError>(store, None, &mut |key, entry| {
-        counter
-            .push(key.path_and_query(), entry.written_len())
-            .map_err(|error| PublishError::Check {
-                name: "the partition".to_owned(),
-                problem: error.to_string(),
-            })?;
-        Ok(std::ops::ControlFlow::Continue(()))
-    })?;
-    Ok(counter.finish())
-}
-
-/// Refuses an empty set, and a partial crawl that would list fewer URLs than are published.
-fn guard(
-    request: &PublishRequest<'_>,
-    previous: &Manifest,
-    listed: u64,
-) -> Result<(), PublishError> {
-    if listed == 0 {
-        return Err(PublishError::Empty);
-    }
-    if request.partial && listed < previous.listed && !request.config.force {
-        return Err(PublishError::Shrunk {
-            before: previous.listed,
-            now: listed,
-        });
-    }
-    Ok(())
-}
-
-fn next_manifest(
-    request: &PublishRequest<'_>,
-    previous: &Previous,
-    intended: &Contents,
-    plan: &Plan,
-    built: &[BuiltFile],
-    listed: u64,
-) -> Manifest {
-    let known = &previous.manifest;
-    let mut manifest = Manifest::new(&known.site, &known.output, request.now);
-    manifest.listed = listed;
-    manifest.layout = plan.layout().to_string();
-    manifest.files = built.iter().map(|file| file.record.clone()).collect();
-    let named = names(built);
-    manifest.dropped = previous.dropped(intended, |name| named.contains(name), request.now);
-    let unchanged = manifest.files == known.files && manifest.dropped == known.dropped;
-    if unchanged && manifest.layout == known.layout {
-        manifest.published = known.published;
-    }
-    manifest
-}
-
-fn names(built: &[BuiltFile]) -> HashSet<&str> {
-    built.iter().map(|file| file.record.name.as_str()).collect()
-}
-
-fn summarise(built: &[BuiltFile], previous: &Manifest, listed: u64, duplicates: u64) -> Published {
-    let files = built
-        .iter()
-        .map(|file| PublishedFile {
-            name: file.record.name.clone(),
-            url: file.planned.url.clone(),
-            entries: file.record.entries,
-            bytes: file.record.bytes,
-            changed: file.changed,
-        })
-        .collect();
-    let sitemap_urls = built
-        .iter()
-        .filter(|file| file.planned.is_entrance())
-        .map(|file| file.planned.url.clone())
-        .collect();
-    let named = names(built);
-    let dropped = previous
-        .files
-        .iter()
-        .filter(|file| !named.contains(file.name.as_str()))
-        .map(|file| file.name.clone())
-        .collect();
-    Published {
-        files,
-        sitemap_urls,
-        listed,
-        duplicates,
-        dropped,
-        problems: Vec::new(),
-    }
-}
-
-/// Makes sure that nothing that is not ours is lost where a file is about to appear, and notes what is
-/// about to appear as ours.
-fn make_way(
-    request: &PublishRequest<'_>,
-    folder: &Folder,
-    set: &NewSet,
-    changed: &[(&FileRecord, &Temporary)],
-) -> Result<(), PublishError> {
-    if changed.is_empty() {
-        return Ok(());
-    }
-    let mut kept = Vec::new();
-    for (record, _) in changed {
-        match set.previous.standing(&record.name, folder)? {
-            Standing::Ours => {}
-            Standing::Foreign if !request.config.force => {
-                return Err(PublishError::Foreign(folder.path(&record.name)));
-            }
-            Standing::Foreign | Standing::Altered => kept.push(&record.name),
-        }
-    }
-    for name in kept {
-        let backup = folder.back_up(name, request.now)?;
-        tracing::warn!(
-            target: "publish",
-            "{} was not as arpent left it; kept as {}",
-            folder.path(name).display(),
-            backup.display()
-        );
-    }
-    let new = changed
-        .iter()
-        .map(|(record, _)| (record.name.as_str(), record.file_sha256.as_str()));
-    let old = set
-        .intended
-        .iter()
-        .map(|(name, hash)| (name.as_str(), hash.as_str()));
-    folder.write(INTENT, intent_text(old.chain(new)).as_bytes(), request.now)
-}
-
-/// Parts first, then the indexes. The first index is the commit point: what fails behind it is no
-/// error but a problem of the set that now stands.
-fn install(
-    folder: &Folder,
-    changed: &[(&FileRecord, &Temporary)],
-) -> Result<Vec<String>, PublishError> {
-    let (entrances, parts): (Vec<_>, Vec<_>) = changed
-        .iter()
-        .partition(|(record, _)| files::is_entrance_name(&record.name));
-    for (record, temporary) in &parts {
-        folder.install(temporary, &record.name)?;
-    }
-    folder.sync_folders(parts.iter().map(|(record, _)| record.name.as_str()))?;
-    let Some(((first, temporary), others)) = entrances.split_first() else {
-        return Ok(Vec::new());
-    };
-    folder.install(temporary, &first.name)?;
-    let installed = others
-        .iter()
-        .map(|(record, temporary)| folder.install(temporary, &record.name));
-    let mut problems: Vec<String> = installed.filter_map(problem).collect();
-    let names = entrances.iter().map(|(record, _)| record.name.as_str());
-    problems.extend(problem(folder.sync_folders(names)));
-    Ok(problems)
-}
-
-/// Stores the manifest in the state, and its copy in the output when it changed.
-fn record(
-    store: &mut dyn Store,
-    request: &PublishRequest<'_>,
-    folder: &Folder,
-    previous: &Previous,
-    manifest: &Manifest,
-) -> Result<(), PublishError> {
-    let text = manifest.to_text();
-    store.commit(&Commit {
-        run: request.run,
-        values: vec![(MANIFEST.to_owned(), Some(text.clone()))],
-        ..Commit::default()
-    })?;
-    if !previous.copy_says(&text) {
-        folder.write(MANIFEST_COPY, text.as_bytes(), request.now)?;
-    }
-    folder.remove(INTENT)
-}
-
-/// Removes files that left the index longer ago than the grace, unless somebody changed them; the
-/// manifest then knows them no more.
-fn remove_dropped(
-    request: &PublishRequest<'_>,
-    folder: &Folder,
-    mut manifest: Manifest,
-    problems: &mut Vec<String>,
-) -> Manifest {
-    let grace =
-        jiff::SignedDuration::try_from(request.config.grace).unwrap_or(jiff::SignedDuration::MAX);
-    let remove = |dropped: &Dropped| {
-        if folder.hash(&dropped.name)?.as_ref() == Some(&dropped.file_sha256) {
-            folder.remove(&dropped.name)?;
-            folder.remove_empty_folders(&dropped.name);
-        }
-        Ok(())
-    };
-    manifest.dropped.retain(|dropped| {
-        let is_due = request.now.duration_since(dropped.since) >= grace;
-        let problem = if is_due {
-            problem(remove(dropped))
-        } else {
-            None
-        };
-        let stays = !is_due || problem.is_some();
-        problems.extend(problem);
-        stays
-    });
-    manifest
 }

@@ -1,15 +1,20 @@
 //! Publishing from a store in memory into a temporary folder.
 
 mod crash;
+mod formats;
 
 use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
 use jiff::{Timestamp, ToSpan as _};
 use tempfile::TempDir;
 
-use super::{fault::Fault, *};
+use super::{
+    fault::Fault,
+    manifest::{Dropped, Manifest},
+    *,
+};
 use crate::{
-    config::IndexMode,
+    config::{IndexMode, Layout},
     page::{BodyEnd, BodyKind, ContentHash, Outcome, PageFacts, PageRecord, Reason, Via},
     runs,
     store::{Discovery, Finished, memory::MemoryStore},
@@ -111,6 +116,7 @@ impl Bench {
             site: &self.site,
             run: self.run,
             config: &self.config,
+            robots: None,
             partial,
             dry_run,
             now: self.now,
@@ -128,6 +134,7 @@ impl Bench {
             site: &self.site,
             run: self.run,
             config: &self.config,
+            robots: None,
             partial: false,
             dry_run: false,
             now: self.now,
@@ -573,6 +580,7 @@ fn a_wish_to_stop_publishes_nothing_until_the_first_file_is_about_to_appear() {
             site: &bench.site,
             run: bench.run,
             config: &bench.config,
+            robots: None,
             partial: false,
             dry_run: false,
             now: bench.now,
@@ -795,6 +803,7 @@ fn a_publish_that_stops_anywhere_can_be_repeated() {
             site: &bench.site,
             run: bench.run,
             config: &bench.config,
+            robots: None,
             partial: false,
             dry_run: false,
             now: bench.now,

@@ -9,10 +9,10 @@ use std::{
 };
 
 use crate::{
-    page::{Outcome, PageFacts, PageRecord, Reason, RunId},
+    page::{Outcome, PageFacts, PageRecord, Reason, RunId, State},
     store::{
         Commit, Discovery, Finished, LedgerEntry, QueuedUrl, Rejudged, Store, StoreError,
-        StoreErrorKind, VisitPage,
+        StoreErrorKind, Version, VisitPage,
     },
     url_key::UrlKey,
 };
@@ -252,6 +252,30 @@ impl Store for MemoryStore {
             .pages
             .get(key)
             .map(|known| known.record.clone()))
+    }
+
+    fn versions(
+        &self,
+        run: RunId,
+        of: &UrlKey,
+        targets: &[&UrlKey],
+    ) -> Result<Vec<Version>, StoreError> {
+        let contents = self.contents();
+        let record_of = |key: &UrlKey| {
+            let known = contents.pages.get(key).map(|known| &known.record);
+            known.filter(|record| record.run == run)
+        };
+        let said = |record: &PageRecord| record.facts().and_then(|facts| facts.alternates.clone());
+        let own = record_of(of).and_then(said);
+        let version = |target: &&UrlKey| match record_of(target) {
+            None => Version::Unknown,
+            Some(record) if record.reason.state() != State::Listed => Version::Unlisted,
+            Some(record) => match said(record) {
+                Some(versions) if own.as_ref() == Some(&versions) => Version::Alike,
+                versions => Version::Other(versions.unwrap_or_default()),
+            },
+        };
+        Ok(targets.iter().map(version).collect())
     }
 
     fn earlier_facts(&self, key: &UrlKey) -> Result<Option<PageFacts>, StoreError> {

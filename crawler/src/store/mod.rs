@@ -7,13 +7,16 @@
 pub mod memory;
 pub mod sqlite;
 
+mod chunks;
+
 #[cfg(test)]
 mod conformance;
 
 use std::{collections::BTreeMap, ops::ControlFlow};
 
+pub(crate) use self::chunks::change_in_chunks;
 use crate::{
-    page::{PageFacts, PageRecord, Reason, RunId, State, Via},
+    page::{LanguageVersion, PageFacts, PageRecord, Reason, RunId, State, Via},
     url_key::UrlKey,
 };
 
@@ -63,8 +66,8 @@ pub struct Commit {
     /// Applied after the discoveries of the same commit. The record replaces the stored one; but of one
     /// of the same run, how the URL was found first and a smaller depth are kept.
     pub finished: Vec<Finished>,
-    /// URLs of this run that were decided without a request and may be fetched after all (settings or
-    /// robots.txt changed before a run was resumed): back to [`Reason::Queued`], with the sequence given.
+    /// URLs of this run that are fetched after all, or again (settings or robots.txt changed before a run
+    /// was resumed): back to [`Reason::Queued`], with the sequence given.
     /// Applied after the finished ones. A URL that this run does not know, or that waits already, is left out.
     pub requeued: Vec<QueuedUrl>,
     /// Named values to set (or, with `None`, to remove).
@@ -95,6 +98,19 @@ pub struct LedgerEntry {
     pub lastmod: Option<String>,
     /// The `Last-Modified` header last seen with this content, seconds since 1970.
     pub last_modified_seconds: Option<i64>,
+}
+
+/// What a run knows of a page that another one names as its version in another language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Version {
+    /// Nothing.
+    Unknown,
+    /// It is not listed.
+    Unlisted,
+    /// It is listed, and names the same versions as the other page, itself and the other one included or not.
+    Alike,
+    /// It is listed, and names these; none, where nobody looked for them.
+    Other(Vec<LanguageVersion>),
 }
 
 /// A verdict that changed after the crawl (chains, loops, changed settings).
@@ -143,6 +159,18 @@ pub trait Store: Send {
     /// # Errors
     /// The store cannot be read.
     fn page(&self, key: &UrlKey) -> Result<Option<PageRecord>, StoreError>;
+
+    /// What run `run` knows of each of `targets`, which the page `of` names as its versions in other languages, in
+    /// their order. Of pages that say the same, which is what such pages mostly do, the lists are compared and not read.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn versions(
+        &self,
+        run: RunId,
+        of: &UrlKey,
+        targets: &[&UrlKey],
+    ) -> Result<Vec<Version>, StoreError>;
 
     /// The last answer of `key` that counts no more, because the URL was found again in a later run
     /// (or requeued) and the work on it has not ended: what a conditional request asks with, and what

@@ -35,9 +35,10 @@ use self::{
     record::{Stored, hash_from_text, hash_text, select_records},
 };
 use crate::{
-    page::{PageFacts, PageRecord, Reason, RunId},
+    page::{PageFacts, PageRecord, Reason, RunId, State},
     store::{
-        Commit, LedgerEntry, QueuedUrl, Rejudged, Store, StoreError, StoreErrorKind, VisitPage,
+        Commit, LedgerEntry, QueuedUrl, Rejudged, Store, StoreError, StoreErrorKind, Version,
+        VisitPage,
     },
     url_key::UrlKey,
 };
@@ -290,6 +291,44 @@ impl Store for SqliteStore {
 
     fn page(&self, key: &UrlKey) -> Result<Option<PageRecord>, StoreError> {
         Ok(self.stored(key)?.map(|stored| stored.record))
+    }
+
+    fn versions(
+        &self,
+        run: RunId,
+        of: &UrlKey,
+        targets: &[&UrlKey],
+    ) -> Result<Vec<Version>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare(
+                "SELECT state, iif(answer_run = run, alternates, NULL) FROM page WHERE url = ?1 AND run = ?2",
+            )?;
+            let own: Option<Vec<u8>> = statement
+                .query_row(params![of.as_str(), run], |row| row.get(1))
+                .optional()?
+                .flatten();
+            let versions = targets.iter().map(|target| {
+                let read = |row: &Row<'_>| {
+                    let mut columns = Columns::new(row);
+                    if columns.word("state", State::from_word)? != State::Listed {
+                        return Ok(Version::Unlisted);
+                    }
+                    let is_comparable = ranges::origin(of) == ranges::origin(target);
+                    let versions = columns.optional_bytes(|bytes| {
+                        if is_comparable && own.as_deref() == Some(bytes) {
+                            return Ok(Version::Alike);
+                        }
+                        links::decode_versions(target, bytes).map(Version::Other)
+                    })?;
+                    Ok(versions.unwrap_or_else(|| Version::Other(Vec::new())))
+                };
+                let version = statement
+                    .query_row(params![target.as_str(), run], read)
+                    .optional()?;
+                Ok(version.unwrap_or(Version::Unknown))
+            });
+            versions.collect()
+        })
     }
 
     fn earlier_facts(&self, key: &UrlKey) -> Result<Option<PageFacts>, StoreError> {

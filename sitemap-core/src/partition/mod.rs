@@ -46,7 +46,7 @@ mod thresholds;
 
 pub use counter::{Counter, MAX_KEY_BYTES, PartitionError};
 pub use layout::{Layout, LayoutError, PartId};
-pub use name::{Placement, Suffix};
+pub use name::{Placement, Suffix, folders, index_name};
 pub use plan::{IndexPart, KeyRange, Part, Plan};
 pub use thresholds::Thresholds;
 

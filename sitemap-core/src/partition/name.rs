@@ -35,6 +35,10 @@ pub enum Suffix {
     Xml,
     /// `.xml.gz`, compressed.
     XmlGz,
+    /// `.txt`, the URLs alone, plain.
+    Txt,
+    /// `.txt.gz`, the URLs alone, compressed.
+    TxtGz,
 }
 
 impl Suffix {
@@ -43,6 +47,8 @@ impl Suffix {
         match self {
             Self::Xml => ".xml",
             Self::XmlGz => ".xml.gz",
+            Self::Txt => ".txt",
+            Self::TxtGz => ".txt.gz",
         }
     }
 }
@@ -86,11 +92,34 @@ impl Name {
 }
 
 /// The name of the index with this number, from 0: `sitemap.xml`, `sitemap-2.xml`, ...
-pub(super) fn index_name(number: usize) -> String {
+///
+/// ```
+/// use sitemap_core::partition::index_name;
+///
+/// assert_eq!((index_name(0), index_name(1)), ("sitemap.xml".to_owned(), "sitemap-2.xml".to_owned()));
+/// ```
+pub fn index_name(number: usize) -> String {
     match number {
         0 => "sitemap.xml".to_owned(),
         _ => format!("sitemap-{}.xml", number + 1),
     }
+}
+
+/// The folders on disk that `directories`, segments of a path that each end in `/`, stand for: percent-decoded. `None` when one of
+/// them cannot be a folder that holds sitemaps.
+///
+/// ```
+/// use sitemap_core::partition::folders;
+///
+/// assert_eq!(folders("a%20b/c/").as_deref(), Some("a b/c/"));
+/// assert_eq!(folders("").as_deref(), Some(""));
+/// assert_eq!(folders("a/%2e%2e/"), None);
+/// ```
+pub fn folders(directories: &str) -> Option<String> {
+    let can_be_folders = directories
+        .split_terminator('/')
+        .all(|segment| folder_key(segment).is_some());
+    can_be_folders.then(|| directories.split_inclusive('/').map(decode).collect())
 }
 
 /// The folder a path segment names on disk, folded so that names which some disk takes for the same are equal; `None` when no file

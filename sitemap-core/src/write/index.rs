@@ -15,7 +15,7 @@ const SCHEMA: &str = "http://www.sitemaps.org/schemas/sitemap/0.9/siteindex.xsd"
 
 /// Writes an index of sitemap files, one entry per line, in the order in which they are pushed.
 ///
-/// List urlsets only: an index in an index is not part of the protocol (R40).
+/// List urlsets, text files and feeds: an index in an index is not part of the protocol (R40).
 ///
 /// ```
 /// use sitemap_core::{IndexEntry, IndexWriter, LastMod, Limits, Loc, Push};

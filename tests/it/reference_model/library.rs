@@ -125,6 +125,7 @@ impl Library {
             site: &self.site,
             run: self.run,
             config: &self.config,
+            robots: None,
             partial: false,
             dry_run: false,
             now: self.now,

@@ -10,6 +10,7 @@ pub mod published;
 pub mod random;
 pub mod site;
 pub mod state;
+pub mod xmllint;
 
 use std::path::PathBuf;
 

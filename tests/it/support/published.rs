@@ -1,5 +1,5 @@
 //! Reads what was published, by means of its own: flate2 and a plain search for tags, not the
-//! product's reader.
+//! product's reader. Everything that is read is also shown to `xmllint`.
 
 use std::{
     collections::BTreeMap,
@@ -10,6 +10,8 @@ use std::{
 };
 
 use flate2::read::GzDecoder;
+
+use super::xmllint::assert_valid;
 
 /// A published folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,6 +126,7 @@ fn read_file(path: &Path) -> SitemapFile {
         .and_then(|metadata| metadata.modified())
         .expect("a modification time");
     let is_index = xml.contains("<sitemapindex");
+    assert_valid(&path.display().to_string(), &xml, is_index);
     let element = if is_index { "sitemap>" } else { "url>" };
     let entries = xml
         .split(&format!("<{element}"))

@@ -95,6 +95,7 @@ impl Run<'_> {
             outcome: Some(outcome),
         };
         self.pending_links += links.as_ref().map_or(0, Vec::len);
+        self.pending_links += record.facts().map_or(0, lists_of);
         self.pending.finished.push(Finished {
             key: url.clone(),
             sequence,
@@ -207,4 +208,10 @@ impl Run<'_> {
             ));
         }
     }
+}
+
+/// How many images and languages the facts of a page hold.
+fn lists_of(facts: &PageFacts) -> usize {
+    let images = facts.images.as_ref().map_or(0, Vec::len);
+    images + facts.alternates.as_ref().map_or(0, Vec::len)
 }

@@ -252,6 +252,7 @@ impl<'a> Run<'a> {
             not_modified: self.not_modified,
             bytes_in: self.bytes_in,
             links_out_of_scope: self.links_out_of_scope,
+            robots: self.judge.robots().clone(),
             notices: self.notices,
         })
     }

@@ -1,21 +1,16 @@
 //! Taking up a run: what is known of it, and what the rules of now say of that. Works on the store
 //! alone, in pieces, so that it can run where blocking is allowed.
 
-use std::ops::ControlFlow;
-
 use crate::{
     engine::judge::Judge,
     frontier::Seen,
-    page::{Reason, RunId, State},
-    store::{Commit, QueuedUrl, Rejudged, Store, StoreError},
+    page::{PageRecord, Reason, RunId, State},
+    store::{Commit, QueuedUrl, Rejudged, Store, StoreError, change_in_chunks},
     url_key::UrlKey,
 };
 
 /// Name of the state's value with the fingerprint of the rules that the known URLs were judged by.
 const RULES: &str = "run.rules";
-
-/// Records judged again between two writes.
-const CHUNK: usize = 8_192;
 
 /// What a run knows when its loop begins.
 #[derive(Debug, Default)]
@@ -36,28 +31,7 @@ pub(in crate::engine) fn remember(
     let mut next_sequence = store.last_sequence()? + 1;
     let rules = format!("{:016x}", judge.fingerprint());
     if store.value(RULES)?.as_ref() != Some(&rules) {
-        let mut from = None;
-        loop {
-            let Judged {
-                rejudged,
-                requeued,
-                next,
-            } = judge_chunk(store, run, judge, from.as_ref(), &mut next_sequence)?;
-            if !rejudged.is_empty() {
-                store.rejudge(&rejudged)?;
-            }
-            if !requeued.is_empty() {
-                store.commit(&Commit {
-                    run,
-                    requeued,
-                    ..Commit::default()
-                })?;
-            }
-            match next {
-                Some(key) => from = Some(key),
-                None => break,
-            }
-        }
+        judge_again(store, run, judge, &mut next_sequence)?;
         store.commit(&Commit {
             run,
             values: vec![(RULES.to_owned(), Some(rules))],
@@ -76,32 +50,22 @@ pub(in crate::engine) fn remember(
     Ok(memory)
 }
 
-/// What one chunk of records came to.
+/// What some records came to.
 #[derive(Default)]
 struct Judged {
     rejudged: Vec<Rejudged>,
     requeued: Vec<QueuedUrl>,
-    /// Where to go on.
-    next: Option<UrlKey>,
 }
 
-fn judge_chunk(
-    store: &dyn Store,
+fn judge_again(
+    store: &mut dyn Store,
     run: RunId,
     judge: &Judge,
-    from: Option<&UrlKey>,
     next_sequence: &mut u64,
-) -> Result<Judged, StoreError> {
-    let mut judged = Judged::default();
-    let mut left = CHUNK;
-    store.visit_pages(run, from, &mut |key, record| {
-        if left == 0 {
-            judged.next = Some(key.clone());
-            return ControlFlow::Break(());
-        }
-        left -= 1;
+) -> Result<(), StoreError> {
+    let look = |_: &dyn Store, key: &UrlKey, record: PageRecord, _, judged: &mut Judged| {
         if record.reason == Reason::Queued {
-            return ControlFlow::Continue(());
+            return Ok(());
         }
         let reason = judge.again(key, &record);
         if reason == Reason::Queued {
@@ -115,7 +79,19 @@ fn judge_chunk(
         } else if reason != record.reason {
             judged.rejudged.push((key.clone(), reason));
         }
-        ControlFlow::Continue(())
-    })?;
-    Ok(judged)
+        Ok(())
+    };
+    change_in_chunks(store, run, look, |store, judged| {
+        if !judged.rejudged.is_empty() {
+            store.rejudge(&judged.rejudged)?;
+        }
+        if judged.requeued.is_empty() {
+            return Ok(());
+        }
+        store.commit(&Commit {
+            run,
+            requeued: judged.requeued,
+            ..Commit::default()
+        })
+    })
 }

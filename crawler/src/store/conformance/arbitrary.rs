@@ -4,13 +4,18 @@
 use std::ops::RangeInclusive;
 
 use jiff::Timestamp;
-use proptest::{collection::vec, option, prelude::*, sample::select};
+use proptest::{
+    collection::{btree_map, vec},
+    option,
+    prelude::*,
+    sample::select,
+};
 
 use super::key;
 use crate::{
     page::{
-        BodyEnd, BodyKind, Canonical, ContentHash, Directives, Outcome, PageFacts, PageRecord,
-        Reason, Refresh, RunId, Via, Warnings,
+        BodyEnd, BodyKind, Canonical, ContentHash, Directives, LanguageVersion, Outcome, PageFacts,
+        PageRecord, Reason, Refresh, RunId, Via, Warnings,
     },
     store::{Commit, Discovery, Finished, LedgerEntry, QueuedUrl, Rejudged},
     url_key::UrlKey,
@@ -221,7 +226,13 @@ fn facts() -> impl Strategy<Value = PageFacts> {
         option::of(url()),
     );
     let rules = (text(), any::<bool>(), warnings(), text());
-    (body, times, said, rules).prop_map(|(body, times, said, rules)| {
+    let extensions = (
+        option::of(vec(url(), 0..4)),
+        option::of(vec(version(), 0..4)),
+        btree_map("[a-z:]{1,8}", "\\PC{0,8}", 0..3),
+    );
+    (body, times, said, rules, extensions).prop_map(|(body, times, said, rules, extensions)| {
+        let (images, alternates, selected_values) = extensions;
         let (status, content_type, kind, end, body_bytes, hash) = body;
         let (last_modified, date, etag) = times;
         let (directives, canonical, refresh, location) = said;
@@ -243,6 +254,9 @@ fn facts() -> impl Strategy<Value = PageFacts> {
             selected_lastmod,
             excluded_by_page_rule,
             links: Vec::new(),
+            images,
+            alternates,
+            selected_values,
             warnings,
             title,
         }
@@ -262,6 +276,10 @@ fn via() -> impl Strategy<Value = Via> {
         Via::Canonical,
         Via::Alternate,
     ])
+}
+
+fn version() -> impl Strategy<Value = LanguageVersion> {
+    (any::<String>(), url()).prop_map(|(code, target)| LanguageVersion::new(&code, target))
 }
 
 fn text() -> impl Strategy<Value = Option<String>> {
@@ -300,11 +318,12 @@ fn end() -> impl Strategy<Value = BodyEnd> {
 }
 
 fn directives() -> impl Strategy<Value = Directives> {
-    (any::<bool>(), any::<bool>(), option::of(time())).prop_map(
-        |(noindex, nofollow, unavailable_after)| Directives {
+    (any::<[bool; 3]>(), option::of(time())).prop_map(
+        |([noindex, nofollow, noimageindex], unavailable_after)| Directives {
             noindex,
             nofollow,
             unavailable_after,
+            noimageindex,
         },
     )
 }
@@ -328,7 +347,7 @@ fn refresh() -> impl Strategy<Value = Refresh> {
 }
 
 fn warnings() -> impl Strategy<Value = Warnings> {
-    any::<[bool; 9]>().prop_map(
+    any::<[bool; 12]>().prop_map(
         |[
             links_cut,
             script_shell,
@@ -339,6 +358,9 @@ fn warnings() -> impl Strategy<Value = Warnings> {
             page_rule_skipped,
             bad_unavailable_after,
             conflicting_canonicals,
+            images_cut,
+            alternates_cut,
+            long_selected_value,
         ]| Warnings {
             links_cut,
             script_shell,
@@ -349,6 +371,9 @@ fn warnings() -> impl Strategy<Value = Warnings> {
             parse_cut,
             page_rule_skipped,
             bad_unavailable_after,
+            images_cut,
+            alternates_cut,
+            long_selected_value,
         },
     )
 }

@@ -14,8 +14,8 @@ use super::{
     key,
 };
 use crate::{
-    page::{PageFacts, PageRecord, Reason},
-    store::{Commit, Finished, LedgerEntry, QueuedUrl, Store, memory::MemoryStore},
+    page::{PageFacts, PageRecord, Reason, State},
+    store::{Commit, Finished, LedgerEntry, QueuedUrl, Store, Version, memory::MemoryStore},
     url_key::UrlKey,
 };
 
@@ -90,6 +90,7 @@ impl Seen {
         }
         for (key, record) in &pages {
             assert_eq!(store.page(key).unwrap().as_ref(), Some(record));
+            assert_versions(store, &pages, key, record);
         }
         let mut ledger = Vec::new();
         store
@@ -160,4 +161,32 @@ pub(crate) fn the_store_does_what_its_model_does<B: Bench>() {
             Ok(())
         })
         .unwrap();
+}
+
+/// What the store says of all pages as versions of one of them.
+fn assert_versions(
+    store: &dyn Store,
+    pages: &[(UrlKey, PageRecord)],
+    of: &UrlKey,
+    record: &PageRecord,
+) {
+    let said = |record: &PageRecord| record.facts().and_then(|facts| facts.alternates.clone());
+    let targets: Vec<&UrlKey> = pages.iter().map(|(key, _)| key).collect();
+    let versions = store.versions(record.run, of, &targets).unwrap();
+    assert_eq!(versions.len(), pages.len());
+    for ((_, target), version) in pages.iter().zip(versions) {
+        let is_listed = target.reason.state() == State::Listed;
+        match version {
+            Version::Unknown => assert_ne!(target.run, record.run),
+            Version::Unlisted => assert!(target.run == record.run && !is_listed),
+            Version::Alike => {
+                assert!(target.run == record.run && is_listed);
+                assert_eq!(said(target), said(record));
+            }
+            Version::Other(versions) => {
+                assert!(target.run == record.run && is_listed);
+                assert_eq!(versions, said(target).unwrap_or_default());
+            }
+        }
+    }
 }

@@ -168,6 +168,25 @@ impl<'a, 'r> Columns<'a, 'r> {
         meaning(bytes).map_err(|error| self.failure(error))
     }
 
+    /// Bytes that `meaning` understands, or nothing.
+    pub(super) fn optional_bytes<T, E>(
+        &mut self,
+        meaning: impl FnOnce(&[u8]) -> Result<T, E>,
+    ) -> rusqlite::Result<Option<T>>
+    where
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        let value = self.row.get_ref(self.position)?;
+        self.position += 1;
+        let bytes = value
+            .as_blob_or_null()
+            .map_err(|error| self.failure(error))?;
+        bytes
+            .map(meaning)
+            .transpose()
+            .map_err(|error| self.failure(error))
+    }
+
     /// The column that was read last says something that cannot be.
     pub(super) fn failure(
         &self,

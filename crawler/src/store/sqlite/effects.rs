@@ -3,7 +3,10 @@
 
 use rusqlite::{Statement, Transaction, params};
 
-use super::{links::Encoder, record};
+use super::{
+    links::Encoder,
+    record::{self, Packed},
+};
 use crate::{
     page::{Reason, RunId},
     store::{Commit, Discovery, Finished, QueuedUrl},
@@ -112,7 +115,15 @@ impl<'c> Effects<'c> {
             Some(links) => Some(self.put_links(&finished.key, links)?),
             None => None,
         };
-        record::put(&mut self.replace, &finished.key, &finished.record, outlinks)?;
+        let packed = Packed::new(&mut self.encoder, &finished.key, &finished.record)
+            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+        record::put(
+            &mut self.replace,
+            &finished.key,
+            &finished.record,
+            &packed,
+            outlinks,
+        )?;
         self.replace.raw_execute()?;
         Ok(())
     }

@@ -1,13 +1,17 @@
 //! How the links of a page are kept: one URL per line, those on the page's own origin from their
 //! path on, compressed with zlib. Neighbours have long beginnings in common, so that a list takes a
-//! fifth of its text or less.
+//! fifth of its text or less. The images of a page are kept in the same way, and its versions in other
+//! languages with their code before each URL.
 
 use std::io::{self, Read, Write};
 
 use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 
 use super::ranges::origin;
-use crate::url_key::{UrlKey, UrlKeyError};
+use crate::{
+    page::LanguageVersion,
+    url_key::{UrlKey, UrlKeyError},
+};
 
 /// The fastest level: the lists are short and alike, and a higher one gains a few per cent.
 const LEVEL: u32 = 1;
@@ -33,6 +37,12 @@ pub(super) enum DecodeError {
         #[source]
         source: UrlKeyError,
     },
+    /// A line has no code.
+    #[error("`{line}` is not a language and a link")]
+    NoCode {
+        /// What stands there.
+        line: String,
+    },
 }
 
 impl Encoder {
@@ -48,25 +58,73 @@ impl Encoder {
     /// # Errors
     /// None is known: the bytes go to memory.
     pub(super) fn encode(&mut self, page: &UrlKey, links: &[UrlKey]) -> io::Result<Vec<u8>> {
-        let origin = origin(page);
         for link in links {
-            let text = link.as_str();
-            let line = text
-                .strip_prefix(origin)
-                .filter(|rest| rest.starts_with('/'))
-                .unwrap_or(text);
-            self.zlib.write_all(line.as_bytes())?;
-            self.zlib.write_all(b"\n")?;
+            self.line("", page, link)?;
         }
         self.zlib.reset(Vec::new())
+    }
+
+    /// The stored form of the versions of `page` in other languages, in their order.
+    ///
+    /// # Errors
+    /// None is known: the bytes go to memory.
+    pub(super) fn encode_versions(
+        &mut self,
+        page: &UrlKey,
+        versions: &[LanguageVersion],
+    ) -> io::Result<Vec<u8>> {
+        for version in versions {
+            let code = [&version.hreflang, " "].concat();
+            self.line(&code, page, &version.target)?;
+        }
+        self.zlib.reset(Vec::new())
+    }
+
+    fn line(&mut self, before: &str, page: &UrlKey, link: &UrlKey) -> io::Result<()> {
+        let text = link.as_str();
+        let short = text
+            .strip_prefix(origin(page))
+            .filter(|rest| rest.starts_with('/'))
+            .unwrap_or(text);
+        self.zlib.write_all(before.as_bytes())?;
+        self.zlib.write_all(short.as_bytes())?;
+        self.zlib.write_all(b"\n")
     }
 }
 
 /// The links of `page` that [`Encoder::encode`] stored.
 pub(super) fn decode(page: &UrlKey, bytes: &[u8]) -> Result<Vec<UrlKey>, DecodeError> {
+    let text = unpack(bytes)?;
+    lines(&text).map(|line| decode_line(page, line)).collect()
+}
+
+/// The versions of `page` that [`Encoder::encode_versions`] stored.
+pub(super) fn decode_versions(
+    page: &UrlKey,
+    bytes: &[u8],
+) -> Result<Vec<LanguageVersion>, DecodeError> {
+    let text = unpack(bytes)?;
+    let decode_version = |line: &str| {
+        // A code may hold spaces, a URL none.
+        let (code, link) = line.rsplit_once(' ').ok_or_else(|| DecodeError::NoCode {
+            line: line.to_owned(),
+        })?;
+        Ok(LanguageVersion {
+            hreflang: code.to_owned(),
+            target: decode_line(page, link)?,
+        })
+    };
+    lines(&text).map(decode_version).collect()
+}
+
+fn unpack(bytes: &[u8]) -> Result<String, DecodeError> {
     let mut text = String::new();
     ZlibDecoder::new(bytes).read_to_string(&mut text)?;
-    text.lines().map(|line| decode_line(page, line)).collect()
+    Ok(text)
+}
+
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split_terminator('\n')
 }
 
 fn decode_line(page: &UrlKey, line: &str) -> Result<UrlKey, DecodeError> {
@@ -130,6 +188,31 @@ mod tests {
             &["http://example.com/"],
             "http://example.com/\n",
         );
+    }
+
+    #[test]
+    fn versions_come_back_in_their_order() {
+        let page = key("https://example.com/en/");
+        let versions: Vec<_> = [
+            ("en", "https://example.com/en/"),
+            ("", "https://example.com/"),
+            ("zh hant  tw", "https://example.tw/"),
+        ]
+        .map(|(code, target)| LanguageVersion::new(code, key(target)))
+        .into();
+        let bytes = Encoder::new().encode_versions(&page, &versions).unwrap();
+        assert_eq!(
+            unpack(&bytes).unwrap(),
+            "en /en/\n /\nzh hant  tw https://example.tw/\n"
+        );
+        assert_eq!(decode_versions(&page, &bytes).unwrap(), versions);
+        let links = Encoder::new()
+            .encode(&page, std::slice::from_ref(&page))
+            .unwrap();
+        assert!(matches!(
+            decode_versions(&page, &links),
+            Err(DecodeError::NoCode { .. })
+        ));
     }
 
     #[test]

@@ -1,10 +1,15 @@
 //! Rows of `page` to records and back. A row that no record could have made is an error, which
 //! becomes [`StoreErrorKind::Corrupt`](crate::store::StoreErrorKind::Corrupt); nothing is guessed.
 
+use std::{collections::BTreeMap, io};
+
 use jiff::Timestamp;
 use rusqlite::{Row, Statement, types::Null};
 
-use super::columns::{Binder, ColumnError, Columns};
+use super::{
+    columns::{Binder, ColumnError, Columns},
+    links::{self, Encoder},
+};
 use crate::{
     page::{
         BodyEnd, BodyKind, Canonical, ContentHash, Directives, Outcome, PageFacts, PageRecord,
@@ -19,8 +24,9 @@ pub(super) const REPLACE: &str = "
 REPLACE INTO page (
   url, run, state, reason, depth, via, found_on, attempts, fetched_at, not_fetched, error, outlinks,
   answer_run, status, content_type, kind, body_end, body_bytes, content_hash, hash_version,
-  last_modified, date, etag, noindex, nofollow, unavailable_after, canonical_is, canonical,
-  refresh_delay, refresh_url, location, selected_lastmod, excluded_by_page_rule, warnings, title
+  last_modified, date, etag, noindex, nofollow, noimageindex, unavailable_after, canonical_is, canonical,
+  refresh_delay, refresh_url, location, selected_lastmod, excluded_by_page_rule, warnings, title,
+  images, alternates, selected_values
 ) SELECT
   ?1, ?2, ?3, ?4,
   iif(old.run = ?2, min(old.depth, ?5), ?5),
@@ -29,11 +35,11 @@ REPLACE INTO page (
   ?8, ?9, ?10, ?11,
   ifnull(?12, old.outlinks),
   ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31,
-  ?32, ?33, ?34, ?35
+  ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39
 FROM (SELECT 1) LEFT JOIN page AS old ON old.url = ?1";
 
 /// Parameters of [`REPLACE`].
-const PARAMETERS: usize = 35;
+const PARAMETERS: usize = 39;
 
 /// The columns of [`Stored::read`], in its order; then further ones, and what the table is joined with;
 /// a condition follows.
@@ -45,9 +51,9 @@ macro_rules! select_records {
         concat!(
             "SELECT page.url, run, reason, depth, via, found_on, attempts, fetched_at, not_fetched, error, ",
             "answer_run, status, content_type, kind, body_end, body_bytes, page.content_hash, ",
-            "page.hash_version, last_modified, date, etag, noindex, nofollow, unavailable_after, ",
+            "page.hash_version, last_modified, date, etag, noindex, nofollow, noimageindex, unavailable_after, ",
             "canonical_is, canonical, refresh_delay, refresh_url, location, selected_lastmod, ",
-            "excluded_by_page_rule, warnings, title",
+            "excluded_by_page_rule, warnings, title, images, alternates, selected_values",
             $more,
             " FROM page ",
             $join,
@@ -58,7 +64,7 @@ macro_rules! select_records {
 pub(super) use select_records;
 
 /// Columns of the facts, the last ones of a row.
-const FACTS: usize = 22;
+const FACTS: usize = 26;
 
 /// A row of `page`.
 #[derive(Debug)]
@@ -69,11 +75,45 @@ pub(super) struct Stored {
     pub(super) earlier: Option<PageFacts>,
 }
 
+/// The lists of a page's facts in their stored form.
+#[derive(Debug, Default)]
+pub(super) struct Packed {
+    images: Option<Vec<u8>>,
+    alternates: Option<Vec<u8>>,
+}
+
+impl Packed {
+    /// Those of the record of `page`.
+    ///
+    /// # Errors
+    /// None is known: the bytes go to memory.
+    pub(super) fn new(
+        encoder: &mut Encoder,
+        page: &UrlKey,
+        record: &PageRecord,
+    ) -> io::Result<Self> {
+        let Some(facts) = record.facts() else {
+            return Ok(Self::default());
+        };
+        let images = facts.images.as_ref();
+        let alternates = facts.alternates.as_ref();
+        Ok(Self {
+            images: images
+                .map(|images| encoder.encode(page, images))
+                .transpose()?,
+            alternates: alternates
+                .map(|versions| encoder.encode_versions(page, versions))
+                .transpose()?,
+        })
+    }
+}
+
 /// Binds a record to [`REPLACE`]; `outlinks` is the id of its new links.
 pub(super) fn put(
     statement: &mut Statement<'_>,
     key: &UrlKey,
     record: &PageRecord,
+    packed: &Packed,
     outlinks: Option<i64>,
 ) -> rusqlite::Result<()> {
     let mut row = Binder::new(statement);
@@ -98,7 +138,7 @@ pub(super) fn put(
     match facts {
         Some(facts) => {
             row.put(record.run)?;
-            put_facts(&mut row, facts)?;
+            put_facts(&mut row, facts, packed)?;
         }
         None => {
             while row.position() < PARAMETERS {
@@ -110,7 +150,7 @@ pub(super) fn put(
     Ok(())
 }
 
-fn put_facts(row: &mut Binder<'_, '_>, facts: &PageFacts) -> rusqlite::Result<()> {
+fn put_facts(row: &mut Binder<'_, '_>, facts: &PageFacts, packed: &Packed) -> rusqlite::Result<()> {
     row.put(facts.status)?;
     row.put(&facts.content_type)?;
     row.put(match facts.kind {
@@ -133,6 +173,7 @@ fn put_facts(row: &mut Binder<'_, '_>, facts: &PageFacts) -> rusqlite::Result<()
     row.put(&facts.etag)?;
     row.flag(facts.directives.noindex)?;
     row.flag(facts.directives.nofollow)?;
+    row.flag(facts.directives.noimageindex)?;
     row.put(facts.directives.unavailable_after.map(time_text))?;
     let (canonical_is, canonical) = match &facts.canonical {
         Canonical::Absent => (None, None),
@@ -154,7 +195,10 @@ fn put_facts(row: &mut Binder<'_, '_>, facts: &PageFacts) -> rusqlite::Result<()
     row.flag(facts.excluded_by_page_rule)?;
     let warnings = facts.warnings.codes().collect::<Vec<_>>().join(",");
     row.put((!warnings.is_empty()).then_some(warnings))?;
-    row.put(&facts.title)
+    row.put(&facts.title)?;
+    row.put(&packed.images)?;
+    row.put(&packed.alternates)?;
+    row.put(values_text(&facts.selected_values))
 }
 
 /// Begins the text of [`BodyEnd::Undecodable`].
@@ -180,7 +224,7 @@ impl Stored {
         let error: Option<String> = columns.get()?;
         let answer_run: Option<i64> = columns.get()?;
         let facts = if answer_run.is_some() {
-            Some(read_facts(columns)?)
+            Some(read_facts(&key, columns)?)
         } else {
             columns.skip(FACTS);
             None
@@ -210,7 +254,7 @@ impl Stored {
     }
 }
 
-fn read_facts(columns: &mut Columns<'_, '_>) -> rusqlite::Result<PageFacts> {
+fn read_facts(page: &UrlKey, columns: &mut Columns<'_, '_>) -> rusqlite::Result<PageFacts> {
     // Fields are read in the order of the columns.
     Ok(PageFacts {
         status: columns.get()?,
@@ -246,6 +290,7 @@ fn read_facts(columns: &mut Columns<'_, '_>) -> rusqlite::Result<PageFacts> {
         directives: Directives {
             noindex: columns.flag()?,
             nofollow: columns.flag()?,
+            noimageindex: columns.flag()?,
             unavailable_after: columns.time()?,
         },
         canonical: read_canonical(columns)?,
@@ -273,6 +318,11 @@ fn read_facts(columns: &mut Columns<'_, '_>) -> rusqlite::Result<PageFacts> {
             })?
             .unwrap_or_default(),
         title: columns.get()?,
+        images: columns.optional_bytes(|bytes| links::decode(page, bytes))?,
+        alternates: columns.optional_bytes(|bytes| links::decode_versions(page, bytes))?,
+        selected_values: columns
+            .optional_word("selected_values", |text| serde_json::from_str(text).ok())?
+            .unwrap_or_default(),
     })
 }
 
@@ -292,6 +342,12 @@ fn read_canonical(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Canonical> 
             word: word.to_owned(),
         })),
     }
+}
+
+/// Values by name as a JSON object; nothing when there are none.
+fn values_text(values: &BTreeMap<String, String>) -> Option<String> {
+    let text = || serde_json::to_string(values).expect("strings are always JSON");
+    (!values.is_empty()).then(text)
 }
 
 /// RFC 3339 in UTC, with as many digits of the second as the time has: it reads back as it was.

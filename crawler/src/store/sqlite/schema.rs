@@ -67,6 +67,7 @@ CREATE TABLE page (
   etag TEXT,
   noindex INTEGER,                    -- 1 or NULL, like the other flags
   nofollow INTEGER,
+  noimageindex INTEGER,
   unavailable_after TEXT,
   canonical_is TEXT,                  -- itself, other or conflicting; NULL: absent
   canonical TEXT,                     -- the other URL
@@ -76,7 +77,10 @@ CREATE TABLE page (
   selected_lastmod TEXT,              -- date that a page rule found
   excluded_by_page_rule INTEGER,
   warnings TEXT,                      -- codes, separated by commas
-  title TEXT
+  title TEXT,
+  images BLOB,                        -- as outlinks.links; NULL: not looked for
+  alternates BLOB,                    -- versions in other languages: the same, each URL behind its code and a space
+  selected_values TEXT                -- values for own elements, a JSON object by name
 ) WITHOUT ROWID;
 
 CREATE TABLE queue (
@@ -125,6 +129,15 @@ CREATE VIEW summary AS
   FROM page WHERE run = (SELECT run FROM run) GROUP BY state, reason;
 ";
 
+/// Columns of `page` that the first files do not have. They are added to such a file; an older arpent goes on
+/// writing it and leaves them empty.
+const LATER_COLUMNS: [(&str, &str); 4] = [
+    ("noimageindex", "INTEGER"),
+    ("images", "BLOB"),
+    ("alternates", "BLOB"),
+    ("selected_values", "TEXT"),
+];
+
 /// Opens the existing file `path`, which may be empty, and makes sure that it is a state that this
 /// version can work with. A file that is anything else is not changed.
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
@@ -150,6 +163,8 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     }
     if identity.is_empty {
         create(&mut connection).map_err(map)?;
+    } else {
+        add_columns(&mut connection).map_err(map)?;
     }
     Ok(connection)
 }
@@ -245,5 +260,22 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.execute_batch(TABLES)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", FORMAT)?;
+    transaction.commit()
+}
+
+/// Adds what is missing of [`LATER_COLUMNS`], all or nothing.
+fn add_columns(connection: &mut Connection) -> rusqlite::Result<()> {
+    let known = "SELECT 1 FROM pragma_table_info('page') WHERE name = ?1";
+    let mut missing = Vec::new();
+    for (name, kind) in LATER_COLUMNS {
+        if !connection.prepare(known)?.exists([name])? {
+            missing.push(format!("ALTER TABLE page ADD COLUMN {name} {kind};"));
+        }
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch(&missing.concat())?;
     transaction.commit()
 }

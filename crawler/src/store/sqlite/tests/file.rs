@@ -28,6 +28,25 @@ fn a_state_that_was_barely_begun_is_a_new_state() {
     make_state(&state(&folder));
 }
 
+/// The state of an arpent that knew neither images nor languages.
+#[test]
+fn a_file_without_the_later_columns_gets_them() {
+    let folder = tempfile::tempdir().unwrap();
+    make_state(&state(&folder));
+    meddle(
+        &state(&folder),
+        "ALTER TABLE page DROP COLUMN images;
+         ALTER TABLE page DROP COLUMN alternates;
+         ALTER TABLE page DROP COLUMN selected_values;
+         ALTER TABLE page DROP COLUMN noimageindex",
+    );
+    for _ in 0..2 {
+        let store = SqliteStore::open(&state(&folder)).unwrap();
+        let queued = store.queued(None, 1).unwrap();
+        assert!(store.page(&queued[0].key).unwrap().is_some());
+    }
+}
+
 #[test]
 fn a_path_that_cannot_be_opened_is_named() {
     let folder = tempfile::tempdir().unwrap();

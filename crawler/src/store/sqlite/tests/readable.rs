@@ -3,7 +3,8 @@
 use super::*;
 use crate::{
     page::{
-        BodyEnd, BodyKind, Canonical, ContentHash, Directives, Outcome, Refresh, Via, Warnings,
+        BodyEnd, BodyKind, Canonical, ContentHash, Directives, LanguageVersion, Outcome, Refresh,
+        Via, Warnings,
     },
     store::{
         Finished,
@@ -80,6 +81,7 @@ fn answered_in_full() -> PageRecord {
             noindex: true,
             nofollow: false,
             unavailable_after: time(5),
+            noimageindex: true,
         },
         canonical: Canonical::Other(url("canonical")),
         refresh: Some(Refresh {
@@ -90,6 +92,9 @@ fn answered_in_full() -> PageRecord {
         selected_lastmod: Some("2026-02-07".to_owned()),
         excluded_by_page_rule: true,
         links: Vec::new(),
+        images: Some(vec![url("image.png")]),
+        alternates: Some(vec![LanguageVersion::new("de", url("de"))]),
+        selected_values: [("s:price".to_owned(), "\"1\" €".to_owned())].into(),
         warnings: Warnings {
             soft_404: true,
             sniffed: true,
@@ -167,7 +172,25 @@ fn columns_hold_what_their_names_say() {
         ("excluded_by_page_rule", "1"),
         ("warnings", "soft-404,sniffed-html"),
         ("title", "a title"),
+        ("selected_values", r#"{"s:price":"\"1\" €"}"#),
+        ("noimageindex", "1"),
     ] {
         assert_eq!(named(column), text, "{column}");
     }
+}
+
+#[test]
+fn lists_of_facts_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = SqliteStore::open(&state(&folder)).unwrap();
+    let discovery = discovery("/a", 11);
+    store
+        .commit(&Commit {
+            run: 8,
+            finished: vec![finished(&discovery, answered_in_full())],
+            ..Commit::default()
+        })
+        .unwrap();
+    let record = store.page(&discovery.key).unwrap().unwrap();
+    assert_eq!(record, answered_in_full());
 }

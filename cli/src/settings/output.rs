@@ -1,0 +1,93 @@
+//! Readers of the settings that say what the published set looks like.
+
+use std::collections::BTreeSet;
+
+use crawler::config::{ChangeFreq, EntryRule, Extensions, Format, Priority};
+
+use super::value::{Read, Value, Wrong, filled, list, text, word};
+
+/// Words for formats, several of which may stand in one text, divided by commas.
+pub(crate) fn formats(value: &Value) -> Read<BTreeSet<Format>> {
+    const WORDS: [(&str, Format); 4] = [
+        ("xml", Format::Xml),
+        ("txt", Format::Text),
+        ("rss", Format::Rss),
+        ("atom", Format::Atom),
+    ];
+    let texts = list(value, |item| {
+        let words = text(item, "a format")?.split(',');
+        words
+            .map(|name| word(&Value::Text(name.to_owned()), &WORDS))
+            .collect::<Read<Vec<_>>>()
+    })?;
+    let formats: BTreeSet<Format> = texts.into_iter().flatten().collect();
+    // A feed lists recent changes only (sitemaps.org protocol, "Syndication feed").
+    if formats.contains(&Format::Xml) || formats.contains(&Format::Text) {
+        Ok(formats)
+    } else {
+        Err(Wrong::new(
+            "expected \"xml\" or \"txt\" among them: a feed lists recent changes only",
+        ))
+    }
+}
+
+/// `GLOB=WORD` lines.
+pub(crate) fn changefreq(value: &Value) -> Read<Vec<EntryRule<ChangeFreq>>> {
+    const EXPECTED: &str =
+        "GLOB=always, hourly, daily, weekly, monthly, yearly or never, such as \"/news/*=daily\"";
+    entry_rules(value, EXPECTED, |word| ChangeFreq::parse(word).ok())
+}
+
+/// `GLOB=NUMBER` lines.
+pub(crate) fn priority(value: &Value) -> Read<Vec<EntryRule<Priority>>> {
+    const EXPECTED: &str =
+        "GLOB=NUMBER from 0.0 to 1.0 with one digit behind the point, such as \"/shop/*=0.8\"";
+    entry_rules(value, EXPECTED, |number| {
+        // What would be rounded is not what was meant.
+        Priority::parse(number).ok().filter(|_| {
+            number
+                .split_once('.')
+                .is_none_or(|(_, digits)| digits.len() == 1)
+        })
+    })
+}
+
+/// Kinds of extensions, one per value or several between commas.
+pub(crate) fn extensions(value: &Value) -> Read<Extensions> {
+    const EXPECTED: &str = "\"images\" or \"hreflang\"";
+    let kinds = list(value, |item| {
+        let kinds = filled(item, EXPECTED)?;
+        let mut extensions = Extensions::default();
+        for kind in kinds.split(',').map(str::trim) {
+            match kind {
+                "images" => extensions.images = true,
+                "hreflang" => extensions.hreflang = true,
+                _ => return Err(Wrong::found(EXPECTED, &Value::Text(kind.to_owned()))),
+            }
+        }
+        Ok(extensions)
+    })?;
+    Ok(Extensions {
+        images: kinds.iter().any(|kinds| kinds.images),
+        hreflang: kinds.iter().any(|kinds| kinds.hreflang),
+    })
+}
+
+/// A glob may hold `=`, a value never does: the last one divides them.
+fn entry_rules<T>(
+    value: &Value,
+    expected: &str,
+    read: impl Fn(&str) -> Option<T>,
+) -> Read<Vec<EntryRule<T>>> {
+    list(value, |item| {
+        let wrong = || Wrong::found(expected, item);
+        let (pages, value) = text(item, expected)?.rsplit_once('=').ok_or_else(wrong)?;
+        if pages.is_empty() {
+            return Err(wrong());
+        }
+        Ok(EntryRule {
+            pages: pages.to_owned(),
+            value: read(value).ok_or_else(wrong)?,
+        })
+    })
+}

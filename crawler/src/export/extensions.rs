@@ -1,0 +1,239 @@
+//! What an entry says besides the four elements of the protocol, from the facts of its page; and how
+//! often there was something that must not be said, and why.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use sitemap_core::{Loc, UrlEntry, extension::Image};
+
+use crate::{
+    config::Extensions,
+    page::{PageFacts, PageRecord, RunId},
+    robots::Rules,
+    store::{Store, StoreError},
+    url_key::UrlKey,
+};
+
+/// Bytes that the images of one entry take in a file at most. With as many versions in other languages as a page
+/// may have, an entry then stays below [`sitemap_core::extension::MAX_ENTRY_BYTES`].
+const MAX_IMAGE_BYTES: usize = 3 * 1_024 * 1_024;
+
+/// Bytes around the address of an image in a file.
+const IMAGE_TAGS_BYTES: usize = 64;
+
+macro_rules! left_out {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
+        /// Why an image or a version in another language does not stand in an entry. The codes are stable.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum LeftOut { $($(#[$doc])* $name,)* }
+
+        impl LeftOut {
+            /// Every reason.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The stable code, as in `left_out: {"no-return-link": 3}`.
+            pub fn code(self) -> &'static str {
+                match self { $(Self::$name => $code,)* }
+            }
+
+            /// One line for people.
+            pub fn text(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+        }
+    };
+}
+
+left_out! {
+    /// The page, or its headers, says `noimageindex`.
+    Noimageindex = "noimageindex", "their page says noimageindex";
+    /// The site's own robots.txt disallows the image.
+    RobotsDisallowed = "robots-disallowed", "disallowed by robots.txt";
+    /// The address cannot be written, or the entry would become too large.
+    Unwritable = "unwritable", "too long to be written";
+    /// `hreflang` is neither a language nor `x-default`.
+    InvalidCode = "invalid-code", "hreflang is no language";
+    /// The page has two targets for one code, or the version calls itself something else.
+    ConflictingCode = "conflicting-code", "the pages disagree about the language";
+    /// On another host, scheme or port, where nothing is known.
+    OtherHost = "other-host", "on another host, where the link back cannot be seen";
+    /// Not a page that the crawl knows.
+    NotCrawled = "not-crawled", "not crawled";
+    /// Known, but not in the sitemap.
+    NotListed = "not-listed", "not in the sitemap";
+    /// The version does not name the page.
+    NoReturnLink = "no-return-link", "without a link back";
+}
+
+/// What became of one kind of extension.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KindCounts {
+    /// Pages whose entry has any.
+    pub pages: u64,
+    /// Elements in entries.
+    pub written: u64,
+    /// Those that were found and do not stand in an entry, by reason.
+    pub left_out: BTreeMap<LeftOut, u64>,
+    /// Pages that have more of them than are taken.
+    pub pages_cut: u64,
+    /// Listed pages that were read before anybody asked for them.
+    pub pages_not_read: u64,
+}
+
+impl KindCounts {
+    fn merge(&mut self, other: &Self) {
+        let Self {
+            pages,
+            written,
+            left_out,
+            pages_cut,
+            pages_not_read,
+        } = other;
+        self.pages += pages;
+        self.written += written;
+        for (reason, count) in left_out {
+            *self.left_out.entry(*reason).or_default() += count;
+        }
+        self.pages_cut += pages_cut;
+        self.pages_not_read += pages_not_read;
+    }
+
+    pub(super) fn leave_out(&mut self, reason: LeftOut, count: u64) {
+        if count > 0 {
+            *self.left_out.entry(reason).or_default() += count;
+        }
+    }
+
+    fn wrote(&mut self, count: usize) {
+        self.pages += u64::from(count > 0);
+        self.written += count as u64;
+    }
+}
+
+/// What became of the extensions that were asked for; `None` where they were not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExtensionCounts {
+    /// Images.
+    pub images: Option<KindCounts>,
+    /// Versions in other languages.
+    pub hreflang: Option<KindCounts>,
+}
+
+impl ExtensionCounts {
+    /// Adds what `other` counted.
+    pub fn merge(&mut self, other: &Self) {
+        let Self { images, hreflang } = other;
+        for (sum, other) in [(&mut self.images, images), (&mut self.hreflang, hreflang)] {
+            if let Some(other) = other {
+                sum.get_or_insert_default().merge(other);
+            }
+        }
+    }
+}
+
+/// What is asked for, and what robots.txt says of it.
+#[derive(Debug, Default)]
+pub(super) struct PageExtensions {
+    wanted: Extensions,
+    /// `None`: not known, so that nothing is disallowed.
+    robots: Option<Rules>,
+}
+
+impl PageExtensions {
+    pub(super) fn new(wanted: Extensions, robots: Option<Rules>) -> Self {
+        Self { wanted, robots }
+    }
+
+    /// Adds to the entry of a listed page what is asked for.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub(super) fn add(
+        &self,
+        store: &dyn Store,
+        run: RunId,
+        key: &UrlKey,
+        record: &PageRecord,
+        entry: &mut UrlEntry,
+    ) -> Result<ExtensionCounts, StoreError> {
+        let mut found = ExtensionCounts::default();
+        // A page that is listed without having been fetched says nothing.
+        let Some(facts) = record.facts() else {
+            return Ok(found);
+        };
+        if self.wanted.images {
+            let counts = found.images.insert(KindCounts::default());
+            self.add_images(key, facts, entry, counts);
+        }
+        if self.wanted.hreflang {
+            let counts = found.hreflang.insert(KindCounts::default());
+            counts.pages_cut = u64::from(facts.warnings.alternates_cut);
+            match &facts.alternates {
+                Some(versions) => {
+                    let cluster = super::hreflang::verified(store, run, key, versions, counts)?;
+                    for alternate in cluster {
+                        // Each language is there once, and there are fewer than an entry may have.
+                        let added = entry.extensions.add_alternate(alternate);
+                        debug_assert_eq!(added, Ok(()));
+                    }
+                }
+                None => counts.pages_not_read = 1,
+            }
+            counts.wrote(entry.extensions.alternates().len());
+        }
+        Ok(found)
+    }
+
+    fn add_images(
+        &self,
+        key: &UrlKey,
+        facts: &PageFacts,
+        entry: &mut UrlEntry,
+        counts: &mut KindCounts,
+    ) {
+        counts.pages_cut = u64::from(facts.warnings.images_cut);
+        let Some(images) = &facts.images else {
+            counts.pages_not_read = 1;
+            return;
+        };
+        if facts.directives.noimageindex {
+            counts.leave_out(LeftOut::Noimageindex, images.len() as u64);
+            return;
+        }
+        let origin = key.origin();
+        let mut bytes = 0;
+        for image in images {
+            if image.is_on(&origin) && !self.allows(image) {
+                counts.leave_out(LeftOut::RobotsDisallowed, 1);
+                continue;
+            }
+            let written = Loc::parse(image.as_str()).ok().and_then(|loc| {
+                bytes += written_bytes(&loc);
+                let image = Image::new(loc);
+                (bytes <= MAX_IMAGE_BYTES).then(|| entry.extensions.add_image(image).ok())?
+            });
+            if written.is_none() {
+                counts.leave_out(LeftOut::Unwritable, 1);
+            }
+        }
+        counts.wrote(entry.extensions.images().len());
+    }
+
+    fn allows(&self, url: &UrlKey) -> bool {
+        let rules = self.robots.as_ref();
+        rules.is_none_or(|rules| rules.allows(url.path_and_query()))
+    }
+}
+
+/// What the element of an image takes in a file, at most.
+fn written_bytes(loc: &Loc) -> usize {
+    // The longest escapes are those of `&` and `'`.
+    let escaped = loc
+        .as_str()
+        .bytes()
+        .filter(|byte| matches!(byte, b'&' | b'\''))
+        .count();
+    loc.as_str().len() + escaped * ("&apos;".len() - 1) + IMAGE_TAGS_BYTES
+}

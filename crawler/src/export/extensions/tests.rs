@@ -1,0 +1,479 @@
+//! Images and language versions of entries, from records in a store in memory.
+
+use std::{collections::BTreeSet, ops::ControlFlow};
+
+use proptest::{collection::vec, prelude::*, sample::select};
+
+use super::*;
+use crate::{
+    export::Export,
+    page::{BodyEnd, BodyKind, Directives, LanguageVersion, Outcome, Reason, Via, Warnings},
+    runs,
+    store::{Commit, Discovery, Finished, memory::MemoryStore},
+};
+
+const ALL: Extensions = Extensions {
+    images: true,
+    hreflang: true,
+};
+
+const ORIGIN: &str = "https://h.example";
+
+fn key(url: &str) -> UrlKey {
+    let url = if url.starts_with('/') {
+        [ORIGIN, url].concat()
+    } else {
+        url.to_owned()
+    };
+    UrlKey::from_normalised(&url).unwrap()
+}
+
+fn short(url: &str) -> &str {
+    url.strip_prefix(ORIGIN).unwrap_or(url)
+}
+
+fn page() -> PageFacts {
+    PageFacts {
+        status: 200,
+        kind: BodyKind::Page,
+        end: BodyEnd::Complete,
+        images: Some(Vec::new()),
+        alternates: Some(Vec::new()),
+        ..PageFacts::default()
+    }
+}
+
+/// A page with versions, written as `en=/en de=/de`.
+fn versions(text: &str) -> PageFacts {
+    let versions = text.split_ascii_whitespace().map(|version| {
+        let (code, target) = version.split_once('=').unwrap();
+        LanguageVersion::new(code, key(target))
+    });
+    PageFacts {
+        alternates: Some(versions.collect()),
+        ..page()
+    }
+}
+
+fn images(urls: &[&str]) -> PageFacts {
+    PageFacts {
+        images: Some(urls.iter().map(|url| key(url)).collect()),
+        ..page()
+    }
+}
+
+/// The entries that have extensions, as text, and what was counted.
+fn export(
+    pages: impl IntoIterator<Item = (UrlKey, Reason, PageFacts)>,
+    wanted: Extensions,
+    robots: Option<Rules>,
+) -> (BTreeMap<String, String>, ExtensionCounts) {
+    let mut store = MemoryStore::default();
+    let now = "2026-03-01T12:00:00Z".parse().unwrap();
+    runs::open(&mut store, "", now, now).unwrap();
+    let mut commit = Commit {
+        run: 1,
+        ..Commit::default()
+    };
+    for (sequence, (key, reason, facts)) in (1..).zip(pages) {
+        commit.discovered.push(Discovery {
+            key: key.clone(),
+            sequence,
+            depth: 1,
+            hops: 0,
+            via: Via::Link,
+            found_on: None,
+            reason: Reason::Queued,
+        });
+        let record = PageRecord {
+            run: 1,
+            reason,
+            depth: 1,
+            via: Via::Link,
+            found_on: None,
+            attempts: 1,
+            fetched_at: None,
+            outcome: Some(Outcome::Answered(Box::new(facts))),
+        };
+        commit.finished.push(Finished {
+            key,
+            sequence,
+            record,
+            links: None,
+        });
+    }
+    store.commit(&commit).unwrap();
+    let export = Export::prepare(&mut store, 1, now)
+        .unwrap()
+        .with_extensions(wanted, robots);
+    let mut entries = BTreeMap::new();
+    let mut counts = ExtensionCounts::default();
+    export
+        .visit::<StoreError>(&store, None, &mut |listed| {
+            counts.merge(&listed.extensions);
+            let extensions = &listed.entry.extensions;
+            let images = extensions
+                .images()
+                .iter()
+                .map(|image| short(image.loc.as_str()).to_owned());
+            let alternates = extensions.alternates().iter().map(|alternate| {
+                format!("{}={}", alternate.hreflang, short(alternate.href.as_str()))
+            });
+            let said: Vec<_> = images.chain(alternates).collect();
+            if !said.is_empty() {
+                entries.insert(short(listed.key.as_str()).to_owned(), said.join(" "));
+            }
+            Ok(ControlFlow::Continue(()))
+        })
+        .unwrap();
+    (entries, counts)
+}
+
+/// Checks what the entries of pages say of versions, and what they do not say.
+#[track_caller]
+fn check(pages: &[(&str, &str)], expected: &[(&str, &str)], left_out: &[(LeftOut, u64)]) {
+    let records = pages.iter().map(|(url, text)| {
+        // Of pages that are not listed, `!` is in front.
+        let (url, reason) = match url.strip_prefix('!') {
+            Some(url) => (url, Reason::Noindex),
+            None => (*url, Reason::Listed),
+        };
+        let mut facts = versions(text);
+        facts.directives.noindex = reason == Reason::Noindex;
+        (key(url), reason, facts)
+    });
+    let (entries, counts) = export(records, ALL, None);
+    let expected: BTreeMap<_, _> = expected
+        .iter()
+        .map(|(url, said)| ((*url).to_owned(), (*said).to_owned()))
+        .collect();
+    assert_eq!(entries, expected, "{pages:?}");
+    let counts = counts.hreflang.unwrap();
+    assert_eq!(
+        counts.left_out,
+        left_out.iter().copied().collect(),
+        "{pages:?}"
+    );
+    let written: usize = entries.values().map(|said| said.split(' ').count()).sum();
+    assert_eq!(
+        (counts.pages, counts.written),
+        (entries.len() as u64, written as u64)
+    );
+}
+
+#[test]
+fn versions_that_name_each_other_are_written_with_the_page_itself() {
+    let all = "en=/en de=/de x-default=/en";
+    check(
+        &[("/en", all), ("/de", all)],
+        &[
+            ("/de", "de=/de en=/en x-default=/en"),
+            ("/en", "de=/de en=/en x-default=/en"),
+        ],
+        &[],
+    );
+    // In the usual spelling, and in the order of the codes.
+    let all = "zh-hant-tw=/tw en-gb=/gb";
+    let said = "en-GB=/gb zh-Hant-TW=/tw";
+    check(
+        &[("/tw", all), ("/gb", all)],
+        &[("/gb", said), ("/tw", said)],
+        &[],
+    );
+}
+
+#[test]
+fn a_page_that_does_not_name_itself_is_called_what_its_versions_call_it() {
+    check(
+        &[("/en", "de=/de"), ("/de", "en=/en")],
+        &[("/de", "de=/de en=/en"), ("/en", "de=/de en=/en")],
+        &[],
+    );
+    check(
+        &[
+            ("/en", "de=/de fr=/fr"),
+            ("/de", "en=/en"),
+            ("/fr", "en-GB=/en"),
+        ],
+        &[
+            ("/de", "de=/de en=/en"),
+            ("/en", "de=/de en=/en en-GB=/en fr=/fr"),
+            ("/fr", "en-GB=/en fr=/fr"),
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn a_page_alone_says_nothing() {
+    check(&[("/en", "en=/en x-default=/en"), ("/de", "")], &[], &[]);
+}
+
+#[test]
+fn links_that_are_not_returned_are_left_out() {
+    check(
+        &[
+            ("/en", "en=/en de=/de fr=/fr x-default=/fr"),
+            ("/de", "en=/en de=/de"),
+            ("/fr", "fr=/fr de=/de"),
+        ],
+        &[("/de", "de=/de en=/en"), ("/en", "de=/de en=/en")],
+        &[(LeftOut::NoReturnLink, 3)],
+    );
+}
+
+#[test]
+fn links_to_what_is_not_listed_are_left_out() {
+    let all = "en=/en de=/de fr=https://fr.example/ it=http://h.example/it es=/es";
+    check(
+        &[("/en", all), ("!/de", all)],
+        &[],
+        &[
+            (LeftOut::NotListed, 1),
+            (LeftOut::OtherHost, 2),
+            (LeftOut::NotCrawled, 1),
+        ],
+    );
+}
+
+#[test]
+fn codes_must_be_languages() {
+    let all = "en=/en en-uk=/gb de_DE=/de eng=/en =/x xx=/xx";
+    check(
+        &[("/en", all), ("/gb", all), ("/de", "")],
+        &[],
+        &[(LeftOut::InvalidCode, 10), (LeftOut::NoReturnLink, 1)],
+    );
+}
+
+#[test]
+fn contradictions_are_left_out() {
+    // One code for two pages.
+    check(
+        &[
+            ("/en", "en=/en de=/de de=/at de=/ch"),
+            ("/de", "en=/en de=/de"),
+            ("/at", ""),
+            ("/ch", ""),
+        ],
+        &[],
+        &[(LeftOut::ConflictingCode, 3), (LeftOut::NoReturnLink, 1)],
+    );
+    // The version calls itself something else, but for x-default, which it need not repeat.
+    check(
+        &[
+            ("/en", "en=/en fr=/de x-default=/de"),
+            ("/de", "en=/en de=/de"),
+        ],
+        &[("/de", "de=/de en=/en"), ("/en", "en=/en x-default=/de")],
+        &[(LeftOut::ConflictingCode, 1)],
+    );
+    // It calls another page by that name.
+    check(
+        &[("/en", "en=/en de=/de"), ("/de", "en=/en de=/at")],
+        &[],
+        &[(LeftOut::ConflictingCode, 2), (LeftOut::NotCrawled, 1)],
+    );
+    check(
+        &[
+            ("/en", "en=/en x-default=/de"),
+            ("/de", "en=/en x-default=/en"),
+        ],
+        &[],
+        &[(LeftOut::ConflictingCode, 3)],
+    );
+}
+
+#[test]
+fn a_link_is_written_as_its_page_is() {
+    // A sitemap writes an apostrophe percent-encoded or not: entry and link alike.
+    let all = "en=/en'x de=/de'x";
+    let (entries, _) = export(
+        [
+            (key("/en'x"), Reason::Listed, versions(all)),
+            (key("/de'x"), Reason::Listed, versions(all)),
+        ],
+        ALL,
+        None,
+    );
+    let written = Loc::parse("https://h.example/de'x").unwrap();
+    assert!(
+        entries["/en'x"].contains(&format!("de={}", short(written.as_str()))),
+        "{entries:?}"
+    );
+}
+
+#[test]
+fn images_are_written_in_their_order() {
+    let (entries, counts) = export(
+        [(
+            key("/a"),
+            Reason::Listed,
+            images(&["/b.png", "https://cdn.example/a.png", "/a.png"]),
+        )],
+        ALL,
+        None,
+    );
+    assert_eq!(entries["/a"], "/b.png https://cdn.example/a.png /a.png");
+    let counts = counts.images.unwrap();
+    assert_eq!((counts.pages, counts.written), (1, 3));
+}
+
+#[test]
+fn images_that_are_not_for_search_engines_are_left_out() {
+    let robots = Rules::parse(b"User-agent: *\nDisallow: /private/\n", "arpent");
+    let forbidden = PageFacts {
+        directives: Directives {
+            noimageindex: true,
+            ..Directives::default()
+        },
+        ..images(&["/c.png", "/d.png"])
+    };
+    let (entries, counts) = export(
+        [
+            (
+                key("/a"),
+                Reason::Listed,
+                images(&[
+                    "/private/a.png",
+                    "/b.png",
+                    "https://cdn.example/private/a.png",
+                ]),
+            ),
+            (key("/b"), Reason::Listed, forbidden),
+            (key("/c"), Reason::Noindex, images(&["/c.png"])),
+        ],
+        ALL,
+        Some(robots),
+    );
+    assert_eq!(entries.len(), 1);
+    assert_eq!(entries["/a"], "/b.png https://cdn.example/private/a.png");
+    let left_out = BTreeMap::from([(LeftOut::Noimageindex, 2), (LeftOut::RobotsDisallowed, 1)]);
+    assert_eq!(counts.images.unwrap().left_out, left_out);
+}
+
+#[test]
+fn images_that_would_make_an_entry_too_large_are_left_out() {
+    let long = |number: usize| format!("https://cdn.example/{number}?{}", "&".repeat(2_000));
+    let urls: Vec<String> = (0..1_000).map(long).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let (entries, counts) = export([(key("/a"), Reason::Listed, images(&urls))], ALL, None);
+    let counts = counts.images.unwrap();
+    assert_eq!(
+        counts.written + counts.left_out[&LeftOut::Unwritable],
+        1_000
+    );
+    assert!(counts.written > 100, "{counts:?}");
+    assert_eq!(entries["/a"].split(' ').count() as u64, counts.written);
+}
+
+#[test]
+fn what_was_cut_or_not_looked_for_is_counted() {
+    let cut = PageFacts {
+        warnings: Warnings {
+            images_cut: true,
+            alternates_cut: true,
+            ..Warnings::default()
+        },
+        ..page()
+    };
+    let earlier = PageFacts {
+        images: None,
+        alternates: None,
+        ..page()
+    };
+    let (_, counts) = export(
+        [
+            (key("/a"), Reason::Listed, cut),
+            (key("/b"), Reason::Listed, earlier),
+        ],
+        ALL,
+        None,
+    );
+    for counts in [counts.images, counts.hreflang] {
+        let counts = counts.unwrap();
+        assert_eq!((counts.pages_cut, counts.pages_not_read), (1, 1));
+    }
+}
+
+#[test]
+fn what_was_not_asked_for_is_not_written() {
+    let all = "en=/en de=/de";
+    let facts = || PageFacts {
+        images: Some(vec![key("/a.png")]),
+        ..versions(all)
+    };
+    let pages = || {
+        [
+            (key("/en"), Reason::Listed, facts()),
+            (key("/de"), Reason::Listed, facts()),
+        ]
+    };
+    let (entries, counts) = export(pages(), Extensions::default(), None);
+    assert_eq!((entries.len(), counts), (0, ExtensionCounts::default()));
+    let only_images = Extensions {
+        images: true,
+        hreflang: false,
+    };
+    let (entries, counts) = export(pages(), only_images, None);
+    assert_eq!(entries["/en"], "/a.png");
+    assert_eq!(counts.hreflang, None);
+}
+
+/// A page of a random site: whether it is listed, and what it says.
+fn random_page() -> impl Strategy<Value = (bool, Vec<(&'static str, usize)>)> {
+    let codes = vec!["en", "de", "fr", "en-GB", "x-default", "xx"];
+    (
+        prop::bool::weighted(0.9),
+        vec((select(codes), 0..5_usize), 0..6),
+    )
+}
+
+proptest! {
+    /// Whatever pages say, entries name each other or not at all, and themselves.
+    #[test]
+    fn both_ends_come_to_the_same(pages in vec(random_page(), 1..5)) {
+        let url = |number: usize| format!("/{number}");
+        let records = pages.iter().enumerate().map(|(number, (is_listed, said))| {
+            let said: Vec<String> = said.iter().map(|(code, target)| format!("{code}=/{target}")).collect();
+            let reason = if *is_listed { Reason::Listed } else { Reason::Noindex };
+            let mut facts = versions(&said.join(" "));
+            facts.directives.noindex = !is_listed;
+            (key(&url(number)), reason, facts)
+        });
+        let (entries, counts) = export(records, ALL, None);
+        let targets = |entry: &str| -> BTreeSet<String> {
+            let versions = entry.split(' ').map(|version| version.split_once('=').unwrap());
+            versions.map(|(_, target)| target.to_owned()).collect()
+        };
+        for (own, entry) in &entries {
+            let codes: Vec<_> = entry.split(' ').map(|version| version.split_once('=').unwrap().0).collect();
+            let distinct: BTreeSet<_> = codes.iter().collect();
+            prop_assert_eq!(distinct.len(), codes.len(), "{}", entry);
+            prop_assert!(!codes.contains(&"xx"));
+            let named = targets(entry);
+            prop_assert!(named.contains(own) && named.len() > 1, "{own}: {entry}");
+            for target in &named {
+                let back = entries.get(target).map(|entry| targets(entry));
+                prop_assert!(back.is_some_and(|back| back.contains(own)), "{own}: {entry}");
+            }
+        }
+        // Everything that is said of another page is written or counted.
+        let counts = counts.hreflang.unwrap_or_default();
+        let claimed: usize = pages
+            .iter()
+            .enumerate()
+            .filter(|(_, (is_listed, _))| *is_listed)
+            .map(|(number, (_, said))| {
+                let distinct: BTreeSet<_> = said.iter().collect();
+                distinct.into_iter().filter(|(_, target)| *target != number).count()
+            })
+            .sum();
+        let written: usize = entries
+            .iter()
+            .map(|(own, entry)| entry.split(' ').filter(|version| version.split_once('=').unwrap().1 != own).count())
+            .sum();
+        let left_out: u64 = counts.left_out.values().sum();
+        prop_assert!(written as u64 + left_out >= claimed as u64, "{entries:?} {counts:?}");
+    }
+}

@@ -1,0 +1,179 @@
+//! Which versions in other languages an entry names: only those that are listed themselves and name the page
+//! in turn. Search engines ignore every other link, so it is not said but counted.
+//!
+//! The page, P, and each version, V, must agree:
+//! - P names V under a code that is a language, or `x-default`, and under that code nothing else;
+//! - V calls itself that, if it calls itself anything; `x-default` says nothing about a language, so it need not;
+//! - the same the other way round.
+//!
+//! This is decided for each pair from the facts of its two pages, so that both come to the same, in whatever order they are
+//! looked at. An entry with versions names its own page too: by what the page calls itself, or else by what its versions
+//! call it.
+//!
+//! The versions of a cluster of n pages are looked up n times each: n² look-ups for each walk over the site, and n²
+//! elements in the files. The number of versions that are taken from one page bounds n. Measured: 10,000 pages in 50
+//! languages, 510,000 elements, take 6 s of CPU time more than without.
+
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
+
+use sitemap_core::{
+    Loc,
+    extension::{Alternate, Hreflang},
+};
+
+use super::extensions::{KindCounts, LeftOut};
+use crate::{
+    page::{LanguageVersion, RunId},
+    store::{Store, StoreError, Version},
+    url_key::UrlKey,
+};
+
+/// The code for everybody whose language there is no version for.
+const DEFAULT: &str = "x-default";
+
+/// What the entry of the listed page `key` says of the `versions` that the page names; `counts` is told what
+/// it does not say.
+///
+/// # Errors
+/// The store failed.
+pub(super) fn verified(
+    store: &dyn Store,
+    run: RunId,
+    key: &UrlKey,
+    versions: &[LanguageVersion],
+    counts: &mut KindCounts,
+) -> Result<Vec<Alternate>, StoreError> {
+    let claims = Claims::read(versions, counts);
+    let mut named = claims.by_target();
+    named.remove(key);
+    let origin = key.origin();
+    named.retain(|target, codes| {
+        let is_here = target.is_on(&origin);
+        if !is_here {
+            counts.leave_out(LeftOut::OtherHost, codes.len() as u64);
+        }
+        is_here
+    });
+    let targets: Vec<&UrlKey> = named.keys().copied().collect();
+    let found = store.versions(run, key, &targets)?;
+    let mut cluster = Vec::new();
+    let mut called_by_others = BTreeSet::new();
+    for ((target, codes), version) in named.into_iter().zip(&found) {
+        let of_target;
+        let back = match version {
+            Version::Unknown => Err(LeftOut::NotCrawled),
+            Version::Unlisted => Err(LeftOut::NotListed),
+            Version::Alike => Ok(&claims),
+            Version::Other(versions) => {
+                of_target = Claims::read(versions, &mut KindCounts::default());
+                Ok(&of_target)
+            }
+        };
+        let back = match back {
+            Ok(back) if back.names(key) => back,
+            Ok(_) => {
+                counts.leave_out(LeftOut::NoReturnLink, codes.len() as u64);
+                continue;
+            }
+            Err(reason) => {
+                counts.leave_out(reason, codes.len() as u64);
+                continue;
+            }
+        };
+        let returned = back.agreed(key, &claims);
+        let mut agreed = claims.agreed(target, back);
+        if returned.is_empty() {
+            agreed.clear();
+        }
+        counts.leave_out(
+            LeftOut::ConflictingCode,
+            (codes.len() - agreed.len()) as u64,
+        );
+        if !agreed.is_empty() {
+            cluster.extend(agreed.into_iter().map(|code| (code.clone(), target)));
+            called_by_others.extend(returned.into_iter().cloned());
+        }
+    }
+    if cluster.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut own: Vec<Hreflang> = claims.codes_of(key).cloned().collect();
+    if own.is_empty() {
+        own.extend(called_by_others);
+    }
+    cluster.extend(own.into_iter().map(|code| (code, key)));
+    let alternates = cluster.into_iter().filter_map(|(code, target)| {
+        // Whatever is listed can be written.
+        Some(Alternate::new(code, Loc::parse(target.as_str()).ok()?))
+    });
+    Ok(alternates.collect())
+}
+
+/// What one page says of its versions, itself included.
+#[derive(Debug, Default)]
+struct Claims<'a> {
+    /// `None`: several targets, so that the code means nothing.
+    by_code: BTreeMap<Hreflang, Option<&'a UrlKey>>,
+}
+
+impl<'a> Claims<'a> {
+    /// Reads what a page says; `counts` is told what makes no sense by itself.
+    fn read(versions: &'a [LanguageVersion], counts: &mut KindCounts) -> Self {
+        let mut claims = Self::default();
+        for version in versions {
+            let Ok(code) = Hreflang::parse(&version.hreflang) else {
+                counts.leave_out(LeftOut::InvalidCode, 1);
+                continue;
+            };
+            match claims.by_code.entry(code) {
+                Entry::Vacant(free) => {
+                    free.insert(Some(&version.target));
+                }
+                Entry::Occupied(mut taken) => match taken.get() {
+                    Some(target) if **target == version.target => {}
+                    // The first of them does not count either.
+                    Some(_) => {
+                        taken.insert(None);
+                        counts.leave_out(LeftOut::ConflictingCode, 2);
+                    }
+                    None => counts.leave_out(LeftOut::ConflictingCode, 1),
+                },
+            }
+        }
+        claims
+    }
+
+    /// Each target with its codes.
+    fn by_target(&self) -> BTreeMap<&'a UrlKey, Vec<&Hreflang>> {
+        let mut targets: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (code, target) in &self.by_code {
+            if let Some(target) = target {
+                targets.entry(*target).or_default().push(code);
+            }
+        }
+        targets
+    }
+
+    /// The codes under which `url` is named.
+    fn codes_of(&self, url: &UrlKey) -> impl Iterator<Item = &Hreflang> {
+        self.by_code
+            .iter()
+            .filter(move |(_, target)| **target == Some(url))
+            .map(|(code, _)| code)
+    }
+
+    fn names(&self, url: &UrlKey) -> bool {
+        self.codes_of(url).next().is_some()
+    }
+
+    /// The codes under which `target` is named, and which it has no objection to; `its` are its own claims.
+    fn agreed(&self, target: &UrlKey, its: &Claims<'_>) -> Vec<&Hreflang> {
+        let calls_itself_something = its.names(target);
+        self.codes_of(target)
+            .filter(|code| match its.by_code.get(*code) {
+                Some(own) => *own == Some(target),
+                None => !calls_itself_something || code.as_str() == DEFAULT,
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,281 @@
+//! The elements of own namespaces that entries get (sitemaps.org protocol, "Extending the Sitemaps
+//! protocol"): a constant, what a page rule selected, or a field of the input.
+
+use std::collections::BTreeMap;
+
+use sitemap_core::{
+    Loc,
+    extension::{Extensions, MAX_TEXT_CHARACTERS, Namespaces, OwnElement, OwnNamespace, Text},
+};
+
+use crate::{
+    config::{ElementValue, MAX_ELEMENTS, Namespace, NamespaceElement},
+    pattern::Pattern,
+    url_key::UrlKey,
+};
+
+/// The compiled elements of all namespaces, in the order in which entries have them.
+#[derive(Debug, Default)]
+pub(super) struct OwnRules {
+    rules: Vec<OwnRule>,
+}
+
+#[derive(Debug)]
+struct OwnRule {
+    /// Prefix and name.
+    qualified: String,
+    /// Without text.
+    element: OwnElement,
+    pages: Pattern,
+    source: Source,
+}
+
+/// Where a value comes from.
+#[derive(Debug)]
+enum Source {
+    Constant(Text),
+    /// The value of this name, which goes with the page.
+    Named(String),
+}
+
+impl OwnRules {
+    /// Reads the namespaces of the settings.
+    ///
+    /// # Errors
+    /// What is wrong with which of them: a name, an address, a glob, a text, two namespaces that exclude
+    /// each other, or too many elements.
+    pub(super) fn new(namespaces: &[Namespace]) -> Result<Self, String> {
+        let mut declared = Namespaces::default();
+        let mut rules = Vec::new();
+        for namespace in namespaces {
+            let of = |problem: String| format!("{}: {problem}", namespace.prefix);
+            let own = own_namespace(namespace).map_err(of)?;
+            declared
+                .add_own(&own)
+                .map_err(|error| of(error.to_string()))?;
+            for element in &namespace.elements {
+                let of = |problem| format!("{}:{}: {problem}", namespace.prefix, element.name);
+                rules.push(OwnRule::new(&own, element).map_err(of)?);
+            }
+        }
+        if rules.len() > MAX_ELEMENTS {
+            return Err(format!(
+                "expected at most {MAX_ELEMENTS} elements, found {}",
+                rules.len()
+            ));
+        }
+        Ok(Self { rules })
+    }
+
+    /// Adds the elements that `key` has a value for. Of those with the same name the first counts.
+    pub(super) fn apply(
+        &self,
+        key: &UrlKey,
+        values: &BTreeMap<String, String>,
+        extensions: &mut Extensions,
+    ) {
+        let mut given: Vec<&str> = Vec::new();
+        for rule in &self.rules {
+            if given.contains(&rule.qualified.as_str()) || !rule.pages.matches(key) {
+                continue;
+            }
+            let Some(text) = rule.source.text(values) else {
+                continue;
+            };
+            let element = rule.element.clone().with_text(text);
+            // What the entry brought along may leave no room.
+            if extensions.add_own(element).is_ok() {
+                given.push(&rule.qualified);
+            }
+        }
+    }
+}
+
+impl OwnRule {
+    fn new(namespace: &OwnNamespace, element: &NamespaceElement) -> Result<Self, String> {
+        let qualified = format!("{}:{}", namespace.prefix(), element.name);
+        let source = match &element.value {
+            ElementValue::Constant(text) => {
+                Source::Constant(Text::new(text).map_err(|error| error.to_string())?)
+            }
+            ElementValue::Selected { .. } => Source::Named(qualified.clone()),
+            ElementValue::Field(name) => Source::Named(name.clone()),
+        };
+        Ok(Self {
+            element: OwnElement::new(namespace, &element.name)
+                .map_err(|error| error.to_string())?,
+            pages: Pattern::parse(&element.pages)
+                .map_err(|problem| format!("pages: \"{}\" {problem}", element.pages))?,
+            qualified,
+            source,
+        })
+    }
+}
+
+impl Source {
+    fn text(&self, values: &BTreeMap<String, String>) -> Option<Text> {
+        match self {
+            Self::Constant(text) => Some(text.clone()),
+            Self::Named(name) => Text::<MAX_TEXT_CHARACTERS>::new(values.get(name)?).ok(),
+        }
+    }
+}
+
+fn own_namespace(namespace: &Namespace) -> Result<OwnNamespace, String> {
+    let own =
+        OwnNamespace::new(&namespace.prefix, &namespace.uri).map_err(|error| error.to_string())?;
+    let Some(schema) = &namespace.schema else {
+        return Ok(own);
+    };
+    let schema = Loc::parse(schema).map_err(|error| format!("schema {schema}: {error}"))?;
+    Ok(own.with_schema(schema))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn element(name: &str, pages: &str, value: ElementValue) -> NamespaceElement {
+        NamespaceElement {
+            name: name.to_owned(),
+            pages: pages.to_owned(),
+            value,
+        }
+    }
+
+    fn namespace(prefix: &str, elements: Vec<NamespaceElement>) -> Namespace {
+        Namespace {
+            prefix: prefix.to_owned(),
+            uri: format!("urn:{prefix}"),
+            schema: None,
+            elements,
+        }
+    }
+
+    fn constant(text: &str) -> ElementValue {
+        ElementValue::Constant(text.to_owned())
+    }
+
+    fn selected() -> ElementValue {
+        ElementValue::Selected {
+            selector: "b".to_owned(),
+            attribute: None,
+        }
+    }
+
+    /// The elements of a page as `prefix:name=text`.
+    fn elements(rules: &OwnRules, path: &str, values: &[(&str, &str)]) -> Vec<String> {
+        let key = UrlKey::from_normalised(&format!("https://example.com{path}")).unwrap();
+        let values = values
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let mut extensions = Extensions::default();
+        rules.apply(&key, &values.collect(), &mut extensions);
+        let own = extensions.own_elements().iter().map(|element| {
+            let text = element.text().map_or("", Text::as_str);
+            format!("{}:{}={text}", element.namespace().prefix(), element.name())
+        });
+        own.collect()
+    }
+
+    #[test]
+    fn elements_stand_in_the_order_of_the_settings_where_there_is_a_value() {
+        let rules = OwnRules::new(&[
+            namespace(
+                "z",
+                vec![
+                    element("origin", "*", constant(" a\nb ")),
+                    element("price", "/shop/*", selected()),
+                ],
+            ),
+            namespace(
+                "a",
+                vec![element(
+                    "stock",
+                    "*",
+                    ElementValue::Field("Stock".to_owned()),
+                )],
+            ),
+        ])
+        .unwrap();
+        let check = |path: &str, values: &[(&str, &str)], expected: &[&str]| {
+            assert_eq!(
+                elements(&rules, path, values),
+                expected,
+                "{path} {values:?}"
+            );
+        };
+        check("/", &[], &["z:origin=a b"]);
+        check(
+            "/shop/1",
+            &[("z:price", "5")],
+            &["z:origin=a b", "z:price=5"],
+        );
+        check("/blog/1", &[("z:price", "5")], &["z:origin=a b"]);
+        check(
+            "/",
+            &[("Stock", "3"), ("stock", "4")],
+            &["z:origin=a b", "a:stock=3"],
+        );
+        // What cannot be written is no value.
+        check("/", &[("Stock", "  ")], &["z:origin=a b"]);
+    }
+
+    #[test]
+    fn the_first_of_the_same_name_that_has_a_value_counts() {
+        let rules = OwnRules::new(&[namespace(
+            "s",
+            vec![
+                element("kind", "/x/*", constant("x")),
+                element("kind", "*", ElementValue::Field("kind".to_owned())),
+                element("kind", "*", constant("other")),
+            ],
+        )])
+        .unwrap();
+        assert_eq!(elements(&rules, "/x/1", &[("kind", "y")]), ["s:kind=x"]);
+        assert_eq!(elements(&rules, "/1", &[("kind", "y")]), ["s:kind=y"]);
+        assert_eq!(elements(&rules, "/1", &[]), ["s:kind=other"]);
+    }
+
+    #[test]
+    fn what_cannot_stand_in_a_sitemap_is_refused() {
+        let check = |namespaces: &[Namespace], expected: &str| {
+            let problem = OwnRules::new(namespaces).unwrap_err();
+            assert!(problem.starts_with(expected), "{problem}");
+        };
+        let one =
+            |name: &str, pages: &str, value| namespace("s", vec![element(name, pages, value)]);
+        check(
+            &[namespace("image", Vec::new())],
+            "image: prefix image is that of",
+        );
+        check(&[namespace("1", Vec::new())], "1: \"1\" is no XML name");
+        check(
+            &[one("a b", "*", selected())],
+            "s:a b: \"a b\" is no XML name",
+        );
+        check(
+            &[one("a", "x", selected())],
+            "s:a: pages: \"x\" can never match",
+        );
+        check(&[one("a", "*", constant(" "))], "s:a: text is empty");
+        let again = Namespace {
+            uri: "urn:other".to_owned(),
+            ..namespace("s", Vec::new())
+        };
+        check(
+            &[namespace("s", Vec::new()), again],
+            "s: prefix s stands for urn:s",
+        );
+        let schema = Namespace {
+            schema: Some("shop.xsd".to_owned()),
+            ..namespace("s", Vec::new())
+        };
+        check(&[schema], "s: schema shop.xsd: ");
+        let many = (0..101).map(|number| element(&format!("e{number}"), "*", selected()));
+        check(
+            &[namespace("s", many.collect())],
+            "expected at most 100 elements, found 101",
+        );
+    }
+}

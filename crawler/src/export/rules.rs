@@ -1,0 +1,244 @@
+//! What the settings add to the entries: `changefreq` and `priority` by glob, and elements of own
+//! namespaces. Nothing of it by default, because search engines ignore it or nearly so.
+
+use std::collections::BTreeMap;
+
+use sitemap_core::{ChangeFreq, Priority, UrlEntry};
+
+use super::own::OwnRules;
+use crate::{
+    config::{EntryConfig, EntryRule},
+    pattern::Pattern,
+    url_key::UrlKey,
+};
+
+/// The compiled settings. Of several rules for the same thing the first that fits decides.
+#[derive(Debug, Default)]
+pub struct EntryRules {
+    changefreq: Vec<(Pattern, ChangeFreq)>,
+    priority: Vec<(Pattern, Priority)>,
+    own: OwnRules,
+}
+
+/// A setting that is no rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{setting}: {problem}")]
+pub struct EntryRulesError {
+    /// The field of [`EntryConfig`], e.g. `priority`.
+    pub setting: &'static str,
+    /// What is wrong with which of its values.
+    pub problem: String,
+}
+
+impl EntryRules {
+    /// Reads the rules.
+    ///
+    /// # Errors
+    /// A glob is none, or could never match a URL; a namespace or element cannot stand in a sitemap.
+    pub fn new(config: &EntryConfig) -> Result<Self, EntryRulesError> {
+        Ok(Self {
+            changefreq: compile("changefreq", &config.changefreq)?,
+            priority: compile("priority", &config.priority)?,
+            own: OwnRules::new(&config.namespaces).map_err(|problem| EntryRulesError {
+                setting: "namespaces",
+                problem,
+            })?,
+        })
+    }
+
+    /// Adds what the rules say of `key`; `values` are those that the elements of own namespaces take
+    /// from the page or from the input, by name.
+    pub(super) fn apply(
+        &self,
+        key: &UrlKey,
+        values: &BTreeMap<String, String>,
+        entry: &mut UrlEntry,
+    ) {
+        entry.changefreq = first(&self.changefreq, key).or(entry.changefreq);
+        entry.priority = first(&self.priority, key).or(entry.priority);
+        self.own.apply(key, values, &mut entry.extensions);
+    }
+}
+
+fn compile<T: Copy>(
+    setting: &'static str,
+    rules: &[EntryRule<T>],
+) -> Result<Vec<(Pattern, T)>, EntryRulesError> {
+    let compiled = rules.iter().map(|rule| {
+        let pattern = Pattern::parse(&rule.pages).map_err(|problem| EntryRulesError {
+            setting,
+            problem: format!("\"{}\" {problem}", rule.pages),
+        })?;
+        Ok((pattern, rule.value))
+    });
+    compiled.collect()
+}
+
+fn first<T: Copy>(rules: &[(Pattern, T)], key: &UrlKey) -> Option<T> {
+    let rule = rules.iter().find(|(pattern, _)| pattern.matches(key));
+    rule.map(|(_, value)| *value)
+}
+
+/// Whether what the rules add tells the pages of a site apart. Search engines read `priority` among the
+/// pages of one site only, so one value for all says nothing (sitemaps.org protocol, rule R19).
+#[derive(Debug, Default)]
+pub struct Sameness {
+    entries: u64,
+    /// The value of all entries so far; a missing one counts as the default.
+    priority: Option<Priority>,
+    has_priority: bool,
+    priorities_differ: bool,
+    /// Entries that claim to change all the time.
+    restless: u64,
+}
+
+impl Sameness {
+    /// Counts an entry.
+    pub fn add(&mut self, entry: &UrlEntry) {
+        self.entries += 1;
+        let priority = entry.priority.unwrap_or(Priority::DEFAULT);
+        self.has_priority |= entry.priority.is_some();
+        self.priorities_differ |= *self.priority.get_or_insert(priority) != priority;
+        let restless = [ChangeFreq::Always, ChangeFreq::Hourly];
+        let is_restless = entry
+            .changefreq
+            .is_some_and(|changefreq| restless.contains(&changefreq));
+        self.restless += u64::from(is_restless);
+    }
+
+    /// What the user should know, each a sentence.
+    pub fn notices(&self) -> Vec<String> {
+        let mut notices = Vec::new();
+        // One page alone is always like all others.
+        if self.entries < 2 {
+            return notices;
+        }
+        if let (Some(priority), true, false) =
+            (self.priority, self.has_priority, self.priorities_differ)
+        {
+            notices.push(format!(
+                "every page has the priority {priority}, which says no more than none: search engines compare the pages of one site only"
+            ));
+        }
+        if self.restless == self.entries {
+            notices.push(
+                "every page has the changefreq always or hourly, which search engines do not believe"
+                    .to_owned(),
+            );
+        }
+        notices
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sitemap_core::Loc;
+
+    use super::*;
+
+    fn rules<T>(rules: &[(&str, T)]) -> Vec<EntryRule<T>>
+    where
+        T: Copy,
+    {
+        let rule = |(pages, value): &(&str, T)| EntryRule {
+            pages: (*pages).to_owned(),
+            value: *value,
+        };
+        rules.iter().map(rule).collect()
+    }
+
+    fn entry(path: &str) -> (UrlKey, UrlEntry) {
+        let url = format!("https://example.com{path}");
+        let entry = UrlEntry::new(Loc::parse(&url).unwrap());
+        (UrlKey::from_normalised(&url).unwrap(), entry)
+    }
+
+    fn tenths(tenths: u8) -> Priority {
+        Priority::from_tenths(tenths).unwrap()
+    }
+
+    #[test]
+    fn the_first_rule_that_fits_decides_and_each_thing_for_itself() {
+        let config = EntryConfig {
+            changefreq: rules(&[("/blog/*", ChangeFreq::Weekly)]),
+            priority: rules(&[
+                ("/blog/old/*", tenths(1)),
+                ("/blog/*", tenths(8)),
+                ("*", tenths(4)),
+            ]),
+            ..EntryConfig::default()
+        };
+        let rules = EntryRules::new(&config).unwrap();
+        let check = |path: &str, changefreq: Option<ChangeFreq>, priority: u8| {
+            let (key, mut entry) = entry(path);
+            rules.apply(&key, &BTreeMap::new(), &mut entry);
+            assert_eq!(
+                (entry.changefreq, entry.priority),
+                (changefreq, Some(tenths(priority))),
+                "{path}"
+            );
+        };
+        check("/blog/old/1", Some(ChangeFreq::Weekly), 1);
+        check("/blog/1?x=1", Some(ChangeFreq::Weekly), 8);
+        check("/", None, 4);
+    }
+
+    #[test]
+    fn without_rules_nothing_is_added() {
+        let (key, mut entry) = entry("/");
+        let untouched = entry.clone();
+        EntryRules::default().apply(&key, &BTreeMap::new(), &mut entry);
+        assert_eq!(entry, untouched);
+    }
+
+    #[test]
+    fn a_glob_that_cannot_match_is_an_error_that_names_the_setting() {
+        let config = EntryConfig {
+            priority: rules(&[("blog/*", tenths(8))]),
+            ..EntryConfig::default()
+        };
+        let error = EntryRules::new(&config).unwrap_err();
+        assert_eq!(error.setting, "priority");
+        assert_eq!(
+            error.to_string(),
+            "priority: \"blog/*\" can never match: it must begin with `/`, `*`, `http://` or `https://`"
+        );
+    }
+
+    #[test]
+    fn values_that_tell_nothing_apart_are_told_of() {
+        let check = |entries: &[(Option<u8>, Option<ChangeFreq>)], expected: &[&str]| {
+            let mut sameness = Sameness::default();
+            for (priority, changefreq) in entries {
+                let (_, mut entry) = entry("/");
+                entry.priority = priority.map(tenths);
+                entry.changefreq = *changefreq;
+                sameness.add(&entry);
+            }
+            let notices = sameness.notices();
+            assert_eq!(notices.len(), expected.len(), "{entries:?}: {notices:?}");
+            for (notice, word) in notices.iter().zip(expected) {
+                assert!(notice.contains(word), "{notice}");
+            }
+        };
+        let (always, hourly, daily) = (
+            Some(ChangeFreq::Always),
+            Some(ChangeFreq::Hourly),
+            Some(ChangeFreq::Daily),
+        );
+        check(&[], &[]);
+        check(&[(None, None), (None, None)], &[]);
+        check(&[(Some(8), always)], &[]);
+        check(&[(Some(8), None), (Some(8), None)], &["priority 0.8"]);
+        check(&[(Some(8), None), (Some(7), None)], &[]);
+        check(&[(Some(8), None), (None, None)], &[]);
+        // A missing priority means 0.5.
+        check(&[(Some(5), None), (None, None)], &["priority 0.5"]);
+        check(&[(None, always), (None, hourly)], &["changefreq"]);
+        check(&[(None, always), (None, daily)], &[]);
+        check(
+            &[(Some(1), always), (Some(1), always)],
+            &["priority 0.1", "changefreq"],
+        );
+    }
+}

@@ -1,0 +1,286 @@
+//! Which images a page has: one reference for each `img`, collected as text while the page streams by
+//! and resolved at its end.
+//!
+//! An image is listed once, however many files it has: by its `src`, which every reader can use, or
+//! without a usable one by the largest candidate of its `srcset`, or of the first `source` of its `picture`. What
+//! only a script would load (`data-src` and its like) is not looked for; lazily loaded images have their
+//! place in a `noscript`, which is read. Images in there that are meant to be seen by nobody (the counters of
+//! statistics) are left out. Neither backgrounds nor icons, posters, drawings or buttons are images of the page.
+
+use std::{collections::HashSet, sync::Arc};
+
+use encoding_rs::Encoding;
+use url::Url;
+
+use crate::url_key::{Identity, UrlKey};
+
+use super::{
+    links::{has_foreign_scheme, trim_reference},
+    srcset,
+};
+
+/// Images of one page that are taken: an entry may have no more (Google Search Central, "Image sitemaps").
+pub(super) const MAX_IMAGES: usize = 1_000;
+
+/// What is written on an `img`.
+#[derive(Debug, Default)]
+pub(super) struct RawImage {
+    pub(super) src: Option<String>,
+    pub(super) srcset: Option<String>,
+    pub(super) width: Option<String>,
+    pub(super) height: Option<String>,
+    pub(super) style: Option<String>,
+    /// It stands in a `noscript`.
+    pub(super) is_fallback: bool,
+}
+
+/// The images of a page in document order, each text once.
+#[derive(Debug, Default)]
+pub(super) struct RawImages {
+    references: Vec<Arc<str>>,
+    known: HashSet<Arc<str>>,
+    picture: Picture,
+    /// There were more than [`MAX_IMAGES`].
+    pub(super) cut: bool,
+}
+
+/// The `picture` that is open.
+#[derive(Debug, Default)]
+enum Picture {
+    #[default]
+    None,
+    /// With the largest candidate of its first `source` that has one.
+    Open(Option<String>),
+}
+
+impl RawImages {
+    /// A `picture` begins.
+    pub(super) fn open_picture(&mut self) {
+        self.picture = Picture::Open(None);
+    }
+
+    /// It ends.
+    pub(super) fn close_picture(&mut self) {
+        self.picture = Picture::None;
+    }
+
+    /// Whether the `srcset` of a `source` here is of an image that has none yet.
+    pub(super) fn wants_source(&self) -> bool {
+        matches!(self.picture, Picture::Open(None))
+    }
+
+    /// Takes the `srcset` of a `source`.
+    pub(super) fn add_source(&mut self, srcset: &str) {
+        if self.wants_source() {
+            self.picture = Picture::Open(srcset::largest(srcset, is_usable).map(str::to_owned));
+        }
+    }
+
+    /// Takes an `img`.
+    pub(super) fn add(&mut self, image: &RawImage) {
+        let of_picture = match &mut self.picture {
+            Picture::None => None,
+            Picture::Open(source) => source.take(),
+        };
+        if is_invisible(image) {
+            return;
+        }
+        let source = image.src.as_deref().filter(|source| is_usable(source));
+        let candidates = image.srcset.as_deref();
+        let source = source
+            .or_else(|| candidates.and_then(|srcset| srcset::largest(srcset, is_usable)))
+            .or(of_picture.as_deref());
+        let Some(reference) = source.map(without_fragment) else {
+            return;
+        };
+        if self.known.contains(reference) {
+            return;
+        }
+        if self.references.len() == MAX_IMAGES {
+            self.cut = true;
+            return;
+        }
+        let reference: Arc<str> = reference.into();
+        self.known.insert(Arc::clone(&reference));
+        self.references.push(reference);
+    }
+
+    /// Resolves everything: each URL once, at its first place.
+    pub(super) fn resolve(self, base: &Url, encoding: &'static Encoding) -> Vec<UrlKey> {
+        // What makes two addresses the same page is a matter of pages: an image stays at its own.
+        let identity = Identity {
+            drop_parameters: Vec::new(),
+            drop_sessions: Vec::new(),
+            ..Identity::default()
+        };
+        let mut known = HashSet::new();
+        self.references
+            .iter()
+            .filter_map(|reference| identity.resolve(base, reference, encoding).ok())
+            .filter(|image| known.insert(image.clone()))
+            .collect()
+    }
+}
+
+/// Whether a reference can lead to an image: not empty, not the page itself, not the image's own data.
+fn is_usable(reference: &str) -> bool {
+    let reference = without_fragment(reference);
+    !reference.is_empty() && !has_foreign_scheme(reference)
+}
+
+fn without_fragment(reference: &str) -> &str {
+    let reference = trim_reference(reference);
+    reference.split('#').next().unwrap_or(reference)
+}
+
+/// Whether an image is no picture but a counter: one pixel or none, or, where readers without scripts
+/// are counted, hidden.
+fn is_invisible(image: &RawImage) -> bool {
+    let is_tiny = |length: &Option<String>| length.as_deref().is_some_and(is_pixel_at_most);
+    is_tiny(&image.width) && is_tiny(&image.height)
+        || image.is_fallback && image.style.as_deref().is_some_and(is_hidden)
+}
+
+/// Whether a length (HTML standard section 2.3.4.4) is one pixel at most.
+fn is_pixel_at_most(length: &str) -> bool {
+    let length = length.trim_ascii_start();
+    let digits = length.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = length.split_at(digits);
+    matches!(number.trim_start_matches('0'), "" | "1")
+        && digits > 0
+        && !unit.starts_with(['.', '%'])
+}
+
+/// Whether an inline style puts an element out of sight, in one of the ways in which counters do it.
+fn is_hidden(style: &str) -> bool {
+    let style: String = style
+        .chars()
+        .filter(|character| !character.is_ascii_whitespace())
+        .map(|character| character.to_ascii_lowercase())
+        .collect();
+    [
+        "display:none",
+        "visibility:hidden",
+        "left:-9999",
+        "top:-9999",
+    ]
+    .iter()
+    .any(|way| style.contains(way))
+}
+
+#[cfg(test)]
+mod tests {
+    use encoding_rs::UTF_8;
+
+    use super::*;
+
+    fn image(src: &str, srcset: &str) -> RawImage {
+        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        RawImage {
+            src: given(src),
+            srcset: given(srcset),
+            ..RawImage::default()
+        }
+    }
+
+    fn resolved(images: RawImages) -> Vec<String> {
+        let base = Url::parse("https://example.com/a/b?q").unwrap();
+        let found = images.resolve(&base, UTF_8);
+        found.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn each_image_is_listed_by_one_address() {
+        let check = |src: &str, srcset: &str, source: &str, expected: &[&str]| {
+            let mut images = RawImages::default();
+            images.open_picture();
+            images.add_source(source);
+            images.add(&image(src, srcset));
+            assert_eq!(resolved(images), expected, "{src:?} {srcset:?} {source:?}");
+        };
+        check("", "", "", &[]);
+        check("x", "y 2x", "z", &["https://example.com/a/x"]);
+        check("", "y, w 2x", "z", &["https://example.com/a/w"]);
+        check("data:,", "y", "z", &["https://example.com/a/y"]);
+        check(
+            "blob:x",
+            "data:,",
+            "z 10w, v 20w",
+            &["https://example.com/a/v"],
+        );
+        check("#", "", "", &[]);
+        check(" #x ", "", "", &[]);
+        check("https://[x", "", "", &[]);
+        check(
+            "//cdn.example/x?utm_source=a&jsessionid=1#f",
+            "",
+            "",
+            &["https://cdn.example/x?utm_source=a&jsessionid=1"],
+        );
+    }
+
+    #[test]
+    fn a_source_belongs_to_the_image_of_its_picture() {
+        let mut images = RawImages::default();
+        images.add_source("before");
+        images.add(&image("", ""));
+        images.open_picture();
+        images.add_source("data:,x");
+        images.add_source("first");
+        images.add_source("second");
+        images.add(&image("", ""));
+        images.add(&image("", ""));
+        images.open_picture();
+        images.add_source("lost");
+        images.close_picture();
+        images.add(&image("", ""));
+        assert_eq!(resolved(images), ["https://example.com/a/first"]);
+    }
+
+    #[test]
+    fn repeated_images_are_listed_once_and_too_many_are_cut() {
+        let mut images = RawImages::default();
+        for source in ["x", " x ", "x#y", "/a/x", "y", "x"] {
+            images.add(&image(source, ""));
+        }
+        assert!(!images.cut);
+        assert_eq!(
+            resolved(images),
+            ["https://example.com/a/x", "https://example.com/a/y"]
+        );
+        let mut images = RawImages::default();
+        for number in 0..MAX_IMAGES {
+            images.add(&image(&number.to_string(), ""));
+        }
+        images.add(&image("0", ""));
+        assert!(!images.cut);
+        images.add(&image("more", ""));
+        assert!(images.cut);
+        assert_eq!(resolved(images).len(), MAX_IMAGES);
+    }
+
+    #[test]
+    fn counters_are_no_images() {
+        let check = |width: &str, height: &str, style: &str, is_fallback: bool, expected: bool| {
+            let image = RawImage {
+                width: Some(width.to_owned()),
+                height: Some(height.to_owned()),
+                style: Some(style.to_owned()),
+                is_fallback,
+                ..RawImage::default()
+            };
+            assert_eq!(is_invisible(&image), expected, "{image:?}");
+        };
+        check("", "", "", false, false);
+        check("1", "1", "", false, true);
+        check(" 01px", "0", "", true, true);
+        check("1", "10", "", false, false);
+        check("1%", "1%", "", false, false);
+        check("1.5", "1", "", false, false);
+        check("auto", "auto", "", false, false);
+        check("", "", "Display : None", true, true);
+        check("", "", "position:absolute; left:-9999px;", true, true);
+        // A slide that a script shows.
+        check("", "", "display:none", false, false);
+    }
+}

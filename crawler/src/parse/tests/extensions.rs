@@ -1,0 +1,260 @@
+//! What is taken from pages for the extensions of sitemaps, and only when it is asked for.
+
+use crate::config::Extensions;
+
+use super::*;
+
+const ALL: Extensions = Extensions {
+    images: true,
+    hreflang: true,
+};
+
+fn short(url: &UrlKey) -> String {
+    let url = url.as_str();
+    url.strip_prefix("https://example.com")
+        .unwrap_or(url)
+        .to_owned()
+}
+
+#[track_caller]
+fn check_images(html: &str, expected: &[&str]) {
+    let facts = Answer::html(html).with_extensions(ALL).read();
+    let found: Vec<_> = facts.images.unwrap().iter().map(short).collect();
+    assert_eq!(found, expected, "{html}");
+}
+
+fn versions(facts: &PageFacts) -> Vec<String> {
+    let versions = facts.alternates.as_ref().unwrap().iter();
+    versions
+        .map(|version| format!("{} {}", version.hreflang, short(&version.target)))
+        .collect()
+}
+
+#[track_caller]
+fn check_versions(html: &str, expected: &[&str]) {
+    let facts = Answer::html(html).with_extensions(ALL).read();
+    assert_eq!(versions(&facts), expected, "{html}");
+}
+
+#[test]
+fn what_nobody_asks_for_is_not_looked_for() {
+    let html = "<link rel=alternate hreflang=de href=/de><img src=a>";
+    let facts = Answer::html(html).read();
+    assert_eq!((&facts.images, &facts.alternates), (&None, &None));
+    let images = Extensions {
+        images: true,
+        hreflang: false,
+    };
+    let facts = Answer::html(html).with_extensions(images).read();
+    assert_eq!(facts.images.map(|images| images.len()), Some(1));
+    assert_eq!(facts.alternates, None);
+    // Versions are still links.
+    assert_eq!(facts.links.len(), 1);
+    assert_eq!(
+        links(&Answer::html(html).with_extensions(ALL).read()),
+        "/de alternate\n"
+    );
+}
+
+#[test]
+fn only_whole_answers_have_extensions() {
+    let html = "<img src=a>";
+    let mut answer = Answer::html(html).with_extensions(ALL);
+    answer.status = 404;
+    assert_eq!(answer.read().images, None);
+    // There is nothing in a document, but it was looked at.
+    let document = Answer::of_type("application/pdf", html).with_extensions(ALL);
+    assert_eq!(document.read().images, Some(Vec::new()));
+}
+
+#[test]
+fn images_are_taken_in_document_order() {
+    check_images("<p>none", &[]);
+    check_images(
+        "<img src='b&amp;c.png'><p><IMG SRC=/a.png ALT=x><img src='b&amp;c.png'>",
+        &["/dir/b&c.png", "/a.png"],
+    );
+    check_images("<img src=//cdn.example/x>", &["https://cdn.example/x"]);
+    check_images(
+        "<img src='a b.png'><img src='ü.png'>",
+        &["/dir/a%20b.png", "/dir/%C3%BC.png"],
+    );
+    check_images("<img><img src><img src=' '><img alt=x>", &[]);
+    check_images("<image src=a></image>", &["/dir/a"]);
+    check_images(
+        "<img src='data:image/gif;base64,R0lGOD' data-src=a data-srcset='b 2x' loading=lazy>",
+        &[],
+    );
+}
+
+#[test]
+fn an_image_is_listed_by_its_src_or_its_largest_candidate() {
+    check_images("<img src=a srcset='b 2x, c 3x'>", &["/dir/a"]);
+    check_images("<img srcset='b 320w, c,d 640w'>", &["/dir/c,d"]);
+    check_images("<img src='data:,x' srcset='b 320w, c 640w'>", &["/dir/c"]);
+    check_images(
+        "<picture><source srcset='a.avif' type=image/avif><source srcset='a.webp 1x, b.webp 2x'><img src=a.jpg></picture>",
+        &["/dir/a.jpg"],
+    );
+    check_images(
+        "<picture><source srcset='a.webp 1x, b.webp 2x'><source srcset=c><img></picture><img>",
+        &["/dir/b.webp"],
+    );
+    check_images("<picture><source srcset=a></picture><img alt=x>", &[]);
+    check_images("<source srcset=a><video><source src=b></video>", &[]);
+    let long = format!("<img srcset='{} 1w, b 2w'>", "a".repeat(5_000));
+    check_images(&long, &["/dir/b"]);
+    let too_long = format!("<img srcset='b 2w, {} 1w'>", "a".repeat(70_000));
+    check_images(&too_long, &[]);
+}
+
+#[test]
+fn other_pictures_are_no_images_of_the_page() {
+    check_images(
+        "<link rel=icon href=a><link rel=image_src href=b><meta property=og:image content=c><body background=d>\
+         <video poster=e></video><input type=image src=f><svg><image href=g /></svg><object data=h></object>\
+         <div style='background: url(i)'></div><embed src=j>",
+        &[],
+    );
+    check_images(
+        "<template><img src=a></template><!-- <img src=b> --><script>'<img src=c>'</script>",
+        &[],
+    );
+    check_images(
+        "<textarea><img src=a></textarea><style><img src=b></style>",
+        &[],
+    );
+}
+
+#[test]
+fn images_for_readers_without_scripts_are_taken_and_counters_are_not() {
+    check_images(
+        "<img class=lazy data-src=a><noscript><img src=a></noscript>",
+        &["/dir/a"],
+    );
+    check_images(
+        "<noscript><img height=1 width=1 src='https://statistics.example/?id=1'>\
+         <img src='https://statistics.example/2' style='display: none'></noscript><img width=1 height=1 src=3>",
+        &[],
+    );
+    check_images("<img src=a style='display:none'>", &["/dir/a"]);
+}
+
+#[test]
+fn images_are_relative_to_the_base_and_in_the_encoding_of_the_page() {
+    check_images(
+        "<img src=a><base href='//cdn.example/x/'>",
+        &["https://cdn.example/x/a"],
+    );
+    let answer = Answer::of_type("text/html; charset=iso-8859-1", b"<img src='/\xe9?\xe9'>")
+        .with_extensions(ALL)
+        .read();
+    let found: Vec<_> = answer.images.unwrap().iter().map(short).collect();
+    assert_eq!(found, ["/%C3%A9?%E9"]);
+}
+
+#[test]
+fn tracking_parameters_of_images_stay() {
+    check_images("<img src='/a?utm_source=x&b'>", &["/a?utm_source=x&b"]);
+}
+
+#[test]
+fn too_many_images_are_cut_and_told_of() {
+    let mut html = String::new();
+    for number in 0..1_001 {
+        write!(html, "<img src={number}>").unwrap();
+    }
+    let facts = Answer::html(&html).with_extensions(ALL).read();
+    assert_eq!(facts.images.map(|images| images.len()), Some(1_000));
+    assert!(facts.warnings.images_cut);
+}
+
+#[test]
+fn noimageindex_is_read_from_metas_and_headers() {
+    let check = |html: &str, header: &str, expected: bool| {
+        let answer = Answer::html(html).with_header("X-Robots-Tag", header);
+        assert_eq!(
+            answer.read().directives.noimageindex,
+            expected,
+            "{html} {header}"
+        );
+    };
+    check("", "", false);
+    check("", "noimageindex", true);
+    check("", "otherbot: noimageindex", false);
+    check(
+        "<meta name=robots content='noarchive, NoImageIndex'>",
+        "",
+        true,
+    );
+    check("<meta name=googlebot content=noimageindex>", "", true);
+    check("<meta name=bingbot content=noimageindex>", "", false);
+}
+
+#[test]
+fn versions_are_taken_from_the_head() {
+    check_versions(
+        "<link rel=alternate hreflang=en href='?q=1'><link rel='alternate' hreflang=' DE-at ' href=/de#x>\
+         <link REL=Alternate HREFLANG=x-default HREF=https://other.example/>",
+        &[
+            "de-at /de",
+            "en /dir/page?q=1",
+            "x-default https://other.example/",
+        ],
+    );
+    check_versions("<body><link rel=alternate hreflang=de href=/de>", &[]);
+    check_versions("<div></div><link rel=alternate hreflang=de href=/de>", &[]);
+    check_versions(
+        "<noscript><link rel=alternate hreflang=de href=/de></noscript>",
+        &[],
+    );
+    check_versions(
+        "<link rel=alternate hreflang=de><link rel=alternate href=/de><link hreflang=de href=/de>\
+         <link rel=alternate hreflang=de href=' '><link rel=next hreflang=de href=/de>\
+         <link rel=alternate hreflang=de href='android-app://x/y'>",
+        &[],
+    );
+    // Feeds, style sheets and pages for small screens are other things.
+    check_versions(
+        "<link rel=alternate hreflang=de type=application/rss+xml href=/feed>\
+         <link rel='alternate stylesheet' hreflang=de href=/css>\
+         <link rel=alternate hreflang=de media='(max-width: 640px)' href=/m>",
+        &[],
+    );
+    check_versions(
+        "<base href=/x/><link rel=alternate hreflang=de type=text/html href=de><link rel=alternate hreflang=de href=fr>",
+        &["de /x/de", "de /x/fr"],
+    );
+}
+
+#[test]
+fn versions_are_taken_from_headers() {
+    let facts = Answer::html("<base href=/x/><link rel=alternate hreflang=de href=de>")
+        .with_header(
+            "Link",
+            "<de>; rel=alternate; hreflang=de, </fr>; rel=\"alternate\"; hreflang=\"fr\"; hreflang=\"fr-CA\"",
+        )
+        .with_header("Link", "</m>; rel=alternate; hreflang=de; media=handheld, </n>; rel=next; hreflang=de")
+        .with_extensions(ALL)
+        .read();
+    assert_eq!(
+        versions(&facts),
+        ["de /dir/de", "de /x/de", "fr /fr", "fr-ca /fr"]
+    );
+    let document = Answer::of_type("application/pdf", "%PDF")
+        .with_header("Link", "</de.pdf>; rel=alternate; hreflang=de")
+        .with_extensions(ALL)
+        .read();
+    assert_eq!(versions(&document), ["de /de.pdf"]);
+}
+
+#[test]
+fn too_many_versions_are_cut_and_told_of() {
+    let mut html = String::new();
+    for number in 0..251 {
+        write!(html, "<link rel=alternate hreflang=de href=/{number}>").unwrap();
+    }
+    let facts = Answer::html(&html).with_extensions(ALL).read();
+    assert_eq!(facts.alternates.map(|versions| versions.len()), Some(250));
+    assert!(facts.warnings.alternates_cut);
+}

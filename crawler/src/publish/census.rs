@@ -1,0 +1,111 @@
+//! The counting scan: every entry once, in key order. It gives the plan of the files, and what must be
+//! known of all entries before the first of them is written.
+
+use std::ops::ControlFlow;
+
+use sitemap_core::{
+    UrlEntry,
+    extension::Namespaces,
+    partition::{Counter, Layout as PartLayout, Part, PartitionError, Placement, Plan, Thresholds},
+};
+
+use super::{PublishError, PublishRequest, manifest::Manifest, recent::Recent};
+use crate::{
+    config::{Layout, PublishConfig},
+    export::{Export, ExtensionCounts, Sameness},
+    store::Store,
+};
+
+/// What the counting scan found.
+#[derive(Debug)]
+pub(super) struct Census {
+    /// Which files there are and which keys they hold.
+    pub(super) plan: Plan,
+    /// Listed URLs.
+    pub(super) listed: u64,
+    /// Bytes of all entries.
+    pub(super) bytes: u64,
+    /// What became of the extensions that were asked for.
+    pub(super) extensions: ExtensionCounts,
+    /// What the entries of the whole site need to have declared.
+    pub(super) namespaces: Namespaces,
+    /// The pages that changed last, when there is to be a feed.
+    pub(super) recent: Recent,
+    /// What the user should know, each a sentence.
+    pub(super) notices: Vec<String>,
+}
+
+impl Census {
+    /// Counts all entries in one scan and divides them into files.
+    ///
+    /// # Errors
+    /// The store failed, or the thresholds make no sense.
+    pub(super) fn take(
+        store: &dyn Store,
+        request: &PublishRequest<'_>,
+        export: &Export,
+        previous: &Manifest,
+    ) -> Result<Self, PublishError> {
+        let mut counter = counter(request, previous)
+            .map_err(|error| PublishError::Settings(error.to_string()))?;
+        let mut namespaces = Namespaces::default();
+        let mut recent = Recent::new(request.config);
+        let mut sameness = Sameness::default();
+        let mut extensions = ExtensionCounts::default();
+        export.visit::<PublishError>(store, None, &mut |listed| {
+            let entry = &listed.entry;
+            counter
+                .push(listed.key.path_and_query(), entry.written_len())
+                .map_err(|error| PublishError::Check {
+                    name: "the partition".to_owned(),
+                    problem: error.to_string(),
+                })?;
+            declare(&mut namespaces, entry)?;
+            sameness.add(entry);
+            recent.offer(&listed);
+            extensions.merge(&listed.extensions);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let plan = counter.finish();
+        let mut notices = sameness.notices();
+        notices.extend(recent.notice());
+        Ok(Self {
+            listed: plan.parts().iter().map(Part::entries).sum(),
+            bytes: plan.parts().iter().map(Part::bytes).sum(),
+            extensions,
+            namespaces,
+            recent,
+            notices,
+            plan,
+        })
+    }
+}
+
+/// Adds what an entry needs to have declared.
+pub(super) fn declare(namespaces: &mut Namespaces, entry: &UrlEntry) -> Result<(), PublishError> {
+    namespaces
+        .add(&entry.extensions)
+        .map_err(|error| PublishError::Settings(format!("{}: {error}", entry.loc)))
+}
+
+fn counter(request: &PublishRequest<'_>, previous: &Manifest) -> Result<Counter, PartitionError> {
+    let PublishConfig {
+        min_section,
+        min_subsection,
+        file_entries,
+        file_bytes,
+        ..
+    } = *request.config;
+    let thresholds = Thresholds {
+        section: min_section,
+        subsection: min_subsection,
+        file_entries,
+        file_bytes,
+    };
+    let placement = match request.config.layout {
+        Layout::Root => Placement::Root,
+        Layout::InPlace => Placement::InPlace,
+    };
+    let layout: PartLayout = previous.layout.parse().unwrap_or_default();
+    Counter::new(&request.site.directory, thresholds, placement, &layout)
+}

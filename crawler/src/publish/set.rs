@@ -1,0 +1,169 @@
+//! The new set as a whole, built and not visible yet: the judgement, the plan, the guard, every file, and
+//! what the manifest will say of it.
+
+use std::collections::HashSet;
+
+use super::{
+    PublishError, PublishRequest, Published, PublishedFile,
+    census::Census,
+    content::{Builder, BuiltFile},
+    files::{PlannedSet, Role},
+    folder::{Folder, Temporary},
+    go_on,
+    manifest::{FileRecord, Manifest},
+    previous::{Contents, Previous},
+};
+use crate::{
+    export::{EntryRules, Export},
+    store::Store,
+};
+
+/// The new set, built and not visible yet.
+pub(super) struct NewSet {
+    pub(super) export: Export,
+    pub(super) previous: Previous,
+    /// What an interrupted publish put in place.
+    pub(super) intended: Contents,
+    pub(super) built: Vec<BuiltFile>,
+    pub(super) manifest: Manifest,
+    pub(super) published: Published,
+}
+
+impl NewSet {
+    /// Plans and builds everything; without a folder nothing is written.
+    pub(super) fn build(
+        store: &mut dyn Store,
+        request: &PublishRequest<'_>,
+        mut folder: Option<&mut Folder>,
+    ) -> Result<Self, PublishError> {
+        let rules = EntryRules::new(&request.config.entries)
+            .map_err(|error| PublishError::Settings(error.to_string()))?;
+        let export = Export::prepare(store, request.run, request.now)?
+            .with_rules(rules)
+            .with_extensions(request.config.extensions, request.robots.cloned());
+        go_on(request)?;
+        let previous = Previous::read(store, request)?;
+        let census = Census::take(store, request, &export, &previous.manifest)?;
+        guard(request, &previous.manifest, census.listed)?;
+        let planned = PlannedSet::new(request, &census)?;
+        let builder = Builder {
+            store,
+            export: &export,
+            request,
+            census: &census,
+            previous: &previous,
+        };
+        let built = builder.build(planned, folder.as_deref_mut())?;
+        let intended = match folder {
+            Some(folder) => previous.intended(folder)?,
+            None => Contents::new(),
+        };
+        let manifest = next_manifest(request, &previous, &intended, &census, &built);
+        let mut published = summarise(&built, &previous.manifest);
+        published.listed = census.listed;
+        published.duplicates = export.duplicates();
+        published.extensions = census.extensions;
+        published.notices = census.notices;
+        Ok(Self {
+            export,
+            previous,
+            intended,
+            built,
+            manifest,
+            published,
+        })
+    }
+
+    /// The files that have to be written.
+    pub(super) fn changes(&self) -> Vec<Change<'_>> {
+        let changes = self.built.iter().filter_map(|file| {
+            Some(Change {
+                record: &file.record,
+                role: file.planned.role,
+                temporary: file.temporary.as_ref()?,
+            })
+        });
+        changes.collect()
+    }
+}
+
+/// A file that has to be written.
+pub(super) struct Change<'a> {
+    pub(super) record: &'a FileRecord,
+    pub(super) role: Role,
+    pub(super) temporary: &'a Temporary,
+}
+
+/// Refuses an empty set, and a partial crawl that would list fewer URLs than are published.
+fn guard(
+    request: &PublishRequest<'_>,
+    previous: &Manifest,
+    listed: u64,
+) -> Result<(), PublishError> {
+    if listed == 0 {
+        return Err(PublishError::Empty);
+    }
+    if request.partial && listed < previous.listed && !request.config.force {
+        return Err(PublishError::Shrunk {
+            before: previous.listed,
+            now: listed,
+        });
+    }
+    Ok(())
+}
+
+fn next_manifest(
+    request: &PublishRequest<'_>,
+    previous: &Previous,
+    intended: &Contents,
+    census: &Census,
+    built: &[BuiltFile],
+) -> Manifest {
+    let known = &previous.manifest;
+    let mut manifest = Manifest::new(&known.site, &known.output, request.now);
+    manifest.listed = census.listed;
+    manifest.layout = census.plan.layout().to_string();
+    manifest.files = built.iter().map(|file| file.record.clone()).collect();
+    let named = names(built);
+    manifest.dropped = previous.dropped(intended, |name| named.contains(name), request.now);
+    let unchanged = manifest.files == known.files && manifest.dropped == known.dropped;
+    if unchanged && manifest.layout == known.layout {
+        manifest.published = known.published;
+    }
+    manifest
+}
+
+fn names(built: &[BuiltFile]) -> HashSet<&str> {
+    built.iter().map(|file| file.record.name.as_str()).collect()
+}
+
+fn summarise(built: &[BuiltFile], previous: &Manifest) -> Published {
+    let files = built
+        .iter()
+        .map(|file| PublishedFile {
+            name: file.record.name.clone(),
+            url: file.planned.address.url.clone(),
+            entries: file.record.entries,
+            bytes: file.record.bytes,
+            changed: file.changed,
+        })
+        .collect();
+    let sitemap_urls = built
+        .iter()
+        .filter(|file| file.planned.is_for_robots_txt())
+        .map(|file| file.planned.address.url.clone())
+        .collect();
+    let named = names(built);
+    let dropped = previous
+        .files
+        .iter()
+        .filter(|file| !named.contains(file.name.as_str()))
+        .map(|file| file.name.clone())
+        .collect();
+    Published {
+        files,
+        sitemap_urls,
+        dropped,
+        ..Published::default()
+    }
+}
