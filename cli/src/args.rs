@@ -2,12 +2,14 @@
 //! what they mean and whether they make sense is decided once, in [`crate::settings`], for flags,
 //! variables and files alike.
 
+mod build;
 mod check;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use self::build::BuildArgs;
 pub(crate) use self::check::CheckArgs;
 use crate::settings::value::{Item, Value};
 
@@ -31,6 +33,9 @@ pub(crate) enum Command {
     /// Crawl each site and publish its sitemaps
     #[command(long_about = CRAWL_HELP)]
     Crawl(Box<CrawlArgs>),
+    /// Publish sitemaps from lists of URLs or folders of HTML, without a request
+    #[command(long_about = build::BUILD_HELP)]
+    Build(Box<BuildArgs>),
     /// Check sitemaps, indexes, feeds and URL lists in files and folders
     #[command(long_about = check::CHECK_HELP)]
     Check(CheckArgs),
@@ -249,31 +254,40 @@ impl CrawlArgs {
             ("fresh", self.fresh),
             ("quiet", self.quiet),
         ];
-        let lists = lists
-            .into_iter()
-            .filter(|(_, items)| !items.is_empty())
-            .map(|(name, items)| {
-                (
-                    name,
-                    Value::List(
-                        items
-                            .iter()
-                            .map(|text| Item::new(Value::Text(text.clone())))
-                            .collect(),
-                    ),
-                )
-            });
-        let texts = texts
-            .into_iter()
-            .filter_map(|(name, text)| text.as_ref().map(|text| (name, Value::Text(text.clone()))));
-        let switches = switches
-            .into_iter()
-            .filter(|&(_, on)| on)
-            .map(|(name, _)| (name, Value::Bare("true".to_owned())));
-        let verbose =
-            (self.verbose > 0).then(|| ("verbose", Value::Bare(self.verbose.to_string())));
-        lists.chain(texts).chain(switches).chain(verbose).collect()
+        typed(lists, texts, switches, self.verbose)
     }
+}
+
+/// Values of options by the names of their settings; what was not typed is left out.
+fn typed<const L: usize, const T: usize, const S: usize>(
+    lists: [(&'static str, &Vec<String>); L],
+    texts: [(&'static str, &Option<String>); T],
+    switches: [(&'static str, bool); S],
+    verbose: u8,
+) -> Vec<(&'static str, Value)> {
+    let lists = lists
+        .into_iter()
+        .filter(|(_, items)| !items.is_empty())
+        .map(|(name, items)| {
+            (
+                name,
+                Value::List(
+                    items
+                        .iter()
+                        .map(|text| Item::new(Value::Text(text.clone())))
+                        .collect(),
+                ),
+            )
+        });
+    let texts = texts
+        .into_iter()
+        .filter_map(|(name, text)| text.as_ref().map(|text| (name, Value::Text(text.clone()))));
+    let switches = switches
+        .into_iter()
+        .filter(|&(_, on)| on)
+        .map(|(name, _)| (name, Value::Bare("true".to_owned())));
+    let verbose = (verbose > 0).then(|| ("verbose", Value::Bare(verbose.to_string())));
+    lists.chain(texts).chain(switches).chain(verbose).collect()
 }
 
 #[cfg(test)]
@@ -290,39 +304,50 @@ mod tests {
         Args::command().debug_assert();
     }
 
+    /// The commands whose options are settings.
+    const COMMANDS: [&str; 2] = ["crawl", "build"];
+
     #[test]
     fn every_option_is_a_setting_of_the_same_name() {
         let command = Args::command();
-        let crawl = command.find_subcommand("crawl").unwrap();
         let names: BTreeSet<_> = SETTINGS.iter().map(|setting| setting.name).collect();
-        for option in crawl.get_arguments().map(|option| option.get_id().as_str()) {
-            assert!(
-                option == "config" || names.contains(option),
-                "--{option} is no setting"
-            );
+        for name in COMMANDS {
+            let command = command.find_subcommand(name).unwrap();
+            for option in command
+                .get_arguments()
+                .map(|option| option.get_id().as_str())
+            {
+                assert!(
+                    option == "config" || names.contains(option),
+                    "{name}: --{option} is no setting"
+                );
+            }
         }
     }
 
     #[test]
     fn every_typed_option_arrives_under_its_name() {
         let command = Args::command();
-        let crawl = command.find_subcommand("crawl").unwrap();
-        for option in crawl.get_arguments() {
-            let name = option.get_id().as_str();
-            let mut line = vec!["arpent".to_owned(), "crawl".to_owned()];
-            match (name, option.get_action()) {
-                ("config", _) => continue,
-                ("urls", _) => line.push("x".to_owned()),
-                (_, clap::ArgAction::Set | clap::ArgAction::Append) => {
-                    line.extend([format!("--{}", name.replace('_', "-")), "x".to_owned()]);
+        for command in COMMANDS.map(|name| command.find_subcommand(name).unwrap()) {
+            for option in command.get_arguments() {
+                let name = option.get_id().as_str();
+                let mut line = vec!["arpent".to_owned(), command.get_name().to_owned()];
+                match (name, option.get_action()) {
+                    ("config", _) => continue,
+                    _ if option.is_positional() => line.push("x".to_owned()),
+                    (_, clap::ArgAction::Set | clap::ArgAction::Append) => {
+                        line.extend([format!("--{}", name.replace('_', "-")), "x".to_owned()]);
+                    }
+                    (_, _) => line.push(format!("--{}", name.replace('_', "-"))),
                 }
-                (_, _) => line.push(format!("--{}", name.replace('_', "-"))),
+                let typed = match Args::try_parse_from(line).unwrap().command {
+                    Command::Crawl(args) => args.typed(),
+                    Command::Build(args) => args.typed(),
+                    Command::Check(_) => unreachable!("no settings are typed there"),
+                };
+                let names: Vec<_> = typed.into_iter().map(|(name, _)| name).collect();
+                assert_eq!(names, [name]);
             }
-            let Command::Crawl(typed) = Args::try_parse_from(line).unwrap().command else {
-                panic!("`arpent crawl` was typed");
-            };
-            let names: Vec<_> = typed.typed().into_iter().map(|(name, _)| name).collect();
-            assert_eq!(names, [name]);
         }
     }
 }

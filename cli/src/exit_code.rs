@@ -2,6 +2,7 @@
 //! or an outcome becomes one.
 
 use crawler::{
+    build::BuildError,
     engine::CrawlError,
     fetch::FetchError,
     publish::PublishError,
@@ -72,6 +73,12 @@ impl ExitCode {
         if let Some(error) = error.downcast_ref::<StoreError>() {
             return Self::of_store_error(error);
         }
+        if let Some(error) = error.downcast_ref::<BuildError>() {
+            return Self::of_build_error(error);
+        }
+        if error.is::<FaultyInput>() {
+            return Self::Usage;
+        }
         if error.is::<SettingsError>() || error.is::<FetchError>() || error.is::<Misuse>() {
             // The only fetch error that gets here says that the client cannot be built from its settings.
             return Self::Usage;
@@ -113,6 +120,21 @@ impl ExitCode {
         }
     }
 
+    fn of_build_error(error: &BuildError) -> Self {
+        match error {
+            BuildError::Open { .. }
+            | BuildError::Format { .. }
+            | BuildError::TooMuch { .. }
+            | BuildError::Scope(_)
+            | BuildError::Rules(_) => Self::Usage,
+            BuildError::Broken { .. } => Self::Refused,
+            BuildError::Stopped => Self::Interrupted,
+            BuildError::Store(error) => Self::of_store_error(error),
+            // The library may learn to fail in new ways; until this place knows them they are bugs.
+            _ => Self::Internal,
+        }
+    }
+
     fn of_store_error(error: &StoreError) -> Self {
         match error.kind() {
             StoreErrorKind::Busy => Self::Busy,
@@ -129,6 +151,18 @@ impl ExitCode {
     "the site went down during the crawl; nothing is published, the same command later goes on"
 )]
 pub(crate) struct SiteDown;
+
+/// An input of a strict build has lines or values that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{lines} lines and {values} values of the inputs cannot be used, and strict says that all must be; nothing is published"
+)]
+pub(crate) struct FaultyInput {
+    /// Lines that would be left out.
+    pub(crate) lines: u64,
+    /// Values that would be left out of other lines.
+    pub(crate) values: u64,
+}
 
 /// What was typed makes no sense, or names what cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -195,6 +229,38 @@ mod tests {
         check(CrawlError::Store(store(StoreErrorKind::Corrupt)), 4);
         check(CrawlError::Store(store(StoreErrorKind::Io)), 4);
         check(SiteDown, 4);
+        check(
+            BuildError::Open {
+                name: message(),
+                source: io(),
+            },
+            2,
+        );
+        check(
+            BuildError::Broken {
+                name: message(),
+                line: 1,
+                source: io(),
+            },
+            4,
+        );
+        check(
+            BuildError::Format {
+                name: message(),
+                line: 1,
+                problem: message(),
+            },
+            2,
+        );
+        check(BuildError::Stopped, 130);
+        check(BuildError::Store(store(StoreErrorKind::Io)), 4);
+        check(
+            FaultyInput {
+                lines: 1,
+                values: 0,
+            },
+            2,
+        );
         check(PublishError::Empty, 4);
         check(PublishError::Shrunk { before: 2, now: 1 }, 4);
         check(PublishError::Foreign(PathBuf::from("x")), 4);

@@ -6,6 +6,7 @@ mod extensions;
 use std::{cmp::Reverse, collections::BTreeMap, path::PathBuf, time::Duration};
 
 use crawler::{
+    build::Loaded,
     engine::Crawled,
     page::Reason,
     publish::{Published, PublishedFile},
@@ -106,6 +107,9 @@ pub(crate) struct Summary {
     duration_s: f64,
     /// Bytes received.
     bytes_in: u64,
+    /// Of a build: what its inputs were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<InputLine>,
     /// The counts by reason, for the text.
     #[serde(skip)]
     report: Report,
@@ -124,6 +128,23 @@ pub(crate) struct Summary {
     /// What the user should know, each a sentence.
     #[serde(skip)]
     pub(crate) notices: Vec<String>,
+}
+
+/// What a build was made from, in the line of JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+struct InputLine {
+    /// Entries of lists and sitemaps.
+    entries: u64,
+    /// Files of folders.
+    files: u64,
+    /// Entries for a URL that has a better one.
+    repeated: u64,
+    /// Entries outside the site's directory.
+    outside: u64,
+    /// Lines and entries that cannot be used.
+    left_out: u64,
+    /// Values that cannot be used, of entries that are.
+    values_left_out: u64,
 }
 
 /// One file in the line of JSON.
@@ -163,6 +184,7 @@ impl Summary {
             extensions: ExtensionLines::default(),
             duration_s: 0.0,
             bytes_in: 0,
+            input: None,
             report: Report::default(),
             sitemap_urls: Vec::new(),
             dropped: 0,
@@ -186,6 +208,20 @@ impl Summary {
         self.bytes_in = crawled.bytes_in;
         self.resumed = crawled.resumed;
         self.notices.clone_from(&crawled.notices);
+    }
+
+    /// The inputs of a build were read.
+    pub(crate) fn set_loaded(&mut self, loaded: &Loaded) {
+        self.bytes_in = loaded.bytes;
+        self.notices.clone_from(&loaded.notices);
+        self.input = Some(InputLine {
+            entries: loaded.entries,
+            files: loaded.files,
+            repeated: loaded.repeated,
+            outside: loaded.outside,
+            left_out: loaded.left_out,
+            values_left_out: loaded.values_left_out,
+        });
     }
 
     /// The known URLs by reason.
@@ -229,7 +265,7 @@ impl Summary {
     /// The page of text.
     pub(crate) fn text(&self) -> Vec<String> {
         let mut lines = vec![format!("{}: {}", self.site, self.outcome.text())];
-        if self.known > 0 || self.fetched > 0 {
+        if self.known > 0 || self.fetched > 0 || self.input.is_some() {
             self.add_counts(&mut lines);
         }
         if !self.files.is_empty() {
@@ -254,17 +290,10 @@ impl Summary {
 
     fn add_counts(&self, lines: &mut Vec<String>) {
         let took = Duration::try_from_secs_f64(self.duration_s).unwrap_or_default();
-        lines.push(format!(
-            "  {} listed of {} known; {} in {} ({} not modified, {})",
-            human::number(self.listed),
-            human::count(self.known, "URL"),
-            human::count(self.fetched, "page") + " fetched",
-            human::duration(took),
-            human::number(self.not_modified),
-            human::bytes(self.bytes_in),
-        ));
-        if self.resumed {
-            lines.push("  this start went on with the run before it".to_owned());
+        if let Some(input) = self.input {
+            self.add_input(&input, took, lines);
+        } else {
+            self.add_fetched(took, lines);
         }
         add_reasons(lines, "excluded", with_texts(&self.report.excluded));
         add_reasons(lines, "failed", with_texts(&self.report.failed_reasons));
@@ -276,6 +305,67 @@ impl Summary {
                 "  {} of the listed pages repeat another one byte for byte; a canonical link would say which counts",
                 human::number(self.duplicates)
             ));
+        }
+    }
+
+    fn add_input(&self, input: &InputLine, took: Duration, lines: &mut Vec<String>) {
+        let read = [(input.entries, "entries"), (input.files, "files")]
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{} {what}", human::number(count)))
+            .collect::<Vec<_>>()
+            .join(" and ");
+        lines.push(format!(
+            "  {} listed of {} known; {read} read in {} ({})",
+            human::number(self.listed),
+            human::count(self.known, "URL"),
+            human::duration(took),
+            human::bytes(self.bytes_in),
+        ));
+        let parts = [
+            (
+                input.repeated,
+                "entry",
+                "entries",
+                "for a URL that has a better one",
+            ),
+            (
+                input.outside,
+                "entry",
+                "entries",
+                "outside the site, not listed",
+            ),
+            (
+                input.left_out,
+                "line",
+                "lines",
+                "that cannot be used, left out",
+            ),
+            (
+                input.values_left_out,
+                "value",
+                "values",
+                "that cannot be used, left out",
+            ),
+        ];
+        for (count, one, many, what) in parts.into_iter().filter(|part| part.0 > 0) {
+            let noun = if count == 1 { one } else { many };
+            lines.push(format!("  {} {noun} {what}", human::number(count)));
+        }
+    }
+
+    fn add_fetched(&self, took: Duration, lines: &mut Vec<String>) {
+        lines.push(format!(
+            "  {} listed of {} known; {} in {} ({} not modified, {})",
+            human::number(self.listed),
+            human::count(self.known, "URL"),
+            human::count(self.fetched, "page") + " fetched",
+            human::duration(took),
+            human::number(self.not_modified),
+            human::bytes(self.bytes_in),
+        ));
+        if self.resumed {
+            lines.push("  this start went on with the run before it".to_owned());
         }
     }
 
@@ -473,6 +563,37 @@ mod tests {
 ";
         let text = summary.text().join("\n");
         assert!(text.contains(expected), "{text}");
+    }
+
+    #[test]
+    fn a_build_tells_what_its_inputs_were() {
+        let mut summary = summary();
+        summary.set_loaded(&Loaded {
+            entries: 1_500,
+            left_out: 1,
+            values_left_out: 2,
+            outside: 0,
+            repeated: 3,
+            files: 0,
+            bytes: 12_345,
+            notices: Vec::new(),
+        });
+        let json = summary.json().unwrap();
+        let input = concat!(
+            r#""bytes_in":12345,"input":{"entries":1500,"files":0,"repeated":3,"outside":0,"#,
+            r#""left_out":1,"values_left_out":2}"#
+        );
+        assert!(json.contains(input), "{json}");
+        let text = summary.text().join("\n");
+        for words in [
+            "1,234 listed of 1,494 URLs known; 1,500 entries read in 2 min 3 s (12.1 KiB)\n",
+            "  3 entries for a URL that has a better one\n",
+            "  1 line that cannot be used, left out\n",
+            "  2 values that cannot be used, left out\n",
+        ] {
+            assert!(text.contains(words), "{words}\n{text}");
+        }
+        assert!(!text.contains("pages fetched"), "{text}");
     }
 
     #[test]

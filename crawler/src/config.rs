@@ -29,6 +29,8 @@ pub struct Config {
     pub parse: ParseConfig,
     /// Where and how the result is written.
     pub publish: PublishConfig,
+    /// How inputs are read that a set is built from.
+    pub build: BuildConfig,
 }
 
 /// How far one run goes. Reaching a page or time limit makes the run partial.
@@ -312,6 +314,40 @@ impl Default for ParseConfig {
             page_rules: Vec::new(),
         }
     }
+}
+
+/// The format of a list of URLs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InputFormat {
+    /// One URL per line.
+    Text,
+    /// A header line that names columns, then one URL per record (RFC 4180).
+    Csv,
+    /// One JSON object per line.
+    Ndjson,
+    /// A sitemap or feed in any format that is read.
+    Sitemap,
+}
+
+/// What the times of files say about pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FileDates {
+    /// When a page changed, unless most files were written at once.
+    #[default]
+    Mtime,
+    /// Nothing.
+    None,
+}
+
+/// How inputs are read that a set is built from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BuildConfig {
+    /// The format of every list. Default: found out from its first bytes.
+    pub format: Option<InputFormat>,
+    /// Whether the time of a file is evidence of a change. Default: it is when it is plausible.
+    pub lastmod: FileDates,
+    /// Publish nothing when a line or a value of an input cannot be used. Default no: it is left out.
+    pub strict: bool,
 }
 
 /// What entries say besides `loc` and `lastmod`, taken from the pages themselves. Default: nothing. What

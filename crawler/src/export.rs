@@ -21,7 +21,7 @@ mod tests;
 use std::{collections::BTreeMap, ops::ControlFlow};
 
 use jiff::{Timestamp, ToSpan as _};
-use sitemap_core::{Loc, UrlEntry};
+use sitemap_core::{Loc, UrlEntry, extension::News};
 
 use self::{
     extensions::PageExtensions,
@@ -30,7 +30,7 @@ use self::{
 };
 use crate::{
     config::Extensions,
-    page::{PageRecord, RunId, State},
+    page::{Outcome, PageRecord, RunId, State},
     robots::Rules,
     runs,
     store::{Commit, LedgerEntry, Rejudged, Store, StoreError, change_in_chunks},
@@ -46,6 +46,7 @@ pub(crate) use self::trust::distrusted;
 pub struct Export {
     run: RunId,
     host_date: Option<Timestamp>,
+    now: Timestamp,
     latest: Timestamp,
     trust: Trust,
     duplicates: u64,
@@ -64,6 +65,18 @@ pub struct Listed<'a> {
     pub title: Option<&'a str>,
     /// What of its extensions stands in the entry, and what does not.
     pub extensions: ExtensionCounts,
+    /// The article that it is, while that is news. It is not in the entry: news have files of their own.
+    pub news: Option<News>,
+}
+
+impl Listed<'_> {
+    /// How it stands in a sitemap of news.
+    pub fn news_entry(&self) -> Option<UrlEntry> {
+        let mut entry = UrlEntry::new(self.entry.loc.clone());
+        entry.lastmod.clone_from(&self.entry.lastmod);
+        entry.extensions.set_news(self.news.clone()?).ok()?;
+        Some(entry)
+    }
 }
 
 /// Receives the listed pages of a site one by one; says whether to go on.
@@ -78,6 +91,7 @@ impl Export {
         let mut export = Self {
             run,
             host_date: runs::host_date(store)?,
+            now,
             latest: now + 24.hours(),
             trust: Trust::read(store)?,
             duplicates: 0,
@@ -149,11 +163,13 @@ impl Export {
                 .extensions
                 .add(store, self.run, key, &record, &mut entry);
             let visited = added.map_err(E::from).and_then(|extensions| {
+                let news = entry.extensions.take_news();
                 visit(Listed {
                     key,
                     entry,
                     title,
                     extensions,
+                    news: news.filter(|news| news.is_recent(self.now)),
                 })
             });
             visited.unwrap_or_else(|error| {
@@ -181,6 +197,13 @@ impl Export {
         if let Some(facts) = record.facts() {
             entry.lastmod = self.lastmod(key, facts, known);
             values = &facts.selected_values;
+        }
+        if let Some(Outcome::Given(given)) = &record.outcome {
+            entry.lastmod.clone_from(&given.lastmod);
+            entry.changefreq = given.changefreq;
+            entry.priority = given.priority;
+            entry.extensions.clone_from(&given.extensions);
+            values = &given.fields;
         }
         self.rules.apply(key, values, &mut entry);
         Some(entry)

@@ -19,6 +19,7 @@
 //! | room | question it answers |
 //! | --- | --- |
 //! | [`engine`] | what happens next? The only place that starts work |
+//! | [`build`] | which records do lists and folders make, without a request? |
 //! | [`publish`] | how does a new set of files become visible at once? |
 //! | [`export`] | which entry does this page become, or why none? |
 //! | [`report`] | how many URLs are in which state, for which reason? |
@@ -34,6 +35,7 @@
 //! | [`holds`] | which hosts asked to wait, across starts? |
 //! | [`page`], [`site`], [`url_key`], [`pattern`], [`config`], [`clock`] | the words everything else is written in |
 
+pub mod build;
 pub mod engine;
 
 pub mod publish;

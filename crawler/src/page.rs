@@ -4,10 +4,13 @@
 //! decides from it, and the decision is stored beside the facts only so that people can read it.
 //! Changed settings judge the stored facts again.
 
+mod given;
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+pub use self::given::{Given, GivenExtensionsError, extensions_from_json};
 use crate::url_key::UrlKey;
 
 /// The number of a run of one site; the first run is 1. Every stored fact carries its run.
@@ -80,6 +83,8 @@ reasons! {
     Listed = "listed", Listed, "in the sitemap";
     /// Listed without being fetched, by a `list-only` rule of the user.
     ListOnly = "list-only", Listed, "in the sitemap by a list-only rule, not fetched";
+    /// Listed without being fetched, because an input of the user's names it.
+    Given = "given", Listed, "in the sitemap because an input names it, not fetched";
     /// Disallowed by robots.txt (RFC 9309 section 2.2.2).
     RobotsDisallowed = "robots-disallowed", Excluded, "disallowed by robots.txt";
     /// robots.txt could not be read, so nothing may be fetched (RFC 9309 section 2.3.1.4).
@@ -171,6 +176,10 @@ pub enum Via {
     Canonical,
     /// An alternate version (hreflang, amphtml).
     Alternate,
+    /// An input of the user's that names URLs.
+    Input,
+    /// A file in the folder that the site is made of.
+    File,
 }
 
 impl Via {
@@ -183,6 +192,8 @@ impl Via {
             Self::Refresh => "refresh",
             Self::Canonical => "canonical",
             Self::Alternate => "alternate",
+            Self::Input => "input",
+            Self::File => "file",
         }
     }
 
@@ -195,6 +206,8 @@ impl Via {
             Self::Refresh,
             Self::Canonical,
             Self::Alternate,
+            Self::Input,
+            Self::File,
         ]
         .into_iter()
         .find(|via| via.as_str() == word)
@@ -459,6 +472,8 @@ pub enum Outcome {
     },
     /// An answer.
     Answered(Box<PageFacts>),
+    /// There was none, and none is needed: an input of the user's says what a sitemap has to say.
+    Given(Box<Given>),
 }
 
 /// The stored record of one known URL in one run.
@@ -488,7 +503,9 @@ impl PageRecord {
     pub fn facts(&self) -> Option<&PageFacts> {
         match &self.outcome {
             Some(Outcome::Answered(facts)) => Some(facts),
-            Some(Outcome::NotFetched(_) | Outcome::NoAnswer { .. }) | None => None,
+            Some(Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_)) | None => {
+                None
+            }
         }
     }
 }

@@ -20,8 +20,8 @@ use crate::{
     },
     page::{BodyEnd, PageFacts, PageRecord, Reason, RunId},
     store::{
-        Commit, LedgerEntry, QueuedUrl, Rejudged, Store, StoreError, StoreErrorKind, Version,
-        VisitPage,
+        Commit, Gave, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store, StoreError,
+        StoreErrorKind, Version, VisitPage,
     },
     url_key::UrlKey,
 };
@@ -346,6 +346,11 @@ impl<S: Store> Store for FailingStore<S> {
     fn commit(&mut self, commit: &Commit) -> Result<(), StoreError> {
         self.write()?;
         self.inner.commit(commit)
+    }
+
+    fn give(&mut self, run: RunId, next: &mut NextGiven<'_>) -> Result<Gave, StoreError> {
+        self.write_other()?;
+        self.inner.give(run, next)
     }
 
     fn begin_run(&mut self, run: RunId) -> Result<(), StoreError> {

@@ -112,6 +112,13 @@ pub fn judge(
         }
         Outcome::NotFetched(reason) => without_links(*reason),
         Outcome::NoAnswer { .. } => without_links(Reason::NetworkError),
+        Outcome::Given(_) => without_links(match standing {
+            Judgement::FollowOnly => Reason::FollowOnly,
+            Judgement::Outside
+            | Judgement::Excluded(_)
+            | Judgement::ListOnly
+            | Judgement::Inside => Reason::Given,
+        }),
         Outcome::Answered(facts) => {
             let facts = stored.filter(|_| facts.status == 304).unwrap_or(facts);
             let page = Page {
@@ -405,6 +412,7 @@ impl Chain {
             Reason::Queued
             | Reason::Listed
             | Reason::ListOnly
+            | Reason::Given
             | Reason::RobotsDisallowed
             | Reason::RobotsUnreachable
             | Reason::NetworkError

@@ -7,6 +7,7 @@
 mod support;
 
 mod architecture;
+mod build;
 mod check;
 mod check_rules;
 mod cli;

@@ -276,11 +276,13 @@ fn what_a_limit_leaves_over_stays_queued() {
 #[test]
 fn every_reason_has_a_page() {
     /// Reasons that no page of a site can bring about: a robots.txt that cannot be read ends the crawl
-    /// before there is a page, a page of HTML is read to its end or its limits, and a bug is a bug.
-    const UNREACHABLE: [Reason; 3] = [
+    /// before there is a page, a page of HTML is read to its end or its limits, a bug is a bug, and
+    /// inputs are read by another command.
+    const UNREACHABLE: [Reason; 4] = [
         Reason::RobotsUnreachable,
         Reason::Unparsable,
         Reason::InternalError,
+        Reason::Given,
     ];
     let mut seen = covered(&pages("http://elsewhere.example/"));
     seen.extend(covered(&failures()));

@@ -25,7 +25,7 @@ use jiff::Timestamp;
 use tokio::{sync::watch, time::Instant};
 use tracing::level_filters::LevelFilter;
 
-use super::{seams, tell};
+use super::{print, seams, tell};
 use crate::{
     args::CrawlArgs,
     attend::{Attendant, ProgressView},
@@ -33,7 +33,7 @@ use crate::{
     fault::Faults,
     output::Output,
     panicked::Panicked,
-    settings::{Environment, MAX_FILE_BYTES, Settings, SettingsError, SummaryFormat},
+    settings::{Environment, MAX_FILE_BYTES, Settings, SettingsError},
     summary::{Outcome, Summary},
 };
 
@@ -98,7 +98,7 @@ impl Job {
             };
             let code = result.unwrap_or_else(|error| self.failed(error, &mut summary));
             summary.set_duration(began.elapsed());
-            self.print(&summary);
+            print(&summary, self.settings.summary, &self.output);
             worst = worst.worse(code);
         }
         worst
@@ -251,21 +251,6 @@ impl Job {
         summary.outcome = Outcome::of_failure(code);
         code
     }
-
-    fn print(&self, summary: &Summary) {
-        match self.settings.summary {
-            SummaryFormat::Text => summary
-                .text()
-                .iter()
-                .for_each(|line| self.output.data(line)),
-            SummaryFormat::Json => match summary.json() {
-                Ok(json) => self.output.data_json(&json),
-                Err(error) => self
-                    .output
-                    .error(&format!("failed to write the summary as JSON: {error}")),
-            },
-        }
-    }
 }
 
 /// Publishes, and counts what is in which state afterwards. The store is given back when it returns.
@@ -314,7 +299,7 @@ fn publish_and_count(
 }
 
 /// Whether a publish changed anything that readers see.
-fn changes(published: &Published) -> bool {
+pub(super) fn changes(published: &Published) -> bool {
     !published.dropped.is_empty() || published.files.iter().any(|file| file.changed)
 }
 
@@ -329,7 +314,7 @@ fn with_https_twin(origin: Origin) -> Vec<Origin> {
     [origin].into_iter().chain(twin).collect()
 }
 
-fn log_level(settings: &Settings) -> LevelFilter {
+pub(super) fn log_level(settings: &Settings) -> LevelFilter {
     match (settings.quiet, settings.verbose) {
         (true, _) => LevelFilter::ERROR,
         (false, 0) => LevelFilter::WARN,
@@ -340,7 +325,7 @@ fn log_level(settings: &Settings) -> LevelFilter {
 }
 
 /// Reads a settings file, and not much more when it is none.
-fn read_settings_file(path: &Path) -> io::Result<String> {
+pub(super) fn read_settings_file(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?
         .take(MAX_FILE_BYTES as u64 + 1)

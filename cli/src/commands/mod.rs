@@ -1,6 +1,7 @@
 //! From the start of the process to its exit code: reads the outside world once (arguments,
 //! environment), runs the job, tells what went wrong.
 
+mod build;
 mod check;
 mod crawl;
 mod seams;
@@ -11,7 +12,8 @@ use crate::{
     args::{Args, Command},
     exit_code::ExitCode,
     output::Output,
-    settings::{Environment, SettingsError},
+    settings::{Environment, SettingsError, SummaryFormat},
+    summary::Summary,
 };
 
 /// The whole program.
@@ -31,6 +33,7 @@ pub(crate) fn run() -> ExitCode {
     };
     let result = match args.command {
         Command::Crawl(args) => crawl::run(&args, &environment, &output),
+        Command::Build(args) => build::run(&args, &environment, &output),
         Command::Check(args) => check::run(&args, &output),
     };
     result.unwrap_or_else(|error| {
@@ -48,6 +51,17 @@ fn tell(error: &anyhow::Error, output: &Output) {
             }
         }
         Some(SettingsError::Unreadable { .. }) | None => output.error(&format!("{error:#}")),
+    }
+}
+
+/// Prints what is told at the end.
+fn print(summary: &Summary, format: SummaryFormat, output: &Output) {
+    match format {
+        SummaryFormat::Text => summary.text().iter().for_each(|line| output.data(line)),
+        SummaryFormat::Json => match summary.json() {
+            Ok(json) => output.data_json(&json),
+            Err(error) => output.error(&format!("failed to write the summary as JSON: {error}")),
+        },
     }
 }
 

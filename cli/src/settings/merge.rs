@@ -12,7 +12,7 @@ use crawler::{
 };
 
 use super::{
-    CONFIG_VARIABLE, Environment, Settings, SettingsError, SummaryFormat,
+    BuildSettings, CONFIG_VARIABLE, Environment, KeptState, Settings, SettingsError, SummaryFormat,
     file::SettingsFile,
     problem::{Origin, Problem, nearest},
     request::{has_user_info, is_secret_header},
@@ -25,6 +25,8 @@ use super::{
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     pub(super) urls: Vec<String>,
+    pub(super) base_url: Option<String>,
+    pub(super) inputs: Vec<String>,
     pub(super) config: Config,
     pub(super) output: Option<PathBuf>,
     pub(super) state: Option<PathBuf>,
@@ -175,9 +177,54 @@ impl Merge {
         self.wrong(name, self.origin(name), Wrong::new(message));
     }
 
-    /// The settings, when nothing is wrong with them.
+    /// The settings of a crawl, when nothing is wrong with them.
     pub(super) fn finish(mut self, environment: &Environment) -> Result<Settings, SettingsError> {
         let urls = self.urls();
+        self.settings(urls, environment)
+    }
+
+    /// The settings of a build, when nothing is wrong with them.
+    pub(super) fn finish_build(
+        mut self,
+        environment: &Environment,
+    ) -> Result<BuildSettings, SettingsError> {
+        let base = self.base();
+        let inputs = std::mem::take(&mut self.draft.inputs);
+        if inputs.is_empty() && self.has_no_problem_of("inputs") {
+            self.misfit(
+                "inputs",
+                "nothing to build from: name a file, a folder, or - for standard input",
+            );
+        }
+        if inputs.iter().filter(|input| *input == "-").count() > 1 {
+            self.misfit("inputs", "standard input (-) can be read once");
+        }
+        let is_state_given = self.draft.state.is_some();
+        let state = self
+            .draft
+            .state
+            .take()
+            .or_else(|| default_state_folder(environment));
+        let has_state = state.is_some();
+        // A build can do without.
+        self.draft.state = Some(state.unwrap_or_default());
+        let common = self.settings(base, environment)?;
+        Ok(BuildSettings {
+            state: match (is_state_given, has_state) {
+                (true, _) => KeptState::Always,
+                (false, true) => KeptState::OfFolders,
+                (false, false) => KeptState::Never,
+            },
+            common,
+            inputs,
+        })
+    }
+
+    fn settings(
+        mut self,
+        urls: Vec<UrlKey>,
+        environment: &Environment,
+    ) -> Result<Settings, SettingsError> {
         self.check_together(&urls);
         self.check_globs();
         self.warn_of_typed_secrets();
@@ -223,6 +270,33 @@ impl Merge {
             warnings: self.warnings,
             public_url_origin,
         })
+    }
+
+    fn has_no_problem_of(&self, setting: &str) -> bool {
+        !self
+            .problems
+            .iter()
+            .any(|problem| problem.setting == setting || problem.setting.is_empty())
+    }
+
+    /// The base URL of a build, the only URL it has.
+    fn base(&mut self) -> Vec<UrlKey> {
+        let Some(base) = self.draft.base_url.take() else {
+            if self.has_no_problem_of("base_url") {
+                self.misfit(
+                    "base_url",
+                    "expected --base-url URL: the directory of the site that the sitemaps are for",
+                );
+            }
+            return Vec::new();
+        };
+        match start_url(&self.draft.config.identity, &base) {
+            Ok(base) => vec![base],
+            Err(message) => {
+                self.misfit("base_url", message);
+                Vec::new()
+            }
+        }
     }
 
     /// The start URLs as keys, none twice.

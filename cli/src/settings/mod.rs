@@ -28,8 +28,9 @@ use self::{
     file::SettingsFile,
     merge::Merge,
     problem::{Origin, Problem},
+    value::Value,
 };
-use crate::args::CrawlArgs;
+use crate::args::{BuildArgs, CrawlArgs};
 
 /// What is printed on stdout at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -71,6 +72,28 @@ pub(crate) struct Settings {
     public_url_origin: Origin,
 }
 
+/// Everything `arpent build` needs to know, checked.
+#[derive(Debug, Clone)]
+pub(crate) struct BuildSettings {
+    /// What it has in common with a crawl; its only URL is the base URL.
+    pub(crate) common: Settings,
+    /// Files and folders; `-` is standard input. At least one.
+    pub(crate) inputs: Vec<String>,
+    /// When what is known is kept in [`Settings::state`].
+    pub(crate) state: KeptState,
+}
+
+/// When a build keeps what it knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeptState {
+    /// The user named a place for it.
+    Always,
+    /// When a folder is read: `lastmod` of a page whose content did not change stays.
+    OfFolders,
+    /// There is no place for it.
+    Never,
+}
+
 /// The variable that names the settings file when `--config` is not given.
 const CONFIG_VARIABLE: &str = "ARPENT_CONFIG";
 
@@ -85,25 +108,52 @@ impl Settings {
         environment: &Environment,
         read_file: impl FnOnce(&Path) -> io::Result<String>,
     ) -> Result<Self, SettingsError> {
-        let mut merge = Merge::default();
-        let config_variable = environment
-            .get(CONFIG_VARIABLE)
-            .filter(|path| !path.is_empty())
-            .map(PathBuf::from);
-        if let Some(path) = args.config.as_ref().or(config_variable.as_ref()) {
-            let text = read_file(path).map_err(|source| SettingsError::Unreadable {
-                path: path.clone(),
-                source,
-            })?;
-            merge.file(SettingsFile::parse(path, &text));
-        }
-        merge.environment(environment);
-        for (name, value) in args.typed() {
-            merge.value(name, &value, Origin::flag(name));
-        }
-        merge.finish(environment)
+        layers(args.config.as_deref(), args.typed(), environment, read_file)?.finish(environment)
     }
+}
 
+impl BuildSettings {
+    /// The same for `arpent build`.
+    ///
+    /// # Errors
+    /// As [`Settings::load`].
+    pub(crate) fn load(
+        args: &BuildArgs,
+        environment: &Environment,
+        read_file: impl FnOnce(&Path) -> io::Result<String>,
+    ) -> Result<Self, SettingsError> {
+        layers(args.config.as_deref(), args.typed(), environment, read_file)?
+            .finish_build(environment)
+    }
+}
+
+/// Everything that was written anywhere, on top of each other.
+fn layers(
+    config: Option<&Path>,
+    typed: Vec<(&'static str, Value)>,
+    environment: &Environment,
+    read_file: impl FnOnce(&Path) -> io::Result<String>,
+) -> Result<Merge, SettingsError> {
+    let mut merge = Merge::default();
+    let config_variable = environment
+        .get(CONFIG_VARIABLE)
+        .filter(|path| !path.is_empty())
+        .map(PathBuf::from);
+    if let Some(path) = config.or(config_variable.as_deref()) {
+        let text = read_file(path).map_err(|source| SettingsError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
+        merge.file(SettingsFile::parse(path, &text));
+    }
+    merge.environment(environment);
+    for (name, value) in typed {
+        merge.value(name, &value, Origin::flag(name));
+    }
+    Ok(merge)
+}
+
+impl Settings {
     /// The folder that the set of `site` is written to; `site_name` is its name in the file system.
     pub(crate) fn output_of(&self, site_name: &str) -> PathBuf {
         match &self.output {

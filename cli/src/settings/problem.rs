@@ -30,6 +30,7 @@ impl Origin {
     pub(crate) fn flag(setting: &str) -> Self {
         match setting {
             "urls" => Self::Flag("URL".to_owned()),
+            "inputs" => Self::Flag("FILE|DIR|-".to_owned()),
             _ => Self::Flag(format!("--{}", setting.replace('_', "-"))),
         }
     }

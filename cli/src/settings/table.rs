@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crawler::config::{IndexMode, Layout, Rate, ScopeWidth};
+use crawler::config::{FileDates, IndexMode, InputFormat, Layout, Rate, ScopeWidth};
 
 use super::{
     SummaryFormat,
@@ -328,6 +328,33 @@ pub(crate) const SETTINGS: &[Setting] = &[
     }),
     row("max_parse_time", |draft, value| {
         set(&mut draft.config.parse.max_parse_time, time_out(value))
+    }),
+    // Build.
+    row("base_url", |draft, value| {
+        set(&mut draft.base_url, request::public_url(value))
+    }),
+    list_row("inputs", |draft, value| {
+        set(
+            &mut draft.inputs,
+            list(value, |item| filled(item, "a file, a folder or -")),
+        )
+    }),
+    row("input_format", |draft, value| {
+        let words = [
+            ("auto", None),
+            ("text", Some(InputFormat::Text)),
+            ("csv", Some(InputFormat::Csv)),
+            ("ndjson", Some(InputFormat::Ndjson)),
+            ("sitemap", Some(InputFormat::Sitemap)),
+        ];
+        set(&mut draft.config.build.format, word(value, &words))
+    }),
+    row("strict", |draft, value| {
+        set(&mut draft.config.build.strict, switch(value))
+    }),
+    row("lastmod", |draft, value| {
+        let words = [("mtime", FileDates::Mtime), ("none", FileDates::None)];
+        set(&mut draft.config.build.lastmod, word(value, &words))
     }),
     // Run.
     row("fresh", |draft, value| set(&mut draft.fresh, switch(value))),

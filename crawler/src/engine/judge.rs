@@ -115,6 +115,8 @@ impl Judge {
             (Some(outcome @ (Outcome::Answered(_) | Outcome::NoAnswer { .. })), Reason::Queued) => {
                 self.after_fetch(url, outcome).reason
             }
+            // What an input says needs no request.
+            (Some(outcome @ Outcome::Given(_)), _) => self.after_fetch(url, outcome).reason,
             (Some(_) | None, before) => before,
         }
     }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use sitemap_core::{
     UrlEntry,
-    extension::Namespaces,
+    extension::{MAX_NEWS_PER_FILE, Namespaces},
     partition::{Counter, Layout as PartLayout, Part, PartitionError, Placement, Plan, Thresholds},
 };
 
@@ -31,6 +31,8 @@ pub(super) struct Census {
     pub(super) namespaces: Namespaces,
     /// The pages that changed last, when there is to be a feed.
     pub(super) recent: Recent,
+    /// Path and query of the first article of each file of news.
+    pub(super) news: Vec<String>,
     /// What the user should know, each a sentence.
     pub(super) notices: Vec<String>,
 }
@@ -51,6 +53,8 @@ impl Census {
         let mut namespaces = Namespaces::default();
         let mut recent = Recent::new(request.config);
         let mut sameness = Sameness::default();
+        let mut news = Vec::new();
+        let mut articles = 0;
         let mut extensions = ExtensionCounts::default();
         export.visit::<PublishError>(store, None, &mut |listed| {
             let entry = &listed.entry;
@@ -63,6 +67,12 @@ impl Census {
             declare(&mut namespaces, entry)?;
             sameness.add(entry);
             recent.offer(&listed);
+            if listed.news.is_some() {
+                if articles % MAX_NEWS_PER_FILE == 0 {
+                    news.push(listed.key.path_and_query().to_owned());
+                }
+                articles += 1;
+            }
             extensions.merge(&listed.extensions);
             Ok(ControlFlow::Continue(()))
         })?;
@@ -74,6 +84,7 @@ impl Census {
             bytes: plan.parts().iter().map(Part::bytes).sum(),
             extensions,
             namespaces,
+            news,
             recent,
             notices,
             plan,

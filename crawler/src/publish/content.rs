@@ -11,7 +11,7 @@ use jiff::{Timestamp, ToSpan as _};
 use sha2::{Digest as _, Sha256};
 use sitemap_core::{
     IndexEntry, LastMod, Limits, Loc,
-    extension::Namespaces,
+    extension::{Extension, Namespaces},
     partition::KeyRange,
     read,
     write::{
@@ -222,6 +222,7 @@ impl Builder<'_> {
             Content::Text(ranges) => self.write_text(planned, ranges, out)?,
             Content::Rss => self.write_rss(planned, out)?,
             Content::Atom => self.write_atom(planned, out)?,
+            Content::News(range) => self.write_news(planned, range, out)?,
             Content::Index(members) => self.write_index(planned, members, parts, out)?,
         };
         Ok((hex(out.hash), summary))
@@ -245,6 +246,29 @@ impl Builder<'_> {
                 Push::Full => Err(over_limit(planned)),
             },
         )?;
+        writer.finish().map_err(failed)
+    }
+
+    fn write_news<W: Write>(
+        &self,
+        planned: &PlannedFile,
+        range: &KeyRange,
+        out: W,
+    ) -> Result<(W, FileSummary), PublishError> {
+        let failed = |error| write_failed(planned, error);
+        let options = UrlSetOptions::new(Limits::PROTOCOL)
+            .with_namespaces(Namespaces::default().with(Extension::News))
+            .with_schema_location(self.schema_location());
+        let mut writer = UrlSetWriter::with_options(out, options).map_err(failed)?;
+        self.visit(std::slice::from_ref(range), &mut |listed| {
+            let Some(entry) = listed.news_entry() else {
+                return Ok(ControlFlow::Continue(()));
+            };
+            match writer.push(&entry).map_err(failed)? {
+                Push::Written => Ok(ControlFlow::Continue(())),
+                Push::Full => Err(over_limit(planned)),
+            }
+        })?;
         writer.finish().map_err(failed)
     }
 
@@ -418,7 +442,7 @@ impl Builder<'_> {
         let mut location = loc(&planned.address.url)?;
         let own = loc(&format!("{}{}", site.origin, site.directory))?;
         let kind = match planned.content {
-            Content::UrlSet(_) => read::Kind::UrlSet,
+            Content::UrlSet(_) | Content::News(_) => read::Kind::UrlSet,
             Content::Text(_) => read::Kind::Text,
             Content::Rss => read::Kind::Rss,
             Content::Atom => read::Kind::Atom,

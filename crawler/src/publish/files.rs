@@ -45,6 +45,8 @@ pub(super) enum Content {
     Rss,
     /// Recent changes as Atom 1.0.
     Atom,
+    /// The articles among the listed URLs of this key range, as news.
+    News(KeyRange),
     /// These files, as places in [`PlannedSet::files`].
     Index(Vec<usize>),
 }
@@ -108,7 +110,9 @@ impl PlannedSet {
         };
         let is_one_file = match config.index {
             IndexMode::Auto => {
-                census.listed <= config.file_entries && census.bytes <= config.file_bytes
+                census.listed <= config.file_entries
+                    && census.bytes <= config.file_bytes
+                    && census.news.is_empty()
             }
             IndexMode::Always => false,
         };
@@ -136,9 +140,12 @@ impl PlannedSet {
                 role: Role::Part,
             }));
         }
-        let first_feed = files.len();
+        let first_other = files.len();
+        if forms.contains(&Form::Xml) {
+            files.extend(news(&place, census, Form::Xml.suffix(config.gzip)));
+        }
         files.extend(feeds);
-        let members = index_members(request, census, &named, first_feed..files.len())?;
+        let members = index_members(request, census, &named, first_other..files.len())?;
         let indexes = members
             .into_iter()
             .enumerate()
@@ -152,6 +159,36 @@ impl PlannedSet {
             files,
         })
     }
+}
+
+/// The files of news: `sitemap-news.xml.gz`, `sitemap-news-2.xml.gz`, ... No part has such a name: behind
+/// `sitemap` a part has a dot, or `-root`. Google reads at most 1,000 articles in each.
+fn news<'a>(
+    place: &'a Place,
+    census: &'a Census,
+    suffix: Suffix,
+) -> impl Iterator<Item = PlannedFile> + 'a {
+    let ends = census.news.iter().skip(1).cloned();
+    let ranges = census.news.iter().zip(ends.chain([end_of(census)]));
+    ranges.enumerate().map(move |(number, (start, end))| {
+        let number = match number {
+            0 => String::new(),
+            number => format!("-{}", number + 1),
+        };
+        PlannedFile {
+            address: place.in_root(&format!("sitemap-news{number}{}", suffix.as_str())),
+            content: Content::News(KeyRange {
+                start: start.clone(),
+                end,
+            }),
+            role: Role::Part,
+        }
+    })
+}
+
+/// The first text after everything that begins with the base: its last byte is a slash.
+fn end_of(census: &Census) -> String {
+    format!("{}0", census.plan.base().trim_end_matches('/'))
 }
 
 /// How the URLs of a part are written.
@@ -188,11 +225,9 @@ impl Form {
 
 /// The whole site as one file, which robots.txt names, so it is plain.
 fn only(place: &Place, census: &Census, form: Form, main: Form) -> PlannedFile {
-    let base = census.plan.base();
     let everything = KeyRange {
-        start: base.to_owned(),
-        // The first text after everything that begins with the base: its last byte is a slash.
-        end: format!("{}0", base.trim_end_matches('/')),
+        start: census.plan.base().to_owned(),
+        end: end_of(census),
     };
     PlannedFile {
         address: place.in_root(&format!("sitemap{}", form.suffix(false).as_str())),
@@ -234,12 +269,12 @@ fn feeds(
         .collect()
 }
 
-/// What each index names: the parts as the plan divides them, the feeds in the last one that has room.
+/// What each index names: the parts as the plan divides them, news and feeds in the last one that has room.
 fn index_members(
     request: &PublishRequest<'_>,
     census: &Census,
     named: &[usize],
-    feeds: Range<usize>,
+    others: Range<usize>,
 ) -> Result<Vec<Vec<usize>>, PublishError> {
     let most = usize::try_from(request.config.index_entries)
         .ok()
@@ -250,10 +285,10 @@ fn index_members(
         .into_iter()
         .map(|index| named.get(index.parts).unwrap_or_default().to_vec())
         .collect();
-    for feed in feeds {
+    for other in others {
         match indexes.last_mut() {
-            Some(last) if last.len() < most.get() => last.push(feed),
-            Some(_) | None => indexes.push(vec![feed]),
+            Some(last) if last.len() < most.get() => last.push(other),
+            Some(_) | None => indexes.push(vec![other]),
         }
     }
     Ok(indexes)

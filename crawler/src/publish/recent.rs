@@ -146,6 +146,7 @@ mod tests {
                 entry,
                 title: Some(path),
                 extensions: ExtensionCounts::default(),
+                news: None,
             });
         }
         let newest: Vec<&str> = recent

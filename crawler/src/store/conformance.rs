@@ -4,6 +4,7 @@
 
 mod arbitrary;
 pub(super) mod found;
+pub(super) mod given;
 pub(super) mod model;
 pub(super) mod records;
 pub(super) mod waiting;
@@ -63,6 +64,11 @@ macro_rules! conformance_tests {
                 pages_come_with_their_ledger_entries
                 keys_and_counts_are_those_of_the_run
                 the_ledger_comes_in_key_order;
+            given:
+                a_given_url_is_finished_work_of_its_run
+                of_several_the_best_counts_whatever_the_order
+                what_this_run_knows_already_stays
+                nothing_stays_of_what_was_given_up;
             model:
                 every_record_comes_back_as_it_was
                 the_store_does_what_its_model_does;

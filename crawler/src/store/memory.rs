@@ -9,10 +9,10 @@ use std::{
 };
 
 use crate::{
-    page::{Outcome, PageFacts, PageRecord, Reason, RunId, State},
+    page::{Outcome, PageFacts, PageRecord, Reason, RunId, State, Via},
     store::{
-        Commit, Discovery, Finished, LedgerEntry, QueuedUrl, Rejudged, Store, StoreError,
-        StoreErrorKind, Version, VisitPage,
+        Commit, Discovery, Finished, Gave, GivenUrl, Giving, LedgerEntry, NextGiven, QueuedUrl,
+        Rejudged, Store, StoreError, StoreErrorKind, Version, VisitPage,
     },
     url_key::UrlKey,
 };
@@ -65,7 +65,9 @@ impl Known {
     fn into_facts(self) -> Option<PageFacts> {
         match self.record.outcome {
             Some(Outcome::Answered(facts)) => Some(*facts),
-            Some(Outcome::NotFetched(_) | Outcome::NoAnswer { .. }) | None => self.earlier,
+            Some(Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_)) | None => {
+                self.earlier
+            }
         }
     }
 }
@@ -184,6 +186,31 @@ impl Contents {
         };
     }
 
+    /// Whether the URL was new to the run.
+    fn give(&mut self, run: RunId, url: GivenUrl) -> bool {
+        let known = self.pages.remove(&url.key);
+        let earlier = match known {
+            Some(known) if known.record.run >= run => {
+                self.pages.insert(url.key, known);
+                return false;
+            }
+            Some(known) => known.into_facts(),
+            None => None,
+        };
+        let record = PageRecord {
+            run,
+            reason: url.reason,
+            depth: 0,
+            via: Via::Input,
+            found_on: None,
+            attempts: 0,
+            fetched_at: None,
+            outcome: Some(Outcome::Given(Box::new(url.given))),
+        };
+        self.pages.insert(url.key, Known { record, earlier });
+        true
+    }
+
     fn of_run(&self, run: RunId) -> impl Iterator<Item = (&UrlKey, &PageRecord)> {
         self.pages
             .iter()
@@ -209,6 +236,34 @@ impl Store for MemoryStore {
             contents.set_value(name, value.as_deref());
         }
         Ok(())
+    }
+
+    fn give(&mut self, run: RunId, next: &mut NextGiven<'_>) -> Result<Gave, StoreError> {
+        let mut best: BTreeMap<UrlKey, GivenUrl> = BTreeMap::new();
+        let mut total = 0;
+        loop {
+            let url = match next() {
+                Giving::Url(url) => url,
+                Giving::End => break,
+                Giving::GiveUp => return Ok(Gave::default()),
+            };
+            total += 1;
+            let is_better = best
+                .get(&url.key)
+                .is_none_or(|known| url.given.rank() < known.given.rank());
+            if is_better {
+                best.insert(url.key.clone(), url);
+            }
+        }
+        let mut contents = self.contents();
+        let mut urls = 0;
+        for url in best.into_values() {
+            urls += u64::from(contents.give(run, url));
+        }
+        Ok(Gave {
+            urls,
+            repeated: total - urls,
+        })
     }
 
     fn begin_run(&mut self, _run: RunId) -> Result<(), StoreError> {

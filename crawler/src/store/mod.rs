@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, ops::ControlFlow};
 
 pub(crate) use self::chunks::change_in_chunks;
 use crate::{
-    page::{LanguageVersion, PageFacts, PageRecord, Reason, RunId, State, Via},
+    page::{Given, LanguageVersion, PageFacts, PageRecord, Reason, RunId, State, Via},
     url_key::UrlKey,
 };
 
@@ -113,6 +113,40 @@ pub enum Version {
     Other(Vec<LanguageVersion>),
 }
 
+/// One URL of an input of the user's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GivenUrl {
+    /// Which URL.
+    pub key: UrlKey,
+    /// What is said of it.
+    pub given: Given,
+    /// Whether it is listed, and why not: the same for each time that the URL is given.
+    pub reason: Reason,
+}
+
+/// What an input gives next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Giving {
+    /// A URL, in any order, any number of times.
+    Url(GivenUrl),
+    /// Nothing more.
+    End,
+    /// Nothing more, and nothing of what was given shall stay.
+    GiveUp,
+}
+
+/// How much [`Store::give`] took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Gave {
+    /// Different URLs that the run did not know.
+    pub urls: u64,
+    /// How often a URL was given that had been given before, or that the run knew.
+    pub repeated: u64,
+}
+
+/// Gives one URL after the other.
+pub type NextGiven<'a> = dyn FnMut() -> Giving + 'a;
+
 /// A verdict that changed after the crawl (chains, loops, changed settings).
 pub type Rejudged = (UrlKey, Reason);
 
@@ -129,6 +163,15 @@ pub trait Store: Send {
     /// # Errors
     /// Nothing of the commit was applied.
     fn commit(&mut self, commit: &Commit) -> Result<(), StoreError>;
+
+    /// Takes what inputs of the user's say of URLs, as finished work of run `run`, all or nothing. Of a
+    /// URL that is given several times what has the smallest [`Given::rank`] counts, whatever the order.
+    /// A URL that this run knows already stays as it is. Made for millions of URLs in no order, in
+    /// bounded memory.
+    ///
+    /// # Errors
+    /// Nothing was taken.
+    fn give(&mut self, run: RunId, next: &mut NextGiven<'_>) -> Result<Gave, StoreError>;
 
     /// Starts run `run`: empties the queue. Records of earlier runs stay until they are found again.
     ///

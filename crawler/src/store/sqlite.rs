@@ -14,6 +14,7 @@
 mod columns;
 mod effects;
 mod files;
+mod given;
 mod links;
 mod ranges;
 mod record;
@@ -37,8 +38,8 @@ use self::{
 use crate::{
     page::{PageFacts, PageRecord, Reason, RunId, State},
     store::{
-        Commit, LedgerEntry, QueuedUrl, Rejudged, Store, StoreError, StoreErrorKind, Version,
-        VisitPage,
+        Commit, Gave, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store, StoreError,
+        StoreErrorKind, Version, VisitPage,
     },
     url_key::UrlKey,
 };
@@ -242,6 +243,11 @@ fn failure(action: &str, path: &Path, error: rusqlite::Error) -> StoreError {
 impl Store for SqliteStore {
     fn commit(&mut self, commit: &Commit) -> Result<(), StoreError> {
         self.write(|transaction| effects::apply(transaction, commit))
+    }
+
+    fn give(&mut self, run: RunId, next: &mut NextGiven<'_>) -> Result<Gave, StoreError> {
+        given::take(&mut self.connection, run, next)
+            .map_err(|error| failure("write to", &self.path, error))
     }
 
     fn begin_run(&mut self, run: RunId) -> Result<(), StoreError> {

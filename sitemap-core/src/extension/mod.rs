@@ -269,12 +269,21 @@ impl Extensions {
         Ok(())
     }
 
+    /// Takes the article away.
+    pub fn take_news(&mut self) -> Option<News> {
+        self.take_news_if(|_| true)
+    }
+
     /// Takes the article away if it is not news any more at `now`; see [`News::is_recent`].
     pub fn take_old_news(&mut self, now: Timestamp) -> Option<News> {
+        self.take_news_if(|news| !news.is_recent(now))
+    }
+
+    fn take_news_if(&mut self, is_taken: impl FnOnce(&News) -> bool) -> Option<News> {
         let content = self.0.as_mut()?;
-        let old = content.news.take_if(|news| !news.is_recent(now));
+        let taken = content.news.take_if(|news| is_taken(news));
         self.forget_if_empty();
-        old
+        taken
     }
 
     /// Adds an element of an own namespace.
@@ -426,5 +435,8 @@ mod tests {
         );
         assert_eq!(extensions, Extensions::default());
         assert_eq!(extensions.take_old_news(later), None);
+        extensions.set_news(news("2026-03-09")).unwrap();
+        assert_eq!(extensions.take_news(), Some(news("2026-03-09")));
+        assert_eq!(extensions, Extensions::default());
     }
 }

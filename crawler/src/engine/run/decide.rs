@@ -76,7 +76,7 @@ impl Run<'_> {
                 self.watch_for_shells(url, facts);
                 Some(self.follow(url, facts, verdict, depth, hops))
             }
-            Outcome::NotFetched(_) | Outcome::NoAnswer { .. } => None,
+            Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_) => None,
         };
         self.queued = self.queued.saturating_sub(1);
         self.failed += u64::from(verdict.reason.state() == State::Failed);
@@ -120,7 +120,13 @@ impl Run<'_> {
             let hops = match via {
                 Via::Redirect if usize::from(hops) >= MAX_HOPS => continue,
                 Via::Redirect => hops + 1,
-                Via::Start | Via::Link | Via::Refresh | Via::Canonical | Via::Alternate => 0,
+                Via::Start
+                | Via::Link
+                | Via::Refresh
+                | Via::Canonical
+                | Via::Alternate
+                | Via::Input
+                | Via::File => 0,
             };
             if self.discover(target, via, url, depth + 1, hops) {
                 taken.push(target.clone());

@@ -10,14 +10,18 @@ use proptest::{
     prelude::*,
     sample::select,
 };
+use sitemap_core::{
+    ChangeFreq, LastMod, Loc, Priority,
+    extension::{Extensions, Image, News, NewsLanguage, Text},
+};
 
 use super::key;
 use crate::{
     page::{
-        BodyEnd, BodyKind, Canonical, ContentHash, Directives, LanguageVersion, Outcome, PageFacts,
-        PageRecord, Reason, Refresh, RunId, Via, Warnings,
+        BodyEnd, BodyKind, Canonical, ContentHash, Directives, Given, LanguageVersion, Outcome,
+        PageFacts, PageRecord, Reason, Refresh, RunId, Via, Warnings,
     },
-    store::{Commit, Discovery, Finished, LedgerEntry, QueuedUrl, Rejudged},
+    store::{Commit, Discovery, Finished, GivenUrl, LedgerEntry, QueuedUrl, Rejudged},
     url_key::UrlKey,
 };
 
@@ -34,6 +38,7 @@ pub(super) enum Step {
     BeginRun(RunId),
     Rejudge(Vec<Rejudged>),
     SetLedger(Vec<(UrlKey, LedgerEntry)>),
+    Give(RunId, Vec<GivenUrl>),
     Reopen,
     Crash,
 }
@@ -61,6 +66,7 @@ pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => RUNS.prop_map(Step::BeginRun),
         1 => vec((select(keys()), reason()), 0..4).prop_map(Step::Rejudge),
         1 => vec((select(keys()), ledger_entry()), 0..4).prop_map(Step::SetLedger),
+        1 => (RUNS, vec(given_url(), 0..6)).prop_map(|(run, urls)| Step::Give(run, urls)),
         1 => Just(Step::Reopen),
         1 => Just(Step::Crash),
     ];
@@ -205,8 +211,66 @@ fn outcome() -> impl Strategy<Value = Option<Outcome>> {
         1 => Just(None),
         1 => reason().prop_map(|reason| Some(Outcome::NotFetched(reason))),
         1 => any::<String>().prop_map(|error| Some(Outcome::NoAnswer { error })),
+        1 => given().prop_map(|given| Some(Outcome::Given(Box::new(given)))),
         5 => facts().prop_map(|facts| Some(Outcome::Answered(Box::new(facts)))),
     ]
+}
+
+pub(super) fn given() -> impl Strategy<Value = Given> {
+    let dates = [
+        "2026-02-07",
+        "2026-02-07T23:59:59Z",
+        "2026-02-07T10:00:00.5+02:00",
+    ];
+    let lastmod = select(dates.map(|date| LastMod::parse(date).unwrap()).to_vec());
+    (
+        option::of(lastmod),
+        option::of(select(ChangeFreq::ALL.to_vec())),
+        option::of(0..=10_u8),
+        extensions(),
+        btree_map("[a-z]{1,3}", any::<String>(), 0..3),
+    )
+        .prop_map(|(lastmod, changefreq, tenths, extensions, fields)| Given {
+            lastmod,
+            changefreq,
+            priority: tenths.map(|tenths| Priority::from_tenths(tenths).unwrap()),
+            extensions,
+            fields,
+        })
+}
+
+/// Extensions with texts that a stored form has to escape. What each kind comes to as text has its own
+/// tests.
+fn extensions() -> impl Strategy<Value = Extensions> {
+    let title = option::of("[ -~]{0,8}[\"&<\\\\é]");
+    (0..3_usize, title).prop_map(|(images, title)| {
+        let mut extensions = Extensions::default();
+        for number in 0..images {
+            let loc = Loc::parse(&format!("https://cdn.example/?a=1&b={number}")).unwrap();
+            extensions.add_image(Image::new(loc)).unwrap();
+        }
+        if let Some(title) = title {
+            let date = LastMod::parse("2026-02-07").unwrap();
+            let language = NewsLanguage::parse("en").unwrap();
+            let name = Text::new("x").unwrap();
+            let news = News::new(name, language, date, Text::new(&title).unwrap());
+            extensions.set_news(news).unwrap();
+        }
+        extensions
+    })
+}
+
+fn given_url() -> impl Strategy<Value = GivenUrl> {
+    // The reason of a URL is that of its key.
+    (select(keys()), given()).prop_map(|(key, given)| GivenUrl {
+        reason: if key.path() == "/" {
+            Reason::Given
+        } else {
+            Reason::ExcludedByRule
+        },
+        key,
+        given,
+    })
 }
 
 fn facts() -> impl Strategy<Value = PageFacts> {
@@ -275,6 +339,8 @@ fn via() -> impl Strategy<Value = Via> {
         Via::Refresh,
         Via::Canonical,
         Via::Alternate,
+        Via::Input,
+        Via::File,
     ])
 }
 

@@ -11,11 +11,14 @@ use proptest::{
 use super::{
     Bench,
     arbitrary::{self, Step},
+    given::give,
     key,
 };
 use crate::{
     page::{PageFacts, PageRecord, Reason, State},
-    store::{Commit, Finished, LedgerEntry, QueuedUrl, Store, Version, memory::MemoryStore},
+    store::{
+        Commit, Finished, Giving, LedgerEntry, QueuedUrl, Store, Version, memory::MemoryStore,
+    },
     url_key::UrlKey,
 };
 
@@ -147,6 +150,13 @@ pub(crate) fn the_store_does_what_its_model_does<B: Bench>() {
                     Step::SetLedger(entries) => {
                         bench.store().set_ledger(entries).unwrap();
                         model.set_ledger(entries).unwrap();
+                    }
+                    Step::Give(run, urls) => {
+                        let gave = [
+                            give(bench.store(), *run, urls, Giving::End),
+                            give(&mut model, *run, urls, Giving::End),
+                        ];
+                        prop_assert_eq!(gave[0], gave[1]);
                     }
                     Step::Reopen => bench.reopen(),
                     Step::Crash => bench.crash(),

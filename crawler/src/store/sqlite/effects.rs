@@ -62,7 +62,8 @@ impl<'c> Effects<'c> {
                  ON CONFLICT (url) DO UPDATE SET
                    run = excluded.run, state = excluded.state, reason = excluded.reason,
                    depth = excluded.depth, via = excluded.via, found_on = excluded.found_on,
-                   attempts = 0, fetched_at = NULL, not_fetched = excluded.not_fetched, error = NULL
+                   attempts = 0, fetched_at = NULL, not_fetched = excluded.not_fetched, error = NULL,
+                   given_lastmod = NULL, given_changefreq = NULL, given_priority = NULL, given_extensions = NULL
                  WHERE page.run < excluded.run",
             )?,
             lower_depth: transaction
@@ -78,7 +79,8 @@ impl<'c> Effects<'c> {
             requeue: transaction.prepare(
                 "UPDATE page SET
                    state = ?3, reason = ?4, depth = min(depth, ?5), attempts = 0, fetched_at = NULL,
-                   not_fetched = NULL, error = NULL, answer_run = iif(answer_run IS NULL, NULL, -1)
+                   not_fetched = NULL, error = NULL,
+                   given_lastmod = NULL, given_changefreq = NULL, given_priority = NULL, given_extensions = NULL, answer_run = iif(answer_run IS NULL, NULL, -1)
                  WHERE url = ?1 AND run = ?2 AND reason <> ?4",
             )?,
             encoder: Encoder::new(),

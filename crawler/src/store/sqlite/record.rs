@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, io};
 
 use jiff::Timestamp;
 use rusqlite::{Row, Statement, types::Null};
+use sitemap_core::{ChangeFreq, LastMod, Loc, Priority, extension::Extensions};
 
 use super::{
     columns::{Binder, ColumnError, Columns},
@@ -12,8 +13,8 @@ use super::{
 };
 use crate::{
     page::{
-        BodyEnd, BodyKind, Canonical, ContentHash, Directives, Outcome, PageFacts, PageRecord,
-        Reason, Refresh, Via, Warnings,
+        BodyEnd, BodyKind, Canonical, ContentHash, Directives, Given, Outcome, PageFacts,
+        PageRecord, Reason, Refresh, Via, Warnings, extensions_from_json,
     },
     url_key::UrlKey,
 };
@@ -26,7 +27,8 @@ REPLACE INTO page (
   answer_run, status, content_type, kind, body_end, body_bytes, content_hash, hash_version,
   last_modified, date, etag, noindex, nofollow, noimageindex, unavailable_after, canonical_is, canonical,
   refresh_delay, refresh_url, location, selected_lastmod, excluded_by_page_rule, warnings, title,
-  images, alternates, selected_values
+  images, alternates, selected_values, given_lastmod, given_changefreq, given_priority,
+  given_extensions
 ) SELECT
   ?1, ?2, ?3, ?4,
   iif(old.run = ?2, min(old.depth, ?5), ?5),
@@ -35,11 +37,12 @@ REPLACE INTO page (
   ?8, ?9, ?10, ?11,
   ifnull(?12, old.outlinks),
   ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31,
-  ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39
+  ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43
 FROM (SELECT 1) LEFT JOIN page AS old ON old.url = ?1";
 
-/// Parameters of [`REPLACE`].
-const PARAMETERS: usize = 39;
+/// Parameters of [`REPLACE`] up to the facts, and all of them.
+const WITH_FACTS: usize = 39;
+const PARAMETERS: usize = 43;
 
 /// The columns of [`Stored::read`], in its order; then further ones, and what the table is joined with;
 /// a condition follows.
@@ -50,6 +53,7 @@ macro_rules! select_records {
     ($more:literal, $join:literal, $condition:literal) => {
         concat!(
             "SELECT page.url, run, reason, depth, via, found_on, attempts, fetched_at, not_fetched, error, ",
+            "given_lastmod, given_changefreq, given_priority, given_extensions, ",
             "answer_run, status, content_type, kind, body_end, body_bytes, page.content_hash, ",
             "page.hash_version, last_modified, date, etag, noindex, nofollow, noimageindex, unavailable_after, ",
             "canonical_is, canonical, refresh_delay, refresh_url, location, selected_lastmod, ",
@@ -131,6 +135,7 @@ pub(super) fn put(
         Some(Outcome::NotFetched(reason)) => (Some(reason.code()), None, None),
         Some(Outcome::NoAnswer { error }) => (None, Some(error.as_str()), None),
         Some(Outcome::Answered(facts)) => (None, None, Some(facts)),
+        Some(Outcome::Given(_)) => (Some(GIVEN), None, None),
     };
     row.put(not_fetched)?;
     row.put(error)?;
@@ -141,6 +146,18 @@ pub(super) fn put(
             put_facts(&mut row, facts, packed)?;
         }
         None => {
+            while row.position() < WITH_FACTS {
+                row.put(Null)?;
+            }
+        }
+    }
+    match &record.outcome {
+        Some(Outcome::Given(given)) => {
+            for text in given.texts() {
+                row.put(text)?;
+            }
+        }
+        Some(Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Answered(_)) | None => {
             while row.position() < PARAMETERS {
                 row.put(Null)?;
             }
@@ -201,6 +218,24 @@ fn put_facts(row: &mut Binder<'_, '_>, facts: &PageFacts, packed: &Packed) -> ru
     row.put(values_text(&facts.selected_values))
 }
 
+/// What stands in `not_fetched` for [`Outcome::Given`]; no reason has this code.
+pub(super) const GIVEN: &str = "input";
+
+/// What stands in `not_fetched`.
+enum NotFetched {
+    Because(Reason),
+    Given,
+}
+
+impl NotFetched {
+    fn from_word(word: &str) -> Option<Self> {
+        match word {
+            GIVEN => Some(Self::Given),
+            _ => Reason::from_code(word).map(Self::Because),
+        }
+    }
+}
+
 /// Begins the text of [`BodyEnd::Undecodable`].
 const UNDECODABLE: &str = "undecodable: ";
 
@@ -220,8 +255,9 @@ impl Stored {
         let found_on = columns.optional_key()?;
         let attempts = columns.get()?;
         let fetched_at = columns.time()?;
-        let not_fetched = columns.optional_word("not_fetched", Reason::from_code)?;
+        let not_fetched = columns.optional_word("not_fetched", NotFetched::from_word)?;
         let error: Option<String> = columns.get()?;
+        let given = read_given(columns)?;
         let answer_run: Option<i64> = columns.get()?;
         let facts = if answer_run.is_some() {
             Some(read_facts(&key, columns)?)
@@ -233,7 +269,12 @@ impl Stored {
         let (outcome, earlier) = match (facts, error, not_fetched) {
             (Some(facts), _, _) if counts => (Some(Outcome::Answered(Box::new(facts))), None),
             (earlier, Some(error), _) => (Some(Outcome::NoAnswer { error }), earlier),
-            (earlier, None, Some(reason)) => (Some(Outcome::NotFetched(reason)), earlier),
+            (earlier, None, Some(NotFetched::Because(reason))) => {
+                (Some(Outcome::NotFetched(reason)), earlier)
+            }
+            (earlier, None, Some(NotFetched::Given)) => {
+                (Some(Outcome::Given(Box::new(given))), earlier)
+            }
             (earlier, None, None) => (None, earlier),
         };
         let record = PageRecord {
@@ -252,6 +293,35 @@ impl Stored {
             earlier,
         })
     }
+}
+
+fn read_given(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Given> {
+    let lastmod = columns.optional_word("given_lastmod", |text| LastMod::parse(text).ok())?;
+    let changefreq =
+        columns.optional_word("given_changefreq", |text| ChangeFreq::parse(text).ok())?;
+    let priority = columns.optional_word("given_priority", |text| Priority::parse(text).ok())?;
+    let (extensions, fields) = columns
+        .optional_word("given_extensions", extensions_from_text)?
+        .unwrap_or_default();
+    Ok(Given {
+        lastmod,
+        changefreq,
+        priority,
+        extensions,
+        fields,
+    })
+}
+
+/// The extensions and fields that [`Given::texts`] wrote: all of them, or it is no such text.
+fn extensions_from_text(text: &str) -> Option<(Extensions, BTreeMap<String, String>)> {
+    let mut object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).ok()?;
+    let fields = match object.remove("fields") {
+        Some(fields) => serde_json::from_value(fields).ok()?,
+        None => BTreeMap::new(),
+    };
+    let resolve = |text: &str| Loc::parse(text).map_err(|error| error.to_string());
+    let (extensions, errors) = extensions_from_json(&object, &resolve);
+    errors.is_empty().then_some((extensions, fields))
 }
 
 fn read_facts(page: &UrlKey, columns: &mut Columns<'_, '_>) -> rusqlite::Result<PageFacts> {

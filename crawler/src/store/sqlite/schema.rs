@@ -46,11 +46,15 @@ CREATE TABLE page (
   state TEXT NOT NULL,                -- queued, listed, excluded or failed
   reason TEXT NOT NULL,               -- why; the codes of the report
   depth INTEGER NOT NULL,             -- fewest hops from the start URL
-  via TEXT NOT NULL,                  -- how it was found: start, link, redirect, refresh, canonical, alternate
+  via TEXT NOT NULL,                  -- how it was found: start, link, redirect, refresh, canonical, alternate, input, file
   found_on TEXT,                      -- on which page
   attempts INTEGER NOT NULL DEFAULT 0,
   fetched_at TEXT,                    -- end of the last attempt; all times are UTC
-  not_fetched TEXT,                   -- reason code, when no request was made
+  not_fetched TEXT,                   -- reason code, when no request was made; 'input': an input says what follows
+  given_lastmod TEXT,
+  given_changefreq TEXT,
+  given_priority TEXT,
+  given_extensions TEXT,              -- JSON: images, videos, news, alternates, own, fields
   error TEXT,                         -- what went wrong, when no answer came
   outlinks INTEGER,                   -- id of the links that were taken from it, in whatever run
   -- The answer. It counts when answer_run = run; otherwise it is an older one, kept for a conditional request.
@@ -131,11 +135,15 @@ CREATE VIEW summary AS
 
 /// Columns of `page` that the first files do not have. They are added to such a file; an older arpent goes on
 /// writing it and leaves them empty.
-const LATER_COLUMNS: [(&str, &str); 4] = [
+const LATER_COLUMNS: [(&str, &str); 8] = [
     ("noimageindex", "INTEGER"),
     ("images", "BLOB"),
     ("alternates", "BLOB"),
     ("selected_values", "TEXT"),
+    ("given_lastmod", "TEXT"),
+    ("given_changefreq", "TEXT"),
+    ("given_priority", "TEXT"),
+    ("given_extensions", "TEXT"),
 ];
 
 /// Opens the existing file `path`, which may be empty, and makes sure that it is a state that this

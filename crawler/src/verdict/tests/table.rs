@@ -53,6 +53,9 @@ fn by_rules() -> Vec<Row> {
             R::ListOnly,
             Nothing,
         ),
+        ("/d/p", given(), R::Given, Nothing),
+        ("/d/follow", given(), R::FollowOnly, Nothing),
+        ("/d/excluded", given(), R::ExcludedByRule, Nothing),
         // The rules changed since.
         ("/d/excluded", answered(page()), R::ExcludedByRule, Nothing),
         ("/d/list", answered(status(404)), R::ListOnly, Nothing),

@@ -28,7 +28,7 @@ fn a_state_that_was_barely_begun_is_a_new_state() {
     make_state(&state(&folder));
 }
 
-/// The state of an arpent that knew neither images nor languages.
+/// The state of an arpent that knew neither images nor languages nor inputs.
 #[test]
 fn a_file_without_the_later_columns_gets_them() {
     let folder = tempfile::tempdir().unwrap();
@@ -38,7 +38,11 @@ fn a_file_without_the_later_columns_gets_them() {
         "ALTER TABLE page DROP COLUMN images;
          ALTER TABLE page DROP COLUMN alternates;
          ALTER TABLE page DROP COLUMN selected_values;
-         ALTER TABLE page DROP COLUMN noimageindex",
+         ALTER TABLE page DROP COLUMN noimageindex;
+         ALTER TABLE page DROP COLUMN given_lastmod;
+         ALTER TABLE page DROP COLUMN given_changefreq;
+         ALTER TABLE page DROP COLUMN given_priority;
+         ALTER TABLE page DROP COLUMN given_extensions",
     );
     for _ in 0..2 {
         let store = SqliteStore::open(&state(&folder)).unwrap();

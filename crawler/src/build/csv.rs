@@ -1,0 +1,374 @@
+//! CSV by RFC 4180: a header line names the columns, fields may be quoted and then hold anything, line
+//! ends too. The delimiter is the one with which the header names a URL: comma, semicolon or tab.
+
+use std::{
+    collections::BTreeSet,
+    io::{self, BufRead},
+};
+
+use super::{
+    BuildError,
+    draft::{Draft, Field},
+    input::Row,
+    lines::{Lines, MAX_LINE_BYTES},
+    text::is_silent,
+};
+
+/// What may stand between two fields.
+const DELIMITERS: [char; 3] = [',', ';', '\t'];
+
+/// Columns of a table; a header with more is none.
+const MAX_COLUMNS: usize = 1_000;
+
+/// The rows of a table.
+pub(super) struct CsvRows<R> {
+    lines: Lines<R>,
+    delimiter: char,
+    columns: Vec<Option<Field>>,
+    unused: Vec<String>,
+}
+
+/// The delimiter with which a header line names a column of URLs.
+pub(super) fn delimiter_of(header: &str) -> Option<char> {
+    DELIMITERS.into_iter().find(|delimiter| {
+        let mut record = Record::default();
+        record.add(header, *delimiter);
+        record.is_complete()
+            && record.fields.len() <= MAX_COLUMNS
+            && record
+                .fields
+                .iter()
+                .any(|name| Field::named(name, &BTreeSet::new()) == Some(Field::Loc))
+    })
+}
+
+impl<R: BufRead> CsvRows<R> {
+    /// Reads the header line, which must name a column of URLs.
+    pub(super) fn open(
+        name: &str,
+        input: R,
+        wanted: &BTreeSet<String>,
+    ) -> Result<Self, BuildError> {
+        let mut lines = Lines::new(input);
+        loop {
+            let line = lines.number() + 1;
+            let broken = |source| BuildError::Broken {
+                name: name.to_owned(),
+                line,
+                source,
+            };
+            let format = |problem: String| BuildError::Format {
+                name: name.to_owned(),
+                line,
+                problem,
+            };
+            let header = match lines.next().map_err(broken)? {
+                None => String::new(),
+                Some(Ok(line)) if is_silent(line.trim()) => continue,
+                Some(Ok(line)) => line.to_owned(),
+                Some(Err(error)) => return Err(format(error.to_string())),
+            };
+            let delimiter = delimiter_of(&header).ok_or_else(|| {
+                format(
+                    "no header line, expected one that names the columns, `url` or `loc` among them"
+                        .to_owned(),
+                )
+            })?;
+            let mut record = Record::default();
+            record.add(&header, delimiter);
+            let columns: Vec<_> = record
+                .fields
+                .iter()
+                .map(|name| Field::named(name, wanted))
+                .collect();
+            let unused = record.fields.iter().zip(&columns);
+            let unused = unused
+                .filter(|(_, column)| column.is_none())
+                .map(|(name, _)| name.trim().to_owned())
+                .filter(|name| !name.is_empty())
+                .collect();
+            return Ok(Self {
+                lines,
+                delimiter,
+                columns,
+                unused,
+            });
+        }
+    }
+
+    pub(super) fn line(&self) -> u64 {
+        self.lines.number()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.lines.bytes()
+    }
+
+    /// Names of columns that nothing is known of.
+    pub(super) fn unused(&self) -> &[String] {
+        &self.unused
+    }
+
+    pub(super) fn next(&mut self) -> io::Result<Option<Row>> {
+        let mut record = Record::default();
+        let mut begins_at = 0;
+        let mut length = 0;
+        loop {
+            let line = match self.lines.next()? {
+                None if record.is_empty() => return Ok(None),
+                None => {
+                    let said = Err("a quoted field without its closing quote".to_owned());
+                    return Ok(Some(Row {
+                        line: begins_at,
+                        said,
+                    }));
+                }
+                Some(Ok(line)) if record.is_empty() && line.trim().is_empty() => continue,
+                Some(Ok(line)) => line,
+                Some(Err(error)) => {
+                    let said = Err(error.to_string());
+                    let line = self.lines.number();
+                    return Ok(Some(Row { line, said }));
+                }
+            };
+            length += line.len();
+            record.add(line, self.delimiter);
+            if begins_at == 0 {
+                begins_at = self.lines.number();
+            }
+            if record.is_complete() {
+                let said = self.draft(&record);
+                return Ok(Some(Row {
+                    line: begins_at,
+                    said,
+                }));
+            }
+            if length > MAX_LINE_BYTES {
+                let said =
+                    Err("a quoted field of more than 4 MiB, expected its closing quote".to_owned());
+                return Ok(Some(Row {
+                    line: begins_at,
+                    said,
+                }));
+            }
+        }
+    }
+
+    fn draft(&self, record: &Record) -> Result<Draft, String> {
+        if let Some(problem) = record.problem {
+            return Err(problem.to_owned());
+        }
+        // Programs leave out empty fields at the end, or add some.
+        let extra = record.fields.iter().skip(self.columns.len());
+        if extra.clone().any(|field| !field.trim().is_empty()) {
+            return Err(format!(
+                "{} fields, expected {} as in the header line",
+                record.fields.len(),
+                self.columns.len()
+            ));
+        }
+        let mut draft = Draft::default();
+        for (column, field) in self.columns.iter().zip(&record.fields) {
+            if let Some(column) = column {
+                draft.set(column, field);
+            }
+        }
+        Ok(draft)
+    }
+}
+
+/// The fields of one record while its lines are put together.
+#[derive(Debug, Default)]
+struct Record {
+    fields: Vec<String>,
+    state: State,
+    problem: Option<&'static str>,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Nothing of the record was read, or its last line has ended outside quotes.
+    #[default]
+    Between,
+    /// In a field without quotes.
+    Plain,
+    /// Between quotes.
+    Quoted,
+    /// Behind a quote that closes a field, or is the first half of one that stands for itself.
+    QuoteSeen,
+}
+
+impl Record {
+    fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    fn is_complete(&self) -> bool {
+        self.state == State::Between
+    }
+
+    /// Adds a line of the record.
+    fn add(&mut self, line: &str, delimiter: char) {
+        if self.state == State::Quoted {
+            // The line end belongs to the field.
+            self.push('\n');
+        } else {
+            self.fields.push(String::new());
+        }
+        if self.state == State::Between {
+            self.state = State::Plain;
+        }
+        for character in line.chars() {
+            self.take(character, delimiter);
+        }
+        if self.state != State::Quoted {
+            self.state = State::Between;
+        }
+    }
+
+    fn take(&mut self, character: char, delimiter: char) {
+        match self.state {
+            State::Quoted if character == '"' => self.state = State::QuoteSeen,
+            State::Quoted => self.push(character),
+            State::QuoteSeen if character == '"' => {
+                self.push('"');
+                self.state = State::Quoted;
+            }
+            State::Between | State::Plain | State::QuoteSeen if character == delimiter => {
+                self.fields.push(String::new());
+                self.state = State::Plain;
+            }
+            State::QuoteSeen if character.is_whitespace() => {}
+            State::QuoteSeen => {
+                self.problem = Some("text behind a closing quote, expected the delimiter");
+            }
+            State::Between | State::Plain => {
+                let is_first = self
+                    .fields
+                    .last()
+                    .is_some_and(|field| field.trim().is_empty());
+                if character == '"' && is_first {
+                    // Spaces in front of a quote are none of the field.
+                    if let Some(field) = self.fields.last_mut() {
+                        field.clear();
+                    }
+                    self.state = State::Quoted;
+                } else {
+                    self.push(character);
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, character: char) {
+        if let Some(field) = self.fields.last_mut() {
+            field.push(character);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_record(lines: &[&str], delimiter: char, expected: &[&str]) {
+        let mut record = Record::default();
+        for (number, line) in lines.iter().enumerate() {
+            assert!(number == 0 || !record.is_complete(), "{lines:?}");
+            record.add(line, delimiter);
+        }
+        assert!(record.is_complete(), "{lines:?}");
+        assert_eq!(record.fields, expected, "{lines:?}");
+        assert_eq!(record.problem, None);
+    }
+
+    #[test]
+    fn fields_are_read_by_rfc_4180() {
+        check_record(&["a,b,c"], ',', &["a", "b", "c"]);
+        check_record(&[""], ',', &[""]);
+        check_record(&[",,"], ',', &["", "", ""]);
+        check_record(&["\"a,b\",c"], ',', &["a,b", "c"]);
+        check_record(&["\"a \"\"b\"\"\",\"\""], ',', &["a \"b\"", ""]);
+        check_record(&["\"a", "b\",c"], ',', &["a\nb", "c"]);
+        check_record(&["\"a", "", "\""], ',', &["a\n\n"]);
+        check_record(&["a;b,c"], ';', &["a", "b,c"]);
+        check_record(&["a\t\"b\t\"\t"], '\t', &["a", "b\t", ""]);
+        check_record(&["5\" disk, \"quoted\" "], ',', &["5\" disk", "quoted"]);
+    }
+
+    #[test]
+    fn text_behind_a_closing_quote_is_a_problem() {
+        let mut record = Record::default();
+        record.add("\"a\"b,c", ',');
+        assert!(record.problem.is_some());
+        assert_eq!(record.fields, ["a", "c"]);
+    }
+
+    fn read(text: &str) -> Vec<(u64, Result<Draft, String>)> {
+        let mut rows = CsvRows::open("list.csv", text.as_bytes(), &BTreeSet::new()).unwrap();
+        let mut read = Vec::new();
+        while let Some(row) = rows.next().unwrap() {
+            read.push((row.line, row.said));
+        }
+        read
+    }
+
+    #[test]
+    fn columns_are_found_by_their_names() {
+        for (header, row) in [
+            ("url,lastmod,priority", "/a,2026-01-02,0.3"),
+            ("Priority;LastMod;ignored;LOC", "0.3;2026-01-02;x;/a"),
+            ("last_mod\tpriority\turl", "2026-01-02\t0.3\t/a"),
+            (
+                "\"url\",\"lastmod\",\"priority\"",
+                "\"/a\",\"2026-01-02\",\"0.3\",,",
+            ),
+        ] {
+            let rows = read(&format!("{header}\r\n{row}\r\n"));
+            let [(2, Ok(draft))] = &rows[..] else {
+                panic!("{header}: {rows:?}");
+            };
+            assert_eq!(draft.loc, "/a");
+            let texts = [
+                Some("2026-01-02".to_owned()),
+                None,
+                Some("0.3".to_owned()),
+                None,
+            ];
+            assert_eq!(draft.given.texts(), texts, "{header}");
+        }
+    }
+
+    #[test]
+    fn lines_are_counted_through_quoted_fields() {
+        let rows = read("url,title\n/a,\"two\nlines\"\n\n/b,one\n/c,\"open\n/d,x\n");
+        let lines: Vec<(u64, bool)> = rows
+            .iter()
+            .map(|(line, said)| (*line, said.is_ok()))
+            .collect();
+        assert_eq!(lines, [(2, true), (5, true), (6, false)]);
+    }
+
+    #[test]
+    fn a_row_with_more_fields_than_columns_is_left_out() {
+        let rows = read("url,priority\n/a,0.5,x\n/b\n/c,,\n");
+        let ok: Vec<bool> = rows.iter().map(|(_, said)| said.is_ok()).collect();
+        assert_eq!(ok, [false, true, true]);
+        assert_eq!(
+            rows[0].1.as_ref().unwrap_err(),
+            "3 fields, expected 2 as in the header line"
+        );
+    }
+
+    #[test]
+    fn a_table_without_a_column_of_urls_is_refused() {
+        let Err(error) = CsvRows::open("list.csv", &b"# x\nname,lastmod\n"[..], &BTreeSet::new())
+        else {
+            panic!("it was read");
+        };
+        assert_eq!(
+            error.to_string(),
+            "list.csv:2: no header line, expected one that names the columns, `url` or `loc` among them"
+        );
+    }
+}

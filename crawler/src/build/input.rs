@@ -1,0 +1,176 @@
+//! From the bytes of a list to its rows: undoes gzip by its magic bytes, finds out which format it is.
+
+use std::{
+    collections::BTreeSet,
+    io::{self, BufRead, BufReader, Cursor, Read},
+};
+
+use flate2::bufread::MultiGzDecoder;
+
+use super::{
+    BuildError,
+    csv::{self, CsvRows},
+    draft::Draft,
+    lines::Lines,
+    ndjson::NdjsonRows,
+    sitemap::SitemapRows,
+    text::{TextRows, is_silent},
+};
+use crate::config::InputFormat;
+
+/// How many bytes are looked at to find out the format: comments in front of the first line, and the
+/// header line of a table with many columns.
+const HEAD_BYTES: u64 = 64 * 1024;
+
+/// Bytes that are read at once.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// The first two bytes of every gzip member (RFC 1952 section 2.3.1).
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// One entry of a list.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// Where it begins, from 1.
+    pub(super) line: u64,
+    /// What it says, or why it cannot be used.
+    pub(super) said: Result<Draft, String>,
+}
+
+type Bytes = Box<dyn BufRead + Send>;
+
+/// The rows of a list in whatever format.
+pub(super) enum Rows {
+    Text(TextRows<Bytes>),
+    Csv(CsvRows<Bytes>),
+    Ndjson(NdjsonRows<Bytes>),
+    Sitemap(Box<SitemapRows<Bytes>>),
+}
+
+impl Rows {
+    /// Begins to read a list; `format` is found out when none is given, `wanted` are the fields that own
+    /// elements ask for.
+    pub(super) fn open(
+        name: &str,
+        bytes: Box<dyn Read + Send>,
+        format: Option<InputFormat>,
+        wanted: &BTreeSet<String>,
+    ) -> Result<Self, BuildError> {
+        let broken = |line| {
+            move |source| BuildError::Broken {
+                name: name.to_owned(),
+                line,
+                source,
+            }
+        };
+        let (head, raw) = peek(bytes).map_err(broken(0))?;
+        let (head, input): (Vec<u8>, Bytes) = if head.starts_with(&GZIP_MAGIC) {
+            let unpacked = Box::new(MultiGzDecoder::new(raw));
+            let (head, input) = peek(unpacked).map_err(broken(0))?;
+            (head, input)
+        } else {
+            (head, raw)
+        };
+        Ok(match format.unwrap_or_else(|| detect(&head)) {
+            InputFormat::Text => Self::Text(TextRows(Lines::new(input))),
+            InputFormat::Csv => Self::Csv(CsvRows::open(name, input, wanted)?),
+            InputFormat::Ndjson => Self::Ndjson(NdjsonRows::new(Lines::new(input), wanted)),
+            InputFormat::Sitemap => Self::Sitemap(Box::new(SitemapRows::new(input))),
+        })
+    }
+
+    /// The next entry.
+    pub(super) fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
+        let (row, line) = match self {
+            Self::Text(rows) => (rows.next(), rows.0.number()),
+            Self::Csv(rows) => (rows.next(), rows.line()),
+            Self::Ndjson(rows) => (rows.next(), rows.line()),
+            Self::Sitemap(rows) => return rows.next(name),
+        };
+        row.map_err(|source| BuildError::Broken {
+            name: name.to_owned(),
+            line,
+            source,
+        })
+    }
+
+    /// Bytes that were read, after decompression.
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Self::Text(rows) => rows.0.bytes(),
+            Self::Csv(rows) => rows.bytes(),
+            Self::Ndjson(rows) => rows.bytes(),
+            Self::Sitemap(rows) => rows.bytes(),
+        }
+    }
+
+    /// Names of columns and keys that mean nothing here.
+    pub(super) fn unused_columns(&self) -> Vec<String> {
+        match self {
+            Self::Csv(rows) => rows.unused().to_vec(),
+            Self::Ndjson(rows) => rows.unused().to_vec(),
+            Self::Text(_) | Self::Sitemap(_) => Vec::new(),
+        }
+    }
+}
+
+/// The first bytes of an input, and all of it.
+fn peek(mut bytes: Box<dyn Read + Send>) -> io::Result<(Vec<u8>, Bytes)> {
+    let mut head = Vec::new();
+    bytes.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
+    let whole = Cursor::new(head.clone()).chain(bytes);
+    Ok((
+        head,
+        Box::new(BufReader::with_capacity(BUFFER_BYTES, whole)),
+    ))
+}
+
+/// The format of a list by its first line that says anything.
+fn detect(head: &[u8]) -> InputFormat {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        // Only documents say how they are encoded.
+        return InputFormat::Sitemap;
+    }
+    let text = String::from_utf8_lossy(head);
+    let first = text
+        .split(['\n', '\r'])
+        .map(str::trim)
+        .find(|line| !is_silent(line))
+        .unwrap_or_default();
+    if first.starts_with('<') {
+        InputFormat::Sitemap
+    } else if first.starts_with(['{', '[']) {
+        InputFormat::Ndjson
+    } else if csv::delimiter_of(first).is_some() {
+        InputFormat::Csv
+    } else {
+        InputFormat::Text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_is_told_by_its_first_line() {
+        fn check(text: &str, expected: InputFormat) {
+            assert_eq!(detect(text.as_bytes()), expected, "{text:?}");
+            let marked = format!("\u{feff}{text}");
+            assert_eq!(detect(marked.as_bytes()), expected, "{marked:?}");
+        }
+        check("", InputFormat::Text);
+        check("https://example.com/\n", InputFormat::Text);
+        check("/a,b;c\n", InputFormat::Text);
+        check("# url,lastmod\n\n/a\n", InputFormat::Text);
+        check("url,lastmod\n", InputFormat::Csv);
+        check("\n# export\n\"Priority\";\"LOC\"\r\n", InputFormat::Csv);
+        check("id\turl\tlastmod", InputFormat::Csv);
+        check("loc\n/a\n", InputFormat::Csv);
+        check("  {\"loc\": \"/a\"}\n", InputFormat::Ndjson);
+        check("[\n{\"loc\": \"/a\"}\n]", InputFormat::Ndjson);
+        check("\n <?xml version='1.0'?>", InputFormat::Sitemap);
+        check("<urlset>", InputFormat::Sitemap);
+    }
+}

@@ -1,0 +1,154 @@
+//! The lines of an input, whatever ends them, in bounded memory.
+
+use std::io::{self, BufRead};
+
+/// Longest line, or record of several lines, in bytes: a thousand images of 2,047 characters, and room.
+pub(super) const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
+
+/// One line after the other; `\n`, `\r\n` and `\r` end a line.
+pub(super) struct Lines<R> {
+    input: R,
+    /// The line that was read last, from 1.
+    number: u64,
+    bytes: u64,
+    line: Vec<u8>,
+    /// The last line ended in `\r`: a `\n` that follows belongs to it.
+    skips_line_feed: bool,
+}
+
+/// Why a line is no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum LineError {
+    #[error("a line of more than 4 MiB")]
+    TooLong,
+    #[error("bytes that are not UTF-8, expected a list in UTF-8")]
+    NotUtf8,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self {
+            input,
+            number: 0,
+            bytes: 0,
+            line: Vec::new(),
+            skips_line_feed: false,
+        }
+    }
+
+    /// The line that was read last, from 1.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Bytes that were read.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The next line without its end; `None` behind the last one.
+    pub(super) fn next(&mut self) -> io::Result<Option<Result<&str, LineError>>> {
+        self.line.clear();
+        let mut is_too_long = false;
+        let mut has_begun = false;
+        loop {
+            let buffer = match self.input.fill_buf() {
+                Ok(buffer) => buffer,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            if buffer.is_empty() {
+                if !has_begun {
+                    return Ok(None);
+                }
+                break;
+            }
+            if self.skips_line_feed {
+                self.skips_line_feed = false;
+                if buffer.first() == Some(&b'\n') {
+                    self.input.consume(1);
+                    self.bytes += 1;
+                    continue;
+                }
+            }
+            has_begun = true;
+            let end = memchr::memchr2(b'\n', b'\r', buffer);
+            let (piece, rest) = buffer.split_at(end.unwrap_or(buffer.len()));
+            if self.line.len() + piece.len() > MAX_LINE_BYTES {
+                is_too_long = true;
+                self.line.clear();
+            }
+            if !is_too_long {
+                self.line.extend_from_slice(piece);
+            }
+            self.skips_line_feed = rest.first() == Some(&b'\r');
+            let taken = piece.len() + usize::from(end.is_some());
+            self.input.consume(taken);
+            self.bytes += taken as u64;
+            if end.is_some() {
+                break;
+            }
+        }
+        self.number += 1;
+        if is_too_long {
+            return Ok(Some(Err(LineError::TooLong)));
+        }
+        let line = match self.number {
+            1 => self
+                .line
+                .strip_prefix(b"\xef\xbb\xbf")
+                .unwrap_or(&self.line),
+            _ => &self.line,
+        };
+        Ok(Some(
+            std::str::from_utf8(line).map_err(|_| LineError::NotUtf8),
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    fn check(text: &[u8], expected: &[&str]) {
+        // Whatever arrives together.
+        for capacity in [1, 2, 3, 100] {
+            let mut lines = Lines::new(BufReader::with_capacity(capacity, text));
+            let mut found = Vec::new();
+            while let Some(line) = lines.next().unwrap() {
+                found.push(line.map_or_else(|error| format!("{error:?}"), str::to_owned));
+            }
+            assert_eq!(found, expected, "{}", text.escape_ascii());
+            assert_eq!(lines.bytes(), text.len() as u64);
+            assert_eq!(lines.number(), expected.len() as u64);
+        }
+    }
+
+    #[test]
+    fn every_line_end_counts_once() {
+        check(b"", &[]);
+        check(b"a", &["a"]);
+        check(b"a\n", &["a"]);
+        check(b"a\nb", &["a", "b"]);
+        check(b"a\r\nb\r\n", &["a", "b"]);
+        check(b"a\rb\r", &["a", "b"]);
+        check(b"a\r\r\nb\n\n", &["a", "", "b", ""]);
+        check(b"\xef\xbb\xbfa\n\xef\xbb\xbfb", &["a", "\u{feff}b"]);
+        check(b"a\n\xff\nb", &["a", "NotUtf8", "b"]);
+    }
+
+    #[test]
+    fn a_line_without_end_costs_that_line_only() {
+        let mut text = b"first\n".to_vec();
+        text.resize(text.len() + MAX_LINE_BYTES + 1, b'x');
+        text.extend_from_slice(b"\nlast\n");
+        let mut lines = Lines::new(&text[..]);
+        assert_eq!(lines.next().unwrap(), Some(Ok("first")));
+        assert_eq!(lines.next().unwrap(), Some(Err(LineError::TooLong)));
+        assert!(lines.line.capacity() <= 2 * MAX_LINE_BYTES);
+        assert_eq!(lines.next().unwrap(), Some(Ok("last")));
+        assert_eq!(lines.next().unwrap(), None);
+    }
+}

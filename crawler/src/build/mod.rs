@@ -1,0 +1,520 @@
+//! A site from inputs instead of from requests: lists of URLs, sitemaps, folders of HTML files. It
+//! fills a store with the records of one run, and the set is published from that store as after a crawl;
+//! nothing here sorts, writes sitemaps or touches the network.
+//!
+//! ```text
+//! list     -> gzip, format -> rows -> checked values -> store (sorts, keeps the best of each URL)
+//! folder   -> walk -> one record per file, judged like a crawled page -> store
+//! ```
+//!
+//! A line that cannot be used costs that line, a value that cannot be used costs that value; each is
+//! told with file and line. An input that breaks off ends the run: half a list is no list. Memory is
+//! bounded by the longest line, never by the number of lines.
+
+mod csv;
+mod draft;
+mod folder;
+mod input;
+mod lines;
+mod media_type;
+mod ndjson;
+mod sitemap;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::BTreeSet,
+    fmt,
+    io::{self, Read},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use encoding_rs::UTF_8;
+use jiff::{Timestamp, ToSpan as _};
+use sitemap_core::{Loc, extension::Extensions};
+use url::Url;
+
+use self::{
+    draft::Draft,
+    input::{Row, Rows},
+};
+use crate::{
+    config::{Config, ElementValue},
+    page::{Outcome, Reason, RunId, extensions_from_json},
+    parse::ParseConfigError,
+    scope::{Judgement, Scope, ScopeError},
+    site::Site,
+    store::{GivenUrl, Giving, Store, StoreError},
+    url_key::UrlKey,
+    verdict::{self, Policy},
+};
+
+/// What a site is made of.
+pub enum Source {
+    /// A file, or a folder of HTML files.
+    Path(PathBuf),
+    /// An open list, e.g. standard input, and what it is called.
+    Open {
+        /// For messages.
+        name: String,
+        /// Its bytes.
+        bytes: Box<dyn Read + Send>,
+    },
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(path) => f.debug_tuple("Path").field(path).finish(),
+            Self::Open { name, .. } => f.debug_tuple("Open").field(name).finish(),
+        }
+    }
+}
+
+/// What to load.
+#[derive(Clone, Copy)]
+pub struct LoadRequest<'a> {
+    /// The site: its directory is the scope, and what relative URLs are relative to.
+    pub site: &'a Site,
+    /// Scope, identity and page rules as for a crawl, and the settings of [`Config::build`].
+    pub config: &'a Config,
+    /// The run that the records belong to.
+    pub run: RunId,
+    /// The time of this run: what changed later did not change.
+    pub now: Timestamp,
+    /// Asked from time to time: whether to give up.
+    pub is_stopped: &'a dyn Fn() -> bool,
+}
+
+impl fmt::Debug for LoadRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoadRequest")
+            .field("site", &self.site)
+            .field("run", &self.run)
+            .field("now", &self.now)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What was loaded.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// Entries of lists and sitemaps that name a URL, usable or not.
+    pub entries: u64,
+    /// Lines and entries that were left out because they cannot be used.
+    pub left_out: u64,
+    /// Values that were left out of entries that are otherwise used.
+    pub values_left_out: u64,
+    /// Entries outside the site's directory.
+    pub outside: u64,
+    /// Entries for a URL that has another one, which counts.
+    pub repeated: u64,
+    /// Files of folders that were looked at.
+    pub files: u64,
+    /// Bytes that were read, after decompression.
+    pub bytes: u64,
+    /// What the user should know, each a sentence.
+    pub notices: Vec<String>,
+}
+
+impl Loaded {
+    /// Whether something that was given could not be used as it is.
+    pub fn has_faults(&self) -> bool {
+        self.left_out > 0 || self.values_left_out > 0
+    }
+}
+
+/// What became of a line that is not used as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemarkKind {
+    /// The line, or the entry, is left out.
+    LeftOut,
+    /// A value of it is left out.
+    ValueLeftOut,
+    /// It is about a page outside the site's directory.
+    Outside,
+}
+
+/// A line of an input that is not used as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// Which input.
+    pub source: Arc<str>,
+    /// Line of it, from 1, after decompression.
+    pub line: u64,
+    /// What became of it.
+    pub kind: RemarkKind,
+    /// What is wrong, and what was expected.
+    pub message: String,
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            source,
+            line,
+            kind,
+            message,
+        } = self;
+        let what = match kind {
+            RemarkKind::LeftOut => "left out",
+            RemarkKind::ValueLeftOut => "value left out",
+            RemarkKind::Outside => "not listed",
+        };
+        write!(f, "{source}:{line}: {what}: {message}")
+    }
+}
+
+/// What is told while inputs are read.
+#[derive(Debug)]
+pub enum News<'a> {
+    /// Something is not used as it is.
+    Remark(&'a Remark),
+    /// So much was read so far; comes every few thousand entries or files.
+    Progress(&'a Loaded),
+}
+
+/// Why nothing can be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// An input cannot be opened.
+    #[error("failed to open {name}")]
+    Open {
+        /// Which input.
+        name: String,
+        /// The system's words.
+        #[source]
+        source: io::Error,
+    },
+    /// An input broke off; what it said so far is not used.
+    #[error("failed to read {name} behind line {line}; nothing is published from half an input")]
+    Broken {
+        /// Which input.
+        name: String,
+        /// The last line that was read.
+        line: u64,
+        /// What went wrong.
+        #[source]
+        source: io::Error,
+    },
+    /// An input is none of the formats that are read.
+    #[error("{name}:{line}: {problem}")]
+    Format {
+        /// Which input.
+        name: String,
+        /// Where it shows.
+        line: u64,
+        /// What was found, and what was expected.
+        problem: String,
+    },
+    /// A folder holds more than is walked through.
+    #[error("{} {problem}", path.display())]
+    TooMuch {
+        /// Which folder.
+        path: PathBuf,
+        /// Which bound it is over.
+        problem: String,
+    },
+    /// A rule of the scope cannot be used.
+    #[error(transparent)]
+    Scope(#[from] ScopeError),
+    /// A page rule cannot be used.
+    #[error(transparent)]
+    Rules(#[from] ParseConfigError),
+    /// [`LoadRequest::is_stopped`] said so.
+    #[error("stopped before anything was published")]
+    Stopped,
+    /// The store failed.
+    #[error("failed to keep what the inputs say")]
+    Store(#[from] StoreError),
+}
+
+/// Entries or files between two words about the progress, and two looks at whether to stop.
+const PROGRESS_STEP: u64 = 4_096;
+
+/// How much later than now a page may have changed: clocks and zones differ.
+const MAX_AHEAD_HOURS: i64 = 24;
+
+/// Loads `sources` into `store` as the records of [`LoadRequest::run`], which has to be begun. Folders
+/// first: what a page of a folder says of itself goes before what a list says of its URL.
+///
+/// # Errors
+/// The records of the run are not complete, and must not be published; see [`BuildError`].
+pub fn load(
+    store: &mut dyn Store,
+    sources: Vec<Source>,
+    request: &LoadRequest<'_>,
+    tell: &mut dyn FnMut(News<'_>),
+) -> Result<Loaded, BuildError> {
+    let scope = Scope::new(request.site, &request.config.scope)?;
+    let mut loaded = Loaded::default();
+    let (folders, lists): (Vec<_>, Vec<_>) = sources
+        .into_iter()
+        .partition(|source| matches!(source, Source::Path(path) if path.is_dir()));
+    for folder in folders {
+        if let Source::Path(path) = folder {
+            folder::load(store, &path, request, &scope, &mut loaded, tell)?;
+        }
+    }
+    let mut lists = Lists {
+        request,
+        scope: &scope,
+        base: request.site.start.to_url(),
+        latest: request.now + MAX_AHEAD_HOURS.hours(),
+        wanted: wanted_fields(request.config),
+        waiting: lists.into_iter(),
+        current: None,
+        loaded,
+        tell,
+    };
+    let mut failure = None;
+    let gave = store.give(request.run, &mut || match lists.next() {
+        Ok(Some(url)) => Giving::Url(url),
+        Ok(None) => Giving::End,
+        Err(error) => {
+            failure = Some(error);
+            Giving::GiveUp
+        }
+    })?;
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    let mut loaded = lists.loaded;
+    loaded.repeated = gave.repeated;
+    Ok(loaded)
+}
+
+/// The URLs of all lists, one after the other.
+struct Lists<'a> {
+    request: &'a LoadRequest<'a>,
+    scope: &'a Scope,
+    base: Url,
+    /// No page changed later.
+    latest: Timestamp,
+    /// Fields of inputs that elements of own namespaces ask for.
+    wanted: BTreeSet<String>,
+    waiting: std::vec::IntoIter<Source>,
+    current: Option<List>,
+    loaded: Loaded,
+    tell: &'a mut dyn FnMut(News<'_>),
+}
+
+/// A list that is being read.
+struct List {
+    name: Arc<str>,
+    rows: Rows,
+    /// Bytes of it that are counted.
+    counted: u64,
+}
+
+impl Lists<'_> {
+    /// The next URL of the site.
+    fn next(&mut self) -> Result<Option<GivenUrl>, BuildError> {
+        loop {
+            let Some(list) = &mut self.current else {
+                let Some(source) = self.waiting.next() else {
+                    return Ok(None);
+                };
+                self.current = Some(self.open(source)?);
+                continue;
+            };
+            let row = list.rows.next(&list.name)?;
+            self.loaded.bytes += list.rows.bytes() - list.counted;
+            list.counted = list.rows.bytes();
+            let Some(Row { line, said }) = row else {
+                let name = Arc::clone(&list.name);
+                let unused = list.rows.unused_columns();
+                self.note_unused(&name, &unused);
+                self.current = None;
+                continue;
+            };
+            self.loaded.entries += 1;
+            if self.loaded.entries % PROGRESS_STEP == 1 {
+                (self.tell)(News::Progress(&self.loaded));
+                if (self.request.is_stopped)() {
+                    return Err(BuildError::Stopped);
+                }
+            }
+            let url = match said {
+                Ok(draft) => self.url(line, draft),
+                Err(problem) => {
+                    self.remark(line, RemarkKind::LeftOut, problem);
+                    None
+                }
+            };
+            if url.is_some() {
+                return Ok(url);
+            }
+        }
+    }
+
+    fn open(&self, source: Source) -> Result<List, BuildError> {
+        let (name, bytes): (String, Box<dyn Read + Send>) = match source {
+            Source::Open { name, bytes } => (name, bytes),
+            Source::Path(path) => (path.display().to_string(), open_file(&path)?),
+        };
+        let format = self.request.config.build.format;
+        let rows = Rows::open(&name, bytes, format, &self.wanted)?;
+        Ok(List {
+            name: name.into(),
+            rows,
+            counted: 0,
+        })
+    }
+
+    /// The URL of an entry, if it is one of the site.
+    fn url(&mut self, line: u64, draft: Draft) -> Option<GivenUrl> {
+        let identity = &self.request.config.identity;
+        let key = match check_reference(&draft.loc).and_then(|reference| {
+            identity
+                .resolve(&self.base, reference, UTF_8)
+                .map_err(|error| error.to_string())
+        }) {
+            Ok(key) => key,
+            Err(problem) => {
+                let problem = format!("{problem}: {}", quoted(&draft.loc));
+                self.remark(line, RemarkKind::LeftOut, problem);
+                return None;
+            }
+        };
+        if self.scope.judge(&key) == Judgement::Outside {
+            let site = self.request.site;
+            let problem = format!("{key} is outside of {}{}", site.origin, site.directory);
+            self.remark(line, RemarkKind::Outside, problem);
+            return None;
+        }
+        let mut given = draft.given;
+        let mut problems = draft.problems;
+        if !draft.extensions.is_empty() {
+            let (extensions, errors) =
+                extensions_from_json(&draft.extensions, &|text| self.loc(text));
+            given.extensions = extensions;
+            problems.extend(errors.iter().map(ToString::to_string));
+        }
+        // What contradicts the page's own address is known only now.
+        if let Ok(loc) = Loc::parse(key.as_str())
+            && let Err(error) = given.extensions.check(&loc)
+        {
+            problems.push(format!("{error}; the extensions are left out"));
+            given.extensions = Extensions::default();
+        }
+        for problem in problems {
+            self.remark(line, RemarkKind::ValueLeftOut, problem);
+        }
+        if let Some(lastmod) = given
+            .lastmod
+            .take_if(|lastmod| lastmod.latest_instant() > self.latest)
+        {
+            let problem =
+                format!("lastmod {lastmod} is in the future, expected the time of a change");
+            self.remark(line, RemarkKind::ValueLeftOut, problem);
+        }
+        let outcome = Outcome::Given(Box::new(given));
+        let reason = self.reason(&key, &outcome);
+        let Outcome::Given(given) = outcome else {
+            return None;
+        };
+        Some(GivenUrl {
+            key,
+            given: *given,
+            reason,
+        })
+    }
+
+    /// The address of an image, a film or another version, absolute or relative to the base.
+    fn loc(&self, text: &str) -> Result<Loc, String> {
+        let text = check_reference(text)?;
+        let url = self.base.join(text).map_err(|error| error.to_string())?;
+        Loc::parse(url.as_str()).map_err(|error| format!("{error}: {}", quoted(text)))
+    }
+
+    fn reason(&self, key: &UrlKey, outcome: &Outcome) -> Reason {
+        verdict::judge(
+            key,
+            outcome,
+            None,
+            self.scope,
+            &Policy::default(),
+            self.request.now,
+        )
+        .reason
+    }
+
+    fn remark(&mut self, line: u64, kind: RemarkKind, message: String) {
+        let source = self.current.as_ref().map(|list| Arc::clone(&list.name));
+        match kind {
+            RemarkKind::LeftOut => self.loaded.left_out += 1,
+            RemarkKind::ValueLeftOut => self.loaded.values_left_out += 1,
+            RemarkKind::Outside => self.loaded.outside += 1,
+        }
+        let remark = Remark {
+            source: source.unwrap_or_default(),
+            line,
+            kind,
+            message,
+        };
+        (self.tell)(News::Remark(&remark));
+    }
+
+    fn note_unused(&mut self, name: &str, columns: &[String]) {
+        if !columns.is_empty() {
+            let names = columns.join(", ");
+            self.loaded.notices.push(format!(
+                "{name}: nothing is known of the fields {names}; they are not used"
+            ));
+        }
+    }
+}
+
+fn wanted_fields(config: &Config) -> BTreeSet<String> {
+    let namespaces = config.publish.entries.namespaces.iter();
+    let values = namespaces
+        .flat_map(|namespace| &namespace.elements)
+        .map(|element| &element.value);
+    values
+        .filter_map(|value| match value {
+            ElementValue::Field(name) => Some(name.clone()),
+            ElementValue::Constant(_) | ElementValue::Selected { .. } => None,
+        })
+        .collect()
+}
+
+fn open_file(path: &Path) -> Result<Box<dyn Read + Send>, BuildError> {
+    match std::fs::File::open(path) {
+        Ok(file) => Ok(Box::new(file)),
+        Err(source) => Err(BuildError::Open {
+            name: path.display().to_string(),
+            source,
+        }),
+    }
+}
+
+/// Refuses what is no URL, absolute or relative, although a URL parser would make one of it.
+fn check_reference(text: &str) -> Result<&str, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err("there is no URL".to_owned());
+    }
+    if text.contains(|character: char| character.is_whitespace() || character.is_control()) {
+        return Err("white space inside a URL, expected one URL".to_owned());
+    }
+    if text.contains(['<', '>', '"']) {
+        return Err("not a URL".to_owned());
+    }
+    Ok(text)
+}
+
+/// Longest text of an input that is repeated in a message, in characters.
+const MAX_QUOTED: usize = 100;
+
+/// Text of an input in a message.
+fn quoted(text: &str) -> String {
+    match text.char_indices().nth(MAX_QUOTED) {
+        Some((end, _)) => format!("\"{}...\"", text.split_at(end).0),
+        None => format!("\"{text}\""),
+    }
+}

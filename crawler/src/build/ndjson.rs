@@ -1,0 +1,179 @@
+//! NDJSON: one JSON object per line, with the names of the protocol as keys.
+
+use std::{
+    collections::BTreeSet,
+    io::{self, BufRead},
+};
+
+use serde_json::{Map, Value};
+
+use super::{
+    draft::{Draft, Field},
+    input::Row,
+    lines::Lines,
+    quoted,
+};
+
+/// Names of unknown keys that are kept to be told.
+const MAX_UNUSED: usize = 20;
+
+/// The rows of an NDJSON list.
+pub(super) struct NdjsonRows<R> {
+    lines: Lines<R>,
+    unused: Vec<String>,
+    /// Names that own elements ask for.
+    wanted: BTreeSet<String>,
+}
+
+impl<R: BufRead> NdjsonRows<R> {
+    pub(super) fn new(lines: Lines<R>, wanted: &BTreeSet<String>) -> Self {
+        Self {
+            lines,
+            unused: Vec::new(),
+            wanted: wanted.clone(),
+        }
+    }
+
+    pub(super) fn line(&self) -> u64 {
+        self.lines.number()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.lines.bytes()
+    }
+
+    /// Keys that nothing is known of, as far as they are kept.
+    pub(super) fn unused(&self) -> &[String] {
+        &self.unused
+    }
+
+    pub(super) fn next(&mut self) -> io::Result<Option<Row>> {
+        loop {
+            let Some(line) = self.lines.next()? else {
+                return Ok(None);
+            };
+            let said = match line.map(str::trim) {
+                Ok("") => continue,
+                Ok(line) => {
+                    object(line).map(|object| draft(&object, &self.wanted, &mut self.unused))
+                }
+                Err(error) => Err(error.to_string()),
+            };
+            let line = self.lines.number();
+            return Ok(Some(Row { line, said }));
+        }
+    }
+}
+
+fn object(line: &str) -> Result<Map<String, Value>, String> {
+    match serde_json::from_str(line) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(format!(
+            "expected one JSON object per line, found {}",
+            quoted(line)
+        )),
+        Err(error) => Err(format!("expected one JSON object per line: {error}")),
+    }
+}
+
+fn draft(
+    object: &Map<String, Value>,
+    wanted: &BTreeSet<String>,
+    unused: &mut Vec<String>,
+) -> Draft {
+    let mut draft = Draft::default();
+    for (key, value) in object {
+        let Some(field) = Field::named(key, wanted) else {
+            if unused.len() < MAX_UNUSED && !unused.contains(key) {
+                unused.push(key.clone());
+            }
+            continue;
+        };
+        match value {
+            Value::Null => {}
+            value if let Field::Extension(name) = field => extend(&mut draft, name, value),
+            Value::String(text) => draft.set(&field, text),
+            Value::Number(number) if matches!(field, Field::Priority | Field::Own(_)) => {
+                draft.set(&field, &number.to_string());
+            }
+            Value::Bool(flag) if matches!(field, Field::Own(_)) => {
+                draft.set(&field, &flag.to_string());
+            }
+            Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                draft.problems.push(format!(
+                    "{key}: expected text, found {}",
+                    quoted(&value.to_string())
+                ));
+            }
+        }
+    }
+    draft
+}
+
+/// Adds a value, or each of a list.
+fn extend(draft: &mut Draft, name: &str, value: &Value) {
+    match value {
+        Value::Array(values) => values
+            .iter()
+            .for_each(|value| draft.add(name, value.clone())),
+        single => draft.add(name, single.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<(u64, Result<Draft, String>)> {
+        let mut rows = NdjsonRows::new(Lines::new(text.as_bytes()), &BTreeSet::new());
+        let mut read = Vec::new();
+        while let Some(row) = rows.next().unwrap() {
+            read.push((row.line, row.said));
+        }
+        read
+    }
+
+    #[test]
+    fn values_may_be_texts_or_numbers() {
+        let rows = read(concat!(
+            "{\"loc\":\"/a\",\"priority\":0.8,\"changefreq\":\"Daily\"}\n",
+            "\n",
+            "{\"url\":\"/b\",\"lastmod\":\"2026-01-02\",\"priority\":\"1\",\"changefreq\":null}\n",
+        ));
+        let [(1, Ok(first)), (3, Ok(second))] = &rows[..] else {
+            panic!("{rows:?}");
+        };
+        assert_eq!(first.loc, "/a");
+        assert_eq!(
+            first.given.texts()[1..3],
+            [Some("daily".to_owned()), Some("0.8".to_owned())]
+        );
+        assert_eq!(second.given.texts()[0].as_deref(), Some("2026-01-02"));
+        assert_eq!(second.given.texts()[1], None);
+        assert!(first.problems.is_empty() && second.problems.is_empty());
+    }
+
+    #[test]
+    fn what_is_no_object_costs_its_line() {
+        let rows = read("[\n{\"loc\":\"/a\"},\n\"/b\"\n{\"loc\":\"/c\"}\n");
+        let ok: Vec<bool> = rows.iter().map(|(_, said)| said.is_ok()).collect();
+        assert_eq!(ok, [false, false, false, true]);
+        for (_, said) in &rows[..3] {
+            let problem = said.as_ref().unwrap_err();
+            assert!(
+                problem.starts_with("expected one JSON object per line"),
+                "{problem}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_kind_costs_that_value() {
+        let rows = read("{\"loc\":\"/a\",\"lastmod\":[1],\"priority\":7}");
+        let [(1, Ok(draft))] = &rows[..] else {
+            panic!("{rows:?}");
+        };
+        assert_eq!(draft.given.texts(), [const { None }; 4]);
+        assert_eq!(draft.problems.len(), 2, "{:?}", draft.problems);
+    }
+}

@@ -1,0 +1,80 @@
+//! Sitemaps of others as an input, through the reader of the protocol: what it forgives is taken.
+
+use std::io::{self, BufRead};
+
+use sitemap_core::{
+    Limits,
+    read::{Item, ReadError, Reader, Severity},
+};
+
+use super::{BuildError, draft::Draft, input::Row};
+
+/// A list may be longer than a sitemap; what bounds it is the disk.
+const LIMITS: Limits = Limits {
+    entries: 1 << 40,
+    bytes: 1 << 50,
+};
+
+/// The entries of a sitemap.
+pub(super) struct SitemapRows<R: BufRead>(Reader<R>);
+
+impl<R: BufRead> SitemapRows<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self(Reader::new(input, LIMITS))
+    }
+
+    /// Bytes that were read.
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.bytes()
+    }
+
+    pub(super) fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
+        let Some(item) = self.0.next() else {
+            return Ok(None);
+        };
+        let line = self.0.entry_position().line;
+        let findings = self.0.take_findings();
+        match item {
+            Ok(Item::Url(entry)) => {
+                let mut draft = Draft::from(entry);
+                // What is an error and did not cost the entry cost it a value.
+                let lost = findings
+                    .iter()
+                    .filter(|finding| finding.severity() == Severity::Error)
+                    .filter(|finding| finding.position.line >= line);
+                draft.problems = lost.map(|finding| finding.problem.to_string()).collect();
+                Ok(Some(Row {
+                    line,
+                    said: Ok(draft),
+                }))
+            }
+            Ok(Item::Sitemap(entry)) => Ok(Some(Row {
+                line,
+                said: Err(format!(
+                    "{} is a sitemap that an index names, expected a page; give the sitemaps of the index instead",
+                    entry.loc
+                )),
+            })),
+            Err(ReadError::Entry(finding)) => Ok(Some(Row {
+                line: finding.position.line,
+                said: Err(finding.problem.to_string()),
+            })),
+            Err(ReadError::File(finding)) => Err(BuildError::Format {
+                name: name.to_owned(),
+                line: finding.position.line,
+                problem: finding.problem.to_string(),
+            }),
+            Err(ReadError::Io(source)) => Err(self.broken(name, source)),
+            // The reader may learn to fail in new ways; none of them is a line.
+            Err(error) => Err(self.broken(name, io::Error::other(error))),
+        }
+    }
+
+    fn broken(&self, name: &str, source: io::Error) -> BuildError {
+        BuildError::Broken {
+            name: name.to_owned(),
+            line: self.0.entry_position().line,
+            source,
+        }
+    }
+}

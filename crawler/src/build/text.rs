@@ -1,0 +1,33 @@
+//! Plain text: one URL per line. Blank lines and lines that begin with `#` are the writer's own.
+
+use std::io::{self, BufRead};
+
+use super::{draft::Draft, input::Row, lines::Lines};
+
+/// The rows of a plain list.
+pub(super) struct TextRows<R>(pub(super) Lines<R>);
+
+impl<R: BufRead> TextRows<R> {
+    pub(super) fn next(&mut self) -> io::Result<Option<Row>> {
+        loop {
+            let Some(line) = self.0.next()? else {
+                return Ok(None);
+            };
+            let said = match line.map(str::trim) {
+                Ok(line) if is_silent(line) => continue,
+                Ok(line) => Ok(Draft {
+                    loc: line.to_owned(),
+                    ..Draft::default()
+                }),
+                Err(error) => Err(error.to_string()),
+            };
+            let line = self.0.number();
+            return Ok(Some(Row { line, said }));
+        }
+    }
+}
+
+/// Whether a trimmed line says nothing.
+pub(super) fn is_silent(line: &str) -> bool {
+    line.is_empty() || line.starts_with('#')
+}

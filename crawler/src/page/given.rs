@@ -1,0 +1,61 @@
+//! What an input of the user's says of a URL, as values and as text.
+
+mod read;
+mod write;
+
+use std::{cmp::Reverse, collections::BTreeMap};
+
+use sitemap_core::{ChangeFreq, LastMod, Priority, extension::Extensions};
+
+pub use self::read::{GivenExtensionsError, extensions_from_json};
+
+/// What an input of the user's says of a URL, checked: it is written as it is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Given {
+    /// When the page changed.
+    pub lastmod: Option<LastMod>,
+    /// How often it changes.
+    pub changefreq: Option<ChangeFreq>,
+    /// Its weight within the site.
+    pub priority: Option<Priority>,
+    /// Pictures, films, news, versions in other languages, elements of own namespaces. What search engines
+    /// dropped of them is not kept.
+    pub extensions: Extensions,
+    /// Values for elements of own namespaces, by the name of the input's field.
+    pub fields: BTreeMap<String, String>,
+}
+
+impl Given {
+    /// Seconds since 1970 of the change; `None` when nothing is said of it.
+    pub fn changed_second(&self) -> Option<i64> {
+        Some(self.lastmod.as_ref()?.latest_instant().as_second())
+    }
+
+    /// Of several inputs about one URL the one with the smallest rank counts: the newest change, then
+    /// the most text, then the first in the order of the texts. So it does not matter in which order
+    /// they come.
+    pub fn rank(&self) -> impl Ord + use<> {
+        let texts = self.texts();
+        (
+            Reverse(self.changed_second()),
+            Reverse(Self::weight(&texts)),
+            texts,
+        )
+    }
+
+    /// How much is said, in bytes.
+    pub fn weight(texts: &[Option<String>; 4]) -> usize {
+        texts.iter().flatten().map(String::len).sum()
+    }
+
+    /// Everything that is said, as text, in the order of the columns of a store: lastmod, changefreq,
+    /// priority, and the extensions with the fields as a JSON object ([`extensions_from_json`]).
+    pub fn texts(&self) -> [Option<String>; 4] {
+        [
+            self.lastmod.as_ref().map(ToString::to_string),
+            self.changefreq.map(|changefreq| changefreq.to_string()),
+            self.priority.map(|priority| priority.to_string()),
+            write::json(&self.extensions, &self.fields),
+        ]
+    }
+}

@@ -1,0 +1,200 @@
+//! Images, films, versions, news and own elements from lists.
+
+use super::*;
+
+/// A date of today, which is news, in W3C form.
+fn today() -> String {
+    let now = std::time::SystemTime::now();
+    let now = httpdate::fmt_http_date(now);
+    let fields: Vec<&str> = now.split(' ').collect();
+    let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let month = months
+        .iter()
+        .position(|month| *month == fields[2])
+        .expect("a month");
+    format!("{}-{:02}-{}", fields[3], month + 1, fields[1])
+}
+
+fn article(title: &str, date: &str) -> Value {
+    json!({
+        "publication": {"name": "The Example", "language": "en"},
+        "publication_date": date,
+        "title": title,
+    })
+}
+
+fn ndjson(rows: &[Value]) -> String {
+    let lines: Vec<String> = rows.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn extensions_of_objects_stand_in_the_entries() {
+    let builds = Builds::new();
+    let list = ndjson(&[
+        json!({"loc": "/plain"}),
+        json!({
+            "loc": "/all",
+            "images": ["a.jpg", {"loc": "https://cdn.example/b.jpg?x=1&y=2"}],
+            "alternates": [{"hreflang": "de", "href": "/de/all"}, {"hreflang": "en", "href": "/all"}],
+            "videos": [{
+                "thumbnail_loc": "/t.jpg", "title": "A <film>", "description": "words",
+                "content_loc": "/v.mp4", "duration": 600, "live": false,
+            }],
+        }),
+    ]);
+    let file = builds.file("list.ndjson", list);
+    builds.build(&[&file]).expect_code(0);
+    let lines = builds.lines();
+    assert_eq!(lines["/plain"], "");
+    for part in [
+        "<image:image><image:loc>https://www.example.com/a.jpg</image:loc></image:image>",
+        "<image:loc>https://cdn.example/b.jpg?x=1&amp;y=2</image:loc>",
+        "hreflang=\"de\" href=\"https://www.example.com/de/all\"",
+        "<video:title>A &lt;film&gt;</video:title>",
+        "<video:duration>600</video:duration>",
+        "<video:live>no</video:live>",
+    ] {
+        assert!(lines["/all"].contains(part), "{part}\n{}", lines["/all"]);
+    }
+    let xml = &builds.published().files["sitemap-root.xml.gz"].xml;
+    for prefix in ["image", "video", "xhtml"] {
+        assert!(xml.contains(&format!("xmlns:{prefix}=")), "{xml}");
+    }
+    assert!(!xml.contains("xmlns:news="), "{xml}");
+}
+
+#[test]
+fn extensions_of_columns_stand_in_the_entries() {
+    let builds = Builds::new();
+    let file = builds.file(
+        "list.csv",
+        "url;image;image;hreflang:de;video_title;video_description;video_thumbnail_loc;video_player_loc;video_tags\n\
+         /a;/1.jpg|/2.jpg;/3.jpg;/de/a;A film;\"words; and\nmore\";/t.jpg;/player;one|two\n",
+    );
+    builds.build(&[&file]).expect_code(0);
+    let line = &builds.lines()["/a"];
+    assert_eq!(line.matches("<image:image>").count(), 3, "{line}");
+    assert_eq!(line.matches("<video:tag>").count(), 2, "{line}");
+    assert!(
+        line.contains("<video:description>words; and more</video:description>"),
+        "{line}"
+    );
+    assert!(line.contains("hreflang=\"de\""), "{line}");
+}
+
+#[test]
+fn a_faulty_extension_costs_no_page() {
+    let builds = Builds::new();
+    let list = ndjson(&[
+        json!({"loc": "/a", "images": ["http://", "/ok.jpg"], "alternates": [{"hreflang": "en-UK", "href": "/"}]}),
+        json!({"loc": "/b", "videos": [{
+            "thumbnail_loc": "t", "title": "t", "description": "d", "content_loc": "/b",
+        }]}),
+    ]);
+    let file = builds.file("list.ndjson", list);
+    let ran = builds.build(&[&file]).expect_code(3);
+    assert_eq!(ran.summary()["input"]["values_left_out"], 3);
+    for words in [
+        "list.ndjson:1: value left out: images[0]: ",
+        "list.ndjson:1: value left out: alternates[0].hreflang: UK is no country",
+        "list.ndjson:2: value left out: <video:content_loc> is the page itself",
+    ] {
+        assert!(ran.stderr.contains(words), "{words}\n{}", ran.stderr);
+    }
+    let lines = builds.lines();
+    assert_eq!(lines["/a"].matches("<image:image>").count(), 1);
+    assert_eq!(lines["/b"], "");
+}
+
+#[test]
+fn news_of_two_days_stand_in_files_of_their_own() {
+    let builds = Builds::new();
+    let today = today();
+    let mut rows = vec![
+        json!({"loc": "/old", "news": article("Old", "2020-01-01")}),
+        json!({"loc": "/page", "lastmod": "2026-01-02"}),
+    ];
+    for number in 0..1_001 {
+        rows.push(
+            json!({"loc": format!("/news/{number:04}"), "news": article("New & fresh", &today)}),
+        );
+    }
+    let file = builds.file("list.ndjson", ndjson(&rows));
+    builds.build(&[&file]).expect_code(0);
+    let published = builds.published();
+    let locations = &published.files["sitemap.xml"].entries;
+    let names: Vec<String> = locations
+        .iter()
+        .map(|(loc, _)| loc.replace(BASE, ""))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "sitemap-root.xml.gz",
+            "sitemap.news.xml.gz",
+            "sitemap-news.xml.gz",
+            "sitemap-news-2.xml.gz"
+        ]
+    );
+    let (first, second) = (
+        &published.files["sitemap-news.xml.gz"],
+        &published.files["sitemap-news-2.xml.gz"],
+    );
+    assert_eq!((first.entries.len(), second.entries.len()), (1_000, 1));
+    assert_eq!(second.entries[0].0, format!("{BASE}news/1000"));
+    assert!(
+        second
+            .xml
+            .contains("<news:title>New &amp; fresh</news:title>"),
+        "{}",
+        second.xml
+    );
+    for part in ["sitemap-root.xml.gz", "sitemap.news.xml.gz"] {
+        assert!(!published.files[part].xml.contains("news:"), "{part}");
+    }
+    // Every page of news is listed like any other.
+    assert_eq!(published.files["sitemap.news.xml.gz"].entries.len(), 1_001);
+    // In place: what is no news any more leaves the file, and the file the index.
+    let file = builds.file("list.ndjson", ndjson(&rows[..3]));
+    builds.build(&[&file, "--force"]).expect_code(0);
+    let smaller = builds.published();
+    assert_eq!(smaller.files["sitemap-news.xml.gz"].entries.len(), 1);
+    assert_eq!(smaller.files["sitemap.xml"].entries.len(), 2);
+    let file = builds.file("list.ndjson", ndjson(&rows[..2]));
+    builds.build(&[&file, "--force"]).expect_code(0);
+    assert_eq!(builds.published().files["sitemap.xml"].entries.len(), 1);
+}
+
+#[test]
+fn fields_of_lists_become_own_elements() {
+    let builds = Builds::new();
+    let config = builds.file(
+        "config.toml",
+        "[[namespace]]\nprefix = \"shop\"\nuri = \"https://example.com/ns/shop\"\n\
+         [[namespace.element]]\nname = \"stock\"\nfield = \"in_stock\"\n",
+    );
+    let csv = builds.file("list.csv", "url,in_stock\n/a,12 & more\n/b,\n");
+    let json = builds.file(
+        "list.ndjson",
+        ndjson(&[json!({"loc": "/c", "in_stock": 7})]),
+    );
+    builds
+        .build(&["--config", &config, "--index", "auto", &csv, &json])
+        .expect_code(0);
+    // Not shown to the schemas, which know nothing of this namespace.
+    let xml = fs::read_to_string(builds.output().join("sitemap.xml")).expect("a sitemap");
+    for line in [
+        "<url><loc>https://www.example.com/a</loc><shop:stock>12 &amp; more</shop:stock></url>",
+        "<url><loc>https://www.example.com/b</loc></url>",
+        "<url><loc>https://www.example.com/c</loc><shop:stock>7</shop:stock></url>",
+    ] {
+        assert!(xml.lines().any(|found| found == line), "{line}\n{xml}");
+    }
+    assert!(
+        xml.contains("xmlns:shop=\"https://example.com/ns/shop\""),
+        "{xml}"
+    );
+}

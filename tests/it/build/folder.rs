@@ -1,0 +1,269 @@
+//! A folder of HTML files as a site.
+
+use std::time::{Duration, SystemTime};
+
+use super::*;
+
+fn html(head: &str) -> String {
+    format!(
+        "<!doctype html><html><head><title>A page</title>{head}</head><body><p>Words of {head:?}</body></html>"
+    )
+}
+
+impl Builds {
+    /// Sets the time of a file: days after the beginning of 2026.
+    fn set_day(&self, name: &str, day: u64) {
+        let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_225_600);
+        let file = fs::File::options()
+            .write(true)
+            .open(self.path().join(name))
+            .expect("the file is there");
+        file.set_modified(start + Duration::from_secs(day * 86_400))
+            .expect("its time can be set");
+    }
+}
+
+fn excluded(ran: &Ran) -> Value {
+    ran.summary()["excluded"].clone()
+}
+
+#[test]
+fn files_become_urls() {
+    let builds = Builds::new();
+    for name in [
+        "site/index.html",
+        "site/about.html",
+        "site/docs/index.html",
+        "site/docs/index.htm",
+        "site/docs/a b.html",
+        "site/docs/100%.html",
+        "site/old/index.htm",
+        "site/é/page.xhtml",
+        "site/guide.pdf",
+        "site/.hidden/secret.html",
+        "site/.draft.html",
+    ] {
+        builds.file(name, html(name));
+    }
+    let ran = builds.build(&["site"]).expect_code(0);
+    assert_eq!(
+        builds.lines().into_keys().collect::<Vec<_>>(),
+        [
+            "/",
+            "/%C3%A9/page.xhtml",
+            "/about.html",
+            "/docs/",
+            "/docs/100%25.html",
+            "/docs/a%20b.html",
+            "/docs/index.htm",
+            "/guide.pdf",
+            "/old/",
+        ]
+    );
+    assert_eq!(ran.summary()["input"]["files"], 9);
+    let other = builds.path().join("other");
+    let base = "https://www.example.com/sub/dir";
+    Ran::of(builds.command_to(&other, base, "json", &["site/docs"])).expect_code(0);
+    let other = Published::read(&other);
+    assert!(
+        other
+            .urls()
+            .contains(&"https://www.example.com/sub/dir/".to_owned())
+    );
+}
+
+#[test]
+fn pages_are_judged_by_what_they_say() {
+    let builds = Builds::new();
+    builds.file(
+        "site/index.html",
+        html("<link rel=canonical href=/index.html>"),
+    );
+    builds.file(
+        "site/noindex.html",
+        html("<meta name=robots content=noindex>"),
+    );
+    builds.file(
+        "site/copy.html",
+        html("<link rel=canonical href=index.html>"),
+    );
+    builds.file(
+        "site/moved.html",
+        html("<meta http-equiv=refresh content='0; url=/a/'>"),
+    );
+    builds.file(
+        "site/foreign.html",
+        html("<link rel=canonical href=https://elsewhere.example/>"),
+    );
+    builds.file(
+        "site/a/index.html",
+        html("<link rel=canonical href='https://www.example.com/a/index.html'>"),
+    );
+    builds.file("site/404.html", html(""));
+    builds.file("site/private/page.html", html(""));
+    builds.file("site/style.css", "p {}");
+    builds.file("site/empty.html", "");
+    builds.file("site/notes", "no markup");
+    builds.file("site/markup", html("recognised"));
+    builds.file("site/sitemap.xml", "<urlset/>");
+    builds.file("site/robots.txt", "User-agent: *\nDisallow: /private/\n");
+    let ran = builds.build(&["site"]).expect_code(0);
+    assert_eq!(
+        builds.lines().into_keys().collect::<Vec<_>>(),
+        ["/", "/a/", "/markup"]
+    );
+    assert_eq!(
+        excluded(&ran),
+        json!({
+            "canonical-elsewhere": 1,
+            "canonical-foreign": 1,
+            "empty": 1,
+            "gone": 1,
+            "noindex": 1,
+            "not-a-page": 2,
+            "refresh-redirect": 1,
+            "robots-disallowed": 1,
+        })
+    );
+    let summary = ran.summary();
+    assert_eq!(summary["known"], 12);
+    assert_eq!(summary["listed"], 3);
+}
+
+#[test]
+fn times_of_files_count_when_they_are_plausible() {
+    let pages = ["index.html", "a.html", "b.html", "c.html"];
+    let builds = Builds::new();
+    for (day, page) in pages.iter().enumerate() {
+        builds.file(&format!("site/{page}"), html(page));
+        builds.set_day(&format!("site/{page}"), day as u64);
+    }
+    builds.build(&["site"]).expect_code(0);
+    assert_eq!(
+        builds.lines()["/a.html"],
+        "<lastmod>2026-01-02T00:00:00Z</lastmod>"
+    );
+    // The same files with other times: what did not change keeps its date.
+    let before = builds.published();
+    for (day, page) in pages.iter().enumerate() {
+        builds.set_day(&format!("site/{page}"), 10 + day as u64);
+    }
+    builds.build(&["site"]).expect_code(0);
+    assert_eq!(builds.published().differences(&before), [""; 0]);
+    // Not asked for.
+    let without = Builds::new();
+    for (day, page) in pages.iter().enumerate() {
+        without.file(&format!("site/{page}"), html(page));
+        without.set_day(&format!("site/{page}"), day as u64);
+    }
+    without.build(&["site", "--lastmod", "none"]).expect_code(0);
+    assert_eq!(without.lines()["/a.html"], "");
+}
+
+#[test]
+fn times_of_a_checkout_are_no_evidence() {
+    let builds = Builds::new();
+    for (number, page) in ["index.html", "a.html", "b.html", "c.html", "d.html"]
+        .iter()
+        .enumerate()
+    {
+        builds.file(&format!("site/{page}"), html(page));
+        builds.set_day(
+            &format!("site/{page}"),
+            if number < 3 { 5 } else { number as u64 * 20 },
+        );
+    }
+    builds.file(
+        "site/dated.html",
+        html("<meta property=\"article:modified_time\" content=\"2026-01-15T10:00:00+01:00\">"),
+    );
+    builds.set_day("site/dated.html", 5);
+    let ran = builds.build(&["site"]).expect_code(0);
+    let words = "4 of 6 pages were written within 10 minutes, as by a checkout or a build";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    let lines = builds.lines();
+    // What a page says of itself counts all the same.
+    assert_eq!(
+        lines["/dated.html"],
+        "<lastmod>2026-01-15T10:00:00+01:00</lastmod>"
+    );
+    assert!(
+        lines
+            .iter()
+            .filter(|(url, _)| *url != "/dated.html")
+            .all(|(_, rest)| rest.is_empty())
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn links_lead_no_further_than_the_folder() {
+    use std::os::unix::fs::symlink;
+    let builds = Builds::new();
+    builds.file("site/real/page.html", html("real"));
+    builds.file("outside/secret.html", html("secret"));
+    let at = |name: &str| builds.path().join(name);
+    symlink(at("outside"), at("site/out")).expect("a link can be made");
+    symlink(at("outside/secret.html"), at("site/secret.html")).expect("a link can be made");
+    symlink(at("site"), at("site/real/circle")).expect("a link can be made");
+    symlink(at("site/real/page.html"), at("site/linked.html")).expect("a link can be made");
+    symlink("missing.html", at("site/broken.html")).expect("a link can be made");
+    let ran = builds.build(&["site"]).expect_code(0);
+    assert_eq!(
+        builds.lines().into_keys().collect::<Vec<_>>(),
+        ["/linked.html", "/real/page.html"]
+    );
+    assert!(
+        ran.stderr.contains("4 links lead out of the folder"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn a_set_inside_of_its_folder_is_no_page_of_it() {
+    let builds = Builds::new();
+    builds.file("out/index.html", html("first"));
+    builds.file("out/blog/index.html", html("second"));
+    for outcome in ["published", "unchanged"] {
+        let ran = builds
+            .build(&["out", "--layout", "in-place"])
+            .expect_code(0);
+        assert_eq!(ran.summary()["outcome"], outcome);
+        assert_eq!(ran.summary()["known"], 2);
+    }
+}
+
+#[test]
+fn what_a_folder_says_goes_before_a_list() {
+    let builds = Builds::new();
+    builds.file(
+        "site/index.html",
+        html("<meta name=robots content=noindex>"),
+    );
+    builds.file("site/a.html", html("a"));
+    let list = builds.file("list.txt", "/\n/a.html\n/elsewhere\n");
+    let ran = builds.build(&[&list, "site"]).expect_code(0);
+    assert_eq!(
+        builds.lines().into_keys().collect::<Vec<_>>(),
+        ["/a.html", "/elsewhere"]
+    );
+    assert_eq!(excluded(&ran), json!({"noindex": 1}));
+}
+
+#[test]
+fn a_robots_txt_below_the_root_is_not_obeyed() {
+    let builds = Builds::new();
+    builds.file("site/a.html", html("a"));
+    builds.file("site/robots.txt", "User-agent: *\nDisallow: /\n");
+    let ran = Ran::of(builds.command("https://www.example.com/docs/", &["site"])).expect_code(0);
+    assert!(
+        ran.stderr.contains("robots.txt is not obeyed"),
+        "{}",
+        ran.stderr
+    );
+    let other = Builds::new();
+    other.file("site/a.html", html("a"));
+    other.file("site/robots.txt", "User-agent: *\nDisallow: /\n");
+    other.build(&["site"]).expect_code(4);
+}

@@ -1,0 +1,82 @@
+//! Lists of any size and in any order, in bounded memory.
+
+use std::{fmt::Write as _, process::Command};
+
+use super::Builds;
+use crate::support::{program::Ran, random::Random};
+
+/// URLs of the list: enough that a build that held them would be seen.
+const URLS: usize = 300_000;
+
+/// Address space of the whole process, in KiB: with the program itself, its threads and its libraries.
+const MEMORY_KIB: u64 = 256 * 1_024;
+
+fn rows() -> Vec<String> {
+    let row = |number: usize| {
+        let (section, year) = (number % 30, 2000 + number / 30 % 20);
+        let day = 1 + number % 28;
+        format!(
+            "/section-{section}/{year}/an-article-about-{number:07},2026-01-{day:02},0.{}",
+            number % 10
+        )
+    };
+    (0..URLS).map(row).collect()
+}
+
+fn list(rows: &[String]) -> String {
+    let mut list = "url,lastmod,priority\n".to_owned();
+    for row in rows {
+        writeln!(list, "{row}").expect("memory can be written");
+    }
+    list
+}
+
+#[test]
+fn a_shuffled_list_gives_the_files_of_the_ordered_one() {
+    let mut rows = rows();
+    let ordered = Builds::new();
+    let file = ordered.file("list.csv", list(&rows));
+    ordered.build(&[&file]).expect_code(0);
+    let mut random = Random(11);
+    for last in (1..rows.len()).rev() {
+        rows.swap(last, random.below(last + 1));
+    }
+    let shuffled = Builds::new();
+    let file = shuffled.file("list.csv", list(&rows));
+    let ran = in_limited_memory(&shuffled.command(super::BASE, &[&file])).expect_code(0);
+    assert_eq!(ran.summary()["listed"], URLS);
+    let (one, two) = (ordered.published(), shuffled.published());
+    assert_eq!(
+        one.files.keys().collect::<Vec<_>>(),
+        two.files.keys().collect::<Vec<_>>()
+    );
+    assert_eq!(
+        one.parts()
+            .values()
+            .map(|file| file.entries.len())
+            .sum::<usize>(),
+        URLS
+    );
+    for (name, part) in one.parts() {
+        assert!(part.raw == two.files[name].raw, "{name} differs");
+    }
+}
+
+/// Runs a command that cannot have more memory than [`MEMORY_KIB`].
+fn in_limited_memory(command: &Command) -> Ran {
+    let mut limited = Command::new("sh");
+    limited
+        .args(["-c", &format!("ulimit -v {MEMORY_KIB}; exec \"$0\" \"$@\"")])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+    if let Some(folder) = command.get_current_dir() {
+        limited.current_dir(folder);
+    }
+    Ran::of(limited)
+}
