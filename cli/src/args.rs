@@ -65,9 +65,13 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     state: Option<String>,
 
-    /// The URL of the directory where the output will be served [default: the scope's directory]
+    /// The URL of the directory where the output will be served, on another host too [default: the scope's directory]; with several sites, URL/SITE each
     #[arg(long, value_name = "URL", help_heading = "Output")]
     public_url: Option<String>,
+
+    /// Write the site as what is at this URL: crawl a staging copy, list production (which is never asked)
+    #[arg(id = "as", long = "as", value_name = "URL", help_heading = "Output")]
+    written_as: Option<String>,
 
     /// Every file in the root of the output, or each inside the directory it lists [default: root]
     #[arg(long, value_name = "root|in-place", help_heading = "Output")]
@@ -140,6 +144,10 @@ pub(crate) struct CrawlArgs {
     /// List matching URLs without fetching them (repeatable)
     #[arg(long, value_name = "GLOB", help_heading = "Scope")]
     list_only: Vec<String>,
+
+    /// For your own site only: ignore its robots.txt, noindex or canonical links (comma-separated, repeatable)
+    #[arg(long, value_name = "robots,noindex,canonical", help_heading = "Scope")]
+    ignore: Vec<String>,
 
     /// Stop after this many pages; the same command later goes on [default: 1000000]
     #[arg(long, value_name = "N", help_heading = "Limits")]
@@ -225,6 +233,7 @@ impl CrawlArgs {
             ("exclude", &self.exclude),
             ("follow_only", &self.follow_only),
             ("list_only", &self.list_only),
+            ("ignore", &self.ignore),
             ("header", &self.header),
             ("resolve", &self.resolve),
         ];
@@ -232,6 +241,7 @@ impl CrawlArgs {
             ("output", &self.output),
             ("state", &self.state),
             ("public_url", &self.public_url),
+            ("as", &self.written_as),
             ("layout", &self.layout),
             ("index", &self.index),
             ("rate", &self.rate),

@@ -11,6 +11,7 @@ use tokio::{
 
 use crate::{
     exit_code::ExitCode,
+    human,
     live::{Speed, View},
     output::Output,
     panicked::{Panicked, caught},
@@ -181,16 +182,28 @@ impl ProgressView {
         let progress = self.newest();
         if let (Some(site), false) = (&progress.site, self.site_is_told) {
             self.site_is_told = true;
+            let written_as = site
+                .stand_in
+                .as_ref()
+                .map(|stand_in| format!(", as {}", stand_in.original_directory()))
+                .unwrap_or_default();
             output.say(&format!(
-                "crawling {}{} and everything below it",
-                site.origin, site.directory
+                "crawling {} and everything below it{written_as}",
+                site.url()
             ));
+            if let Some(resumed) = progress.resumed {
+                output.say(&format!(
+                    "going on with the run that was not finished: {} known, {} waiting",
+                    human::count(resumed.known, "URL"),
+                    human::number(resumed.queued)
+                ));
+            }
         }
         self.say_notices(&progress.notices, output);
     }
 
     /// Says those of `notices`, a list that only grows, that were not said before.
-    pub(crate) fn say_notices(&mut self, notices: &[String], output: &Output) {
+    fn say_notices(&mut self, notices: &[String], output: &Output) {
         for notice in notices.iter().skip(self.notices_told) {
             output.warn(notice);
         }

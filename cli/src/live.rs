@@ -206,6 +206,7 @@ mod tests {
                 origin: start.origin(),
                 directory: "/docs/".to_owned(),
                 start,
+                stand_in: None,
             }),
             fetched: 1_234,
             queued: 5_678,

@@ -7,11 +7,13 @@ use std::{cmp::Reverse, collections::BTreeMap, path::PathBuf, time::Duration};
 
 use crawler::{
     build::Loaded,
+    config::Config,
     engine::Crawled,
     page::Reason,
     publish::{Published, PublishedFile},
     report::Report,
     site::Site,
+    url_key::{Identity, Origin, UrlKey},
 };
 use serde::Serialize;
 
@@ -110,11 +112,16 @@ pub(crate) struct Summary {
     /// Of a build: what its inputs were.
     #[serde(skip_serializing_if = "Option::is_none")]
     input: Option<InputLine>,
+    /// The URL of the directory that the site is written as, when that is another one.
+    #[serde(rename = "as")]
+    written_as: Option<String>,
+    /// What the site says and was not listened to.
+    ignored: Vec<&'static str>,
+    /// The lines that robots.txt should have.
+    robots_txt: Vec<RobotsLine>,
     /// The counts by reason, for the text.
     #[serde(skip)]
     report: Report,
-    #[serde(skip)]
-    sitemap_urls: Vec<String>,
     #[serde(skip)]
     dropped: usize,
     /// Listed pages with the content of another one.
@@ -125,6 +132,15 @@ pub(crate) struct Summary {
     /// Where the files are.
     #[serde(skip)]
     pub(crate) output: Option<PathBuf>,
+    /// Where what is known is kept.
+    #[serde(skip)]
+    pub(crate) state: Option<PathBuf>,
+    /// Whether a set stood there before.
+    #[serde(skip)]
+    pub(crate) has_old_set: bool,
+    /// What ended the run before everything was decided, as a sentence.
+    #[serde(skip)]
+    pub(crate) stopped_by: Option<String>,
     /// What the user should know, each a sentence.
     #[serde(skip)]
     pub(crate) notices: Vec<String>,
@@ -145,6 +161,71 @@ struct InputLine {
     left_out: u64,
     /// Values that cannot be used, of entries that are.
     values_left_out: u64,
+}
+
+/// One line that robots.txt should have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct RobotsLine {
+    /// URL of the robots.txt.
+    url: String,
+    /// The line.
+    line: String,
+    /// Without the line engines do not accept the set, because it is not of the site's own origin.
+    required: bool,
+    /// Whether this run saw the line there; `null` when it did not read that file.
+    present: Option<bool>,
+}
+
+/// The robots.txt of the site that the set is of, as far as a run has seen it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RobotsFile {
+    origin: Origin,
+    /// The sitemaps it names; `None` when it was not read.
+    sitemaps: Option<Vec<String>>,
+}
+
+impl RobotsFile {
+    /// As `crawled` has seen it. That of the site which a crawled one stands for is not read.
+    pub(crate) fn of(crawled: &Crawled) -> Self {
+        let origin = crawled.site.written().origin;
+        let is_read = origin == crawled.site.origin;
+        Self {
+            origin,
+            sitemaps: is_read.then(|| {
+                let robots_url =
+                    UrlKey::from_normalised(&format!("{}/robots.txt", crawled.site.origin));
+                let urls = robots_url.map(|url| crawled.robots.sitemap_urls(&url.to_url()));
+                urls.unwrap_or_default()
+                    .into_iter()
+                    .map(String::from)
+                    .collect()
+            }),
+        }
+    }
+
+    /// That of `site`, when nothing was fetched.
+    pub(crate) fn unread(site: &Site) -> Self {
+        Self {
+            origin: site.written().origin,
+            sitemaps: None,
+        }
+    }
+
+    /// The line for the sitemap at `url`.
+    fn line_for(&self, url: &str) -> RobotsLine {
+        let identity = Identity::default();
+        let key = identity.parse(url).ok();
+        let names = |named: &String| key.is_some() && identity.parse(named).ok() == key;
+        RobotsLine {
+            url: format!("{}/robots.txt", self.origin),
+            line: format!("Sitemap: {url}"),
+            required: key.as_ref().is_some_and(|key| !key.is_on(&self.origin)),
+            present: self
+                .sitemaps
+                .as_ref()
+                .map(|sitemaps| sitemaps.iter().any(names)),
+        }
+    }
 }
 
 /// One file in the line of JSON.
@@ -185,19 +266,30 @@ impl Summary {
             duration_s: 0.0,
             bytes_in: 0,
             input: None,
+            written_as: None,
+            ignored: Vec::new(),
+            robots_txt: Vec::new(),
             report: Report::default(),
-            sitemap_urls: Vec::new(),
             dropped: 0,
             duplicates: 0,
             resumed: false,
             output: None,
+            state: None,
+            has_old_set: false,
+            stopped_by: None,
             notices: Vec::new(),
         }
     }
 
+    /// What the settings ask for.
+    pub(crate) fn set_asked(&mut self, config: &Config) {
+        self.written_as = config.written_as.as_ref().map(ToString::to_string);
+        self.ignored = config.ignore.words().collect();
+    }
+
     /// The site is known.
     pub(crate) fn set_site(&mut self, site: &Site) {
-        self.site = format!("{}{}", site.origin, site.directory);
+        self.site = site.url();
     }
 
     /// The crawl has ended.
@@ -232,10 +324,14 @@ impl Summary {
         self.report = report;
     }
 
-    /// The set that stands now.
-    pub(crate) fn set_published(&mut self, published: &Published) {
+    /// The set that stands now, and the robots.txt that should name it.
+    pub(crate) fn set_published(&mut self, published: &Published, robots: &RobotsFile) {
         self.files = published.files.iter().map(FileLine::from).collect();
-        self.sitemap_urls.clone_from(&published.sitemap_urls);
+        self.robots_txt = published
+            .sitemap_urls
+            .iter()
+            .map(|url| robots.line_for(url))
+            .collect();
         self.dropped = published.dropped.len();
         self.duplicates = published.duplicates;
         self.extensions = ExtensionLines::new(&published.extensions);
@@ -264,7 +360,12 @@ impl Summary {
 
     /// The page of text.
     pub(crate) fn text(&self) -> Vec<String> {
-        let mut lines = vec![format!("{}: {}", self.site, self.outcome.text())];
+        let written_as = self
+            .written_as
+            .as_ref()
+            .map(|url| format!(" as {url}"))
+            .unwrap_or_default();
+        let mut lines = vec![format!("{}{written_as}: {}", self.site, self.ending())];
         if self.known > 0 || self.fetched > 0 || self.input.is_some() {
             self.add_counts(&mut lines);
         }
@@ -272,13 +373,9 @@ impl Summary {
             self.add_files(&mut lines);
         }
         self.extensions.add_to(&mut lines);
-        if !self.sitemap_urls.is_empty() {
-            lines.push("  for robots.txt:".to_owned());
-            lines.extend(
-                self.sitemap_urls
-                    .iter()
-                    .map(|url| format!("    Sitemap: {url}")),
-            );
+        self.add_robots(&mut lines);
+        if let Some(state) = self.state.as_ref().filter(|_| self.known > 0) {
+            lines.push(format!("  state in {}", state.display()));
         }
         lines.extend(
             self.notices
@@ -286,6 +383,38 @@ impl Summary {
                 .map(|notice| format!("  NOTE: {notice}")),
         );
         lines
+    }
+
+    /// How it ended, in a few words.
+    fn ending(&self) -> &'static str {
+        match self.outcome {
+            Outcome::Refused if !self.has_old_set => "not published",
+            outcome => outcome.text(),
+        }
+    }
+
+    /// The lines that robots.txt should have, and those that it has.
+    fn add_robots(&self, lines: &mut Vec<String>) {
+        let mut title = String::new();
+        for robots in &self.robots_txt {
+            let url = &robots.url;
+            let own_title = match (robots.present, robots.required) {
+                (Some(true), _) => format!("  {url} has the line:"),
+                (Some(false), false) => "  for robots.txt:".to_owned(),
+                (None, false) => format!("  for {url} (not read):"),
+                (Some(false), true) => format!(
+                    "  {url} needs this line, or engines do not accept sitemaps that stand elsewhere:"
+                ),
+                (None, true) => format!(
+                    "  {url} (not read) needs this line, or engines do not accept sitemaps that stand elsewhere:"
+                ),
+            };
+            if own_title != title {
+                title = own_title;
+                lines.push(title.clone());
+            }
+            lines.push(format!("    {}", robots.line));
+        }
     }
 
     fn add_counts(&self, lines: &mut Vec<String>) {
@@ -300,6 +429,7 @@ impl Summary {
         if self.queued > 0 {
             lines.push(format!("  {} not reached", human::number(self.queued)));
         }
+        lines.extend(self.stopped_by.iter().map(|reason| format!("  {reason}")));
         if self.duplicates > 0 {
             lines.push(format!(
                 "  {} of the listed pages repeat another one byte for byte; a canonical link would say which counts",
@@ -452,6 +582,16 @@ mod tests {
 
     use super::*;
 
+    fn robots_file(sitemaps: Option<&[&str]>) -> RobotsFile {
+        let start = Identity::default()
+            .parse("https://www.example.com/")
+            .unwrap();
+        RobotsFile {
+            origin: start.origin(),
+            sitemaps: sitemaps.map(|urls| urls.iter().copied().map(str::to_owned).collect()),
+        }
+    }
+
     fn summary() -> Summary {
         let mut summary = Summary::new("https://www.example.com/docs");
         summary.site = "https://www.example.com/docs/".to_owned();
@@ -473,7 +613,7 @@ mod tests {
         summary.set_duration(Duration::from_micros(123_456_789));
         summary.output = Some(PathBuf::from("sitemaps/https_www.example.com_docs"));
         summary.outcome = Outcome::Partial;
-        summary.set_published(&Published {
+        let published = Published {
             files: vec![
                 PublishedFile {
                     name: "sitemap.xml".to_owned(),
@@ -497,7 +637,10 @@ mod tests {
             extensions: ExtensionCounts::default(),
             notices: Vec::new(),
             problems: Vec::new(),
-        });
+        };
+        summary.set_published(&published, &robots_file(Some(&[])));
+        summary.state = Some(PathBuf::from("state/https_www.example.com_docs.db"));
+        summary.stopped_by = Some("max_pages = 1400 was reached".to_owned());
         summary
             .notices
             .push("the start page looks rendered by JavaScript".to_owned());
@@ -514,7 +657,9 @@ mod tests {
                 r#""fetched":1400,"not_modified":100,"files":["#,
                 r#"{"name":"sitemap.xml","entries":1,"bytes":300,"changed":true},"#,
                 r#"{"name":"sitemap-root.xml.gz","entries":1234,"bytes":98765,"changed":false}],"#,
-                r#""duration_s":123.457,"bytes_in":12900000}"#
+                r#""duration_s":123.457,"bytes_in":12900000,"as":null,"ignored":[],"robots_txt":["#,
+                r#"{"url":"https://www.example.com/robots.txt","#,
+                r#""line":"Sitemap: https://www.example.com/docs/sitemap.xml","required":false,"present":false}]}"#
             )
         );
     }
@@ -531,7 +676,7 @@ mod tests {
             ..KindCounts::default()
         };
         let left_out = [(LeftOut::OtherHost, 4), (LeftOut::NoReturnLink, 12)];
-        summary.set_published(&Published {
+        let published = Published {
             extensions: ExtensionCounts {
                 images: Some(images),
                 hreflang: Some(KindCounts {
@@ -540,7 +685,8 @@ mod tests {
                 }),
             },
             ..Published::default()
-        });
+        };
+        summary.set_published(&published, &robots_file(None));
         let json = summary.json().unwrap();
         let (_, json) = json.split_once(r#""extensions":"#).unwrap();
         let (json, _) = json.split_once(r#","duration_s""#).unwrap();
@@ -610,11 +756,13 @@ https://www.example.com/docs/: published, but partial
     2  the server answered 5xx or 429 (server-error)
     1  could not be fetched: network error or time-out (network-error)
   7 not reached
+  max_pages = 1400 was reached
   2 files in sitemaps/https_www.example.com_docs: 1 written, 1 unchanged, 1 dropped
     sitemap.xml          1 entry, written
     sitemap-root.xml.gz  1,234 entries, unchanged
   for robots.txt:
     Sitemap: https://www.example.com/docs/sitemap.xml
+  state in state/https_www.example.com_docs.db
   NOTE: the start page looks rendered by JavaScript";
         assert_eq!(summary().text().join("\n"), expected);
     }
@@ -631,9 +779,70 @@ https://www.example.com/docs/: published, but partial
             summary.json().unwrap(),
             concat!(
                 r#"{"site":"https://example.com/","outcome":"unreachable","known":0,"listed":0,"excluded":{},"#,
-                r#""failed":0,"queued":0,"fetched":0,"not_modified":0,"files":[],"duration_s":0.0,"bytes_in":0}"#
+                r#""failed":0,"queued":0,"fetched":0,"not_modified":0,"files":[],"duration_s":0.0,"bytes_in":0,"#,
+                r#""as":null,"ignored":[],"robots_txt":[]}"#
             )
         );
+    }
+
+    #[test]
+    fn what_robots_txt_lacks_is_told_by_how_much_it_matters() {
+        fn check(sitemap: &str, seen: Option<&[&str]>, expected: &str) {
+            let mut summary = Summary::new("https://www.example.com/");
+            let published = Published {
+                sitemap_urls: vec![sitemap.to_owned()],
+                ..Published::default()
+            };
+            summary.set_published(&published, &robots_file(seen));
+            let lines = summary.text();
+            assert_eq!(
+                lines[1..],
+                [expected.to_owned(), format!("    Sitemap: {sitemap}")]
+            );
+        }
+        let own = "https://www.example.com/sitemap.xml";
+        let robots = "  https://www.example.com/robots.txt";
+        check(own, Some(&[]), "  for robots.txt:");
+        check(own, Some(&[own]), &format!("{robots} has the line:"));
+        check(
+            own,
+            Some(&["HTTPS://www.Example.com:443/sitemap.xml"]),
+            &format!("{robots} has the line:"),
+        );
+        check(
+            own,
+            None,
+            "  for https://www.example.com/robots.txt (not read):",
+        );
+        for foreign in [
+            "https://maps.example.net/sitemap.xml",
+            "http://www.example.com/sitemap.xml",
+            "https://www.example.com:8443/sitemap.xml",
+        ] {
+            let needs = "needs this line, or engines do not accept sitemaps that stand elsewhere:";
+            check(foreign, Some(&[own]), &format!("{robots} {needs}"));
+            check(foreign, None, &format!("{robots} (not read) {needs}"));
+            check(
+                foreign,
+                Some(&[own, foreign]),
+                &format!("{robots} has the line:"),
+            );
+        }
+    }
+
+    #[test]
+    fn old_sitemaps_are_spoken_of_only_where_there_are_some() {
+        fn check(has_old_set: bool, expected: &str) {
+            let mut summary = Summary::new("https://example.com/");
+            summary.outcome = Outcome::Refused;
+            summary.has_old_set = has_old_set;
+            assert_eq!(
+                summary.text(),
+                [format!("https://example.com/: {expected}")]
+            );
+        }
+        check(true, "not published, the old sitemaps stand");
+        check(false, "not published");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::{
 
 pub use sitemap_core::{ChangeFreq, Priority};
 
-use crate::url_key::{Identity, Origin};
+use crate::url_key::{Identity, Origin, UrlKey};
 
 /// Everything one crawl of one site needs to know.
 #[derive(Debug, Clone, Default)]
@@ -19,6 +19,11 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// Which URLs belong to it.
     pub scope: ScopeConfig,
+    /// URL of the directory that the site is written as: for a staging copy, the production site. Nothing
+    /// is requested there. Default: the site is written as what it is.
+    pub written_as: Option<UrlKey>,
+    /// What the site says and is not listened to.
+    pub ignore: IgnoreConfig,
     /// When two URLs are the same.
     pub identity: Identity,
     /// How the host is spared.
@@ -89,6 +94,32 @@ pub struct ScopeConfig {
     pub list_only: Vec<String>,
     /// Links marked `nofollow`, `ugc` or `sponsored` are taken as well. Default: no.
     pub take_nofollow_links: bool,
+}
+
+/// What a site says to crawlers and engines, and is ignored: for one's own site only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct IgnoreConfig {
+    /// What robots.txt disallows is fetched and listed, and a robots.txt that cannot be read stops nothing. Its
+    /// `Crawl-delay` and its `Sitemap` lines count all the same. Default: no.
+    pub robots: bool,
+    /// `noindex`, the noindex part of `none`, and `unavailable_after` keep no page out, in meta elements and in
+    /// headers. `nofollow` is another matter and counts. Default: no.
+    pub noindex: bool,
+    /// A canonical link to another URL keeps no page out; where it leads is looked at as any link is. Default: no.
+    pub canonical: bool,
+}
+
+impl IgnoreConfig {
+    /// The words for what is ignored, as the setting has them.
+    pub fn words(self) -> impl Iterator<Item = &'static str> {
+        [
+            (self.robots, "robots"),
+            (self.noindex, "noindex"),
+            (self.canonical, "canonical"),
+        ]
+        .into_iter()
+        .filter_map(|(is_ignored, word)| is_ignored.then_some(word))
+    }
 }
 
 /// Starts per second and host.

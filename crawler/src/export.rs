@@ -34,7 +34,7 @@ use crate::{
     robots::Rules,
     runs,
     store::{Commit, LedgerEntry, Rejudged, Store, StoreError, change_in_chunks},
-    url_key::UrlKey,
+    url_key::{StandIn, UrlKey},
 };
 
 pub use self::extensions::{ExtensionCounts, KindCounts, LeftOut};
@@ -50,6 +50,7 @@ pub struct Export {
     latest: Timestamp,
     trust: Trust,
     duplicates: u64,
+    stand_in: Option<StandIn>,
     rules: EntryRules,
     extensions: PageExtensions,
 }
@@ -59,6 +60,8 @@ pub struct Export {
 pub struct Listed<'a> {
     /// Which page.
     pub key: &'a UrlKey,
+    /// The URL that it is written as.
+    pub written: UrlKey,
     /// How it stands in a sitemap.
     pub entry: UrlEntry,
     /// What it calls itself.
@@ -83,11 +86,17 @@ impl Listed<'_> {
 pub type VisitListed<'a, E> = dyn FnMut(Listed<'_>) -> Result<ControlFlow<()>, E> + 'a;
 
 impl Export {
-    /// Judges what needs other records (redirect and canonical chains) and decides whom to trust.
+    /// Judges what needs other records (redirect and canonical chains) and decides whom to trust. `stand_in`
+    /// says what the site is written as.
     ///
     /// # Errors
     /// The store failed.
-    pub fn prepare(store: &mut dyn Store, run: RunId, now: Timestamp) -> Result<Self, StoreError> {
+    pub fn prepare(
+        store: &mut dyn Store,
+        run: RunId,
+        stand_in: Option<&StandIn>,
+        now: Timestamp,
+    ) -> Result<Self, StoreError> {
         let mut export = Self {
             run,
             host_date: runs::host_date(store)?,
@@ -95,6 +104,7 @@ impl Export {
             latest: now + 24.hours(),
             trust: Trust::read(store)?,
             duplicates: 0,
+            stand_in: stand_in.cloned(),
             rules: EntryRules::default(),
             extensions: PageExtensions::default(),
         };
@@ -132,7 +142,7 @@ impl Export {
     #[must_use]
     pub fn with_extensions(self, wanted: Extensions, robots: Option<Rules>) -> Self {
         Self {
-            extensions: PageExtensions::new(wanted, robots),
+            extensions: PageExtensions::new(wanted, robots, self.stand_in.clone()),
             ..self
         }
     }
@@ -155,7 +165,7 @@ impl Export {
     ) -> Result<(), E> {
         let mut failure = None;
         store.visit_pages_with_ledger(self.run, from, &mut |key, record, known| {
-            let Some(mut entry) = self.entry(key, &record, known) else {
+            let Some((written, mut entry)) = self.entry(key, &record, known) else {
                 return ControlFlow::Continue(());
             };
             let title = record.facts().and_then(|facts| facts.title.as_deref());
@@ -166,6 +176,7 @@ impl Export {
                 let news = entry.extensions.take_news();
                 visit(Listed {
                     key,
+                    written,
                     entry,
                     title,
                     extensions,
@@ -188,11 +199,12 @@ impl Export {
         key: &UrlKey,
         record: &PageRecord,
         known: Option<LedgerEntry>,
-    ) -> Option<UrlEntry> {
+    ) -> Option<(UrlKey, UrlEntry)> {
         if record.reason.state() != State::Listed {
             return None;
         }
-        let mut entry = UrlEntry::new(Loc::parse(key.as_str()).ok()?);
+        let written = written(self.stand_in.as_ref(), key)?;
+        let mut entry = UrlEntry::new(Loc::parse(written.as_str()).ok()?);
         let mut values = &BTreeMap::new();
         if let Some(facts) = record.facts() {
             entry.lastmod = self.lastmod(key, facts, known);
@@ -206,7 +218,7 @@ impl Export {
             values = &given.fields;
         }
         self.rules.apply(key, values, &mut entry);
-        Some(entry)
+        Some((written, entry))
     }
 
     /// Makes the ledger remember what was just published.
@@ -227,5 +239,13 @@ impl Export {
             }
             store.set_ledger(&entries)
         })
+    }
+}
+
+/// The URL that `url` is written as; `None` when it has no place in what is written.
+fn written(stand_in: Option<&StandIn>, url: &UrlKey) -> Option<UrlKey> {
+    match stand_in {
+        Some(stand_in) => stand_in.shown(url),
+        None => Some(url.clone()),
     }
 }

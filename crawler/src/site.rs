@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     config::ScopeWidth,
-    url_key::{Origin, UrlKey},
+    url_key::{Origin, StandIn, StandInError, UrlKey},
 };
 
 /// Longest [`Site::name`], in bytes: with `.db` and temporary endings it stays below the 255 bytes
@@ -21,7 +21,8 @@ const MAX_NAME_BYTES: usize = 150;
 /// What is kept of a longer name, in front of its hash.
 const CUT_NAME_BYTES: usize = 120;
 
-/// One origin and the directory that is crawled.
+/// One origin and the directory that is crawled. Its state is named after it, its set of sitemaps after
+/// [`Site::written`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
     /// Scheme, host and port: the only origin whose URLs can be listed.
@@ -30,6 +31,8 @@ pub struct Site {
     pub directory: String,
     /// Where the crawl begins: the start URL after the redirects that decided the site.
     pub start: UrlKey,
+    /// What the directory stands for in everything that is written; `None`: for itself.
+    pub stand_in: Option<StandIn>,
 }
 
 /// Why a start URL decides no site. Each message says what to do.
@@ -79,6 +82,57 @@ pub enum StartProblem {
 }
 
 impl Site {
+    /// The URL of the directory.
+    pub fn url(&self) -> String {
+        format!("{}{}", self.origin, self.directory)
+    }
+
+    /// The same site, crawled in the place of the directory of `original`.
+    ///
+    /// # Errors
+    /// `original` is the site itself, or inside of it.
+    pub fn standing_for(self, original: &UrlKey) -> Result<Self, StandInError> {
+        let directory = UrlKey::from_normalised(&self.url());
+        let directory = directory.unwrap_or_else(|_| self.start.to_directory());
+        Ok(Self {
+            stand_in: Some(StandIn::new(&directory, original)?),
+            ..self
+        })
+    }
+
+    /// The site that readers of the sitemaps know: the one that this one stands for, or itself.
+    #[must_use]
+    pub fn written(&self) -> Self {
+        let Some(stand_in) = &self.stand_in else {
+            return self.clone();
+        };
+        let directory = stand_in.original_directory();
+        Self {
+            origin: directory.origin(),
+            directory: directory.path().to_owned(),
+            start: stand_in
+                .original(&self.start)
+                .unwrap_or_else(|_| directory.clone()),
+            stand_in: None,
+        }
+    }
+
+    /// The URL that `key` is written as; `None` when it would be too long for one.
+    pub fn written_key(&self, key: &UrlKey) -> Option<UrlKey> {
+        match &self.stand_in {
+            Some(stand_in) => stand_in.original(key).ok(),
+            None => Some(key.clone()),
+        }
+    }
+
+    /// The key of what is written as `written`; `None` when nothing of the site is.
+    pub fn crawled_key(&self, written: &UrlKey) -> Option<UrlKey> {
+        match &self.stand_in {
+            Some(stand_in) => stand_in.crawled_of(written),
+            None => Some(written.clone()),
+        }
+    }
+
     /// The name of the site in file and folder names: scheme, host, port when it is not the scheme's
     /// default, and directory when it is not `/`, joined by `_`, e.g. `https_www.example.com_docs`.
     ///
@@ -166,6 +220,18 @@ pub fn settle(typed: &UrlKey, hops: &[UrlKey], width: ScopeWidth) -> Result<Site
         let (typed, landed) = both();
         return Err(StartProblem::Downgrade { typed, landed });
     }
+    let site = settle_so_far(typed, hops, width);
+    if site.contains(landed) {
+        Ok(site)
+    } else {
+        let (typed, landed) = both();
+        Err(StartProblem::LeavesScope { typed, landed })
+    }
+}
+
+/// What [`settle`] comes to when the redirects end here, without asking whether they may.
+pub fn settle_so_far(typed: &UrlKey, hops: &[UrlKey], width: ScopeWidth) -> Site {
+    let landed = hops.last().unwrap_or(typed);
     let directory = match width {
         ScopeWidth::Origin => "/",
         ScopeWidth::Directory => hops
@@ -176,16 +242,11 @@ pub fn settle(typed: &UrlKey, hops: &[UrlKey], width: ScopeWidth) -> Result<Site
             })
             .unwrap_or_else(|| directory_of(typed.path())),
     };
-    let site = Site {
+    Site {
         origin: landed.origin(),
         directory: directory.to_owned(),
         start: landed.clone(),
-    };
-    if site.contains(landed) {
-        Ok(site)
-    } else {
-        let (typed, landed) = both();
-        Err(StartProblem::LeavesScope { typed, landed })
+        stand_in: None,
     }
 }
 

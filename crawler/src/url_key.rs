@@ -6,6 +6,7 @@
 
 mod identity;
 mod normal_form;
+mod stand_in;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +19,7 @@ use std::{
 
 pub use self::identity::{Identity, MAX_REFERENCE_BYTES, SESSION_PARAMETERS, TRACKING_PARAMETERS};
 pub(crate) use self::normal_form::{escape_of, key_spelling};
+pub use self::stand_in::{StandIn, StandInError};
 
 /// Longest URL that is followed or listed, in bytes: the sitemap protocol asks for fewer than 2,048
 /// characters.
@@ -182,6 +184,19 @@ impl UrlKey {
     /// 64-bit fingerprint (XXH3) of the whole URL, for the seen filter.
     pub fn fingerprint(&self) -> u64 {
         xxhash_rust::xxh3::xxh3_64(self.text.as_bytes())
+    }
+
+    /// The directory of this URL: it up to the last slash of its path.
+    #[must_use]
+    pub fn to_directory(&self) -> Self {
+        let path = self.path();
+        let end = path.rfind('/').map_or(path.len(), |slash| slash + 1);
+        let directory_end = usize::from(self.path_at) + end;
+        Self {
+            text: self.text.split_at(directory_end).0.into(),
+            host_end: self.host_end,
+            path_at: self.path_at,
+        }
     }
 
     fn from_parts(text: &str, host_end: usize, path_at: usize) -> Result<Self, UrlKeyError> {

@@ -150,7 +150,8 @@ fn a_public_url_that_does_not_cover_the_site_is_wrong() {
     assert_eq!(
         ran.stderr,
         format!(
-            "error: --public-url: a sitemap in {origin}/sitemaps/ may not list {origin}/; expected that directory or one above it, or another host\n"
+            "error: --public-url: a sitemap in {origin}/sitemaps/ may not list {origin}/, because it lists only what is in its own directory (R58); \
+             expected {origin}/, a directory above it, or another host that {origin}/robots.txt names\n"
         )
     );
     assert_outcome(&ran, "settings");
@@ -331,11 +332,32 @@ fn a_foreign_file_in_the_way_is_refused_unless_forced() {
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_refused() {
+fn an_output_that_cannot_be_written_is_refused_before_the_crawl() {
     let site = site_of(2);
     let bench = Bench::new();
     // A file where the folder should be: that stops everyone, root too.
     fs::write(bench.output(), "a file").expect("written");
+    let ran = bench.crawl(&site.url("/"), &[]).expect_code(4);
+    assert_outcome(&ran, "refused");
+    assert!(ran.stderr.contains("failed to create"), "{}", ran.stderr);
+    assert_eq!(site.pages(), ["/"], "it shows before the site is crawled");
+    bench.crawl(&site.url("/"), &["--dry-run"]).expect_code(0);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_any_more_is_refused() {
+    let bench = Bench::new();
+    let output = bench.output();
+    let site = Site::start(move |request| match request.target.as_str() {
+        "/robots.txt" => Response::text(""),
+        "/" => Response::linking(["/page/0", "/page/1"]),
+        _ => {
+            // The folder is taken away while the site is crawled.
+            drop(fs::remove_dir_all(&output));
+            drop(fs::write(&output, "a file"));
+            Response::linking(["/"])
+        }
+    });
     let ran = bench.crawl(&site.url("/"), &[]).expect_code(4);
     assert_outcome(&ran, "refused");
     assert!(ran.stderr.contains("failed to create"), "{}", ran.stderr);

@@ -18,6 +18,7 @@ mod conformance_url;
 mod exit_codes;
 mod extensions;
 mod formats;
+mod hosts;
 mod kill;
 mod lastmod;
 mod limits;

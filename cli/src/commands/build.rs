@@ -23,7 +23,7 @@ use jiff::Timestamp;
 use tokio::time::{Instant, interval};
 
 use super::{
-    crawl::{changes, log_level, read_settings_file},
+    crawl::{changes, check_site, log_level, read_settings_file},
     print, seams, tell,
 };
 use crate::{
@@ -35,7 +35,7 @@ use crate::{
     output::Output,
     panicked::Panicked,
     settings::{BuildSettings, Environment, KeptState},
-    summary::{Outcome, Summary},
+    summary::{Outcome, RobotsFile, Summary},
 };
 
 /// Time between two looks at whether to wait for the work any longer.
@@ -68,7 +68,7 @@ pub(super) fn run(
         .first()
         .and_then(|base| settle(base, &[], ScopeWidth::Directory).ok())
         .context("the base URL is no site")?;
-    common.check_site(&site)?;
+    check_site(common, &site)?;
     let mut summary = Summary::new(&format!("{}{}", site.origin, site.directory));
     let format = common.summary;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -171,6 +171,7 @@ impl Job {
         let run = runs::open(&mut *store, &identity, self.now, self.now)?.number;
         let mut config = common.config.clone();
         config.publish.output = common.output_of(&self.site.name());
+        config.publish.public_url = common.public_url_of(&self.site)?;
         let request = LoadRequest {
             site: &self.site,
             config: &config,
@@ -238,7 +239,7 @@ impl Job {
         for problem in &problems {
             self.output.error(&format!("{}: {problem}", summary.site));
         }
-        summary.set_published(&published);
+        summary.set_published(&published, &RobotsFile::unread(&self.site));
         let has_faults = is_partial || loaded.has_faults();
         summary.outcome = match (
             self.settings.common.dry_run,

@@ -12,12 +12,13 @@ use anyhow::Context as _;
 use crawler::{
     clock::{Clock, SystemClock},
     config::Config,
-    engine::{CrawlError, Crawled, Ending, OpenStore, Progress, Seams, Shutdown, crawl},
+    engine::{CrawlError, Crawled, Ending, Limit, OpenStore, Progress, Seams, Shutdown, crawl},
     holds::Holds,
     politeness::{Politeness, SharedPoliteness},
-    publish::{PublishError, PublishRequest, Published, publish},
+    publish::{PublishError, PublishRequest, Published, check_output, is_published, publish},
     report::Report,
     runs,
+    site::Site,
     store::{StoreError, StoreErrorKind},
     url_key::{Origin, UrlKey},
 };
@@ -31,10 +32,11 @@ use crate::{
     attend::{Attendant, ProgressView},
     exit_code::{ExitCode, SiteDown},
     fault::Faults,
+    human,
     output::Output,
     panicked::Panicked,
-    settings::{Environment, MAX_FILE_BYTES, Settings, SettingsError},
-    summary::{Outcome, Summary},
+    settings::{Environment, MAX_FILE_BYTES, Settings},
+    summary::{Outcome, RobotsFile, Summary},
 };
 
 /// Runs `arpent crawl`.
@@ -91,6 +93,7 @@ impl Job {
         let mut worst = ExitCode::Success;
         for start in &settings.urls {
             let mut summary = Summary::new(start.as_str());
+            summary.set_asked(&settings.config);
             let began = Instant::now();
             let result = match self.attendant.stop().asked_by() {
                 Some(_) => Err(CrawlError::Stopped.into()),
@@ -131,13 +134,15 @@ impl Job {
         let crawled = self.attendant.during(work, Some(&mut view)).await;
         if let Some(site) = &view.newest().site {
             summary.set_site(site);
+            self.set_places(summary, site);
         }
         let crawled = crawled?.map_err(|error| {
             let misfit = misfit.lock().unwrap_or_else(PoisonError::into_inner).take();
-            misfit.map_or_else(|| error.into(), anyhow::Error::from)
+            misfit.unwrap_or_else(|| error.into())
         })?;
-        view.say_notices(&crawled.notices, &self.output);
+        self.set_places(summary, &crawled.site);
         summary.set_crawled(&crawled);
+        summary.stopped_by = self.stopped_by(&crawled);
         summary.set_report(Report::read(&*crawled.store, crawled.run)?);
         match crawled.ending {
             Ending::Stopped => Err(CrawlError::Stopped.into()),
@@ -157,8 +162,10 @@ impl Job {
     ) -> anyhow::Result<ExitCode> {
         let is_partial = summary.is_partial() || crawled.ending != Ending::Drained;
         let dry_run = self.settings.dry_run;
-        config.publish.output = self.settings.output_of(&crawled.site.name());
-        summary.output = Some(config.publish.output.clone());
+        let written = crawled.site.written();
+        config.publish.output = self.settings.output_of(&written.name());
+        config.publish.public_url = self.settings.public_url_of(&crawled.site)?;
+        let robots = RobotsFile::of(&crawled);
         let (now, faults) = (self.clock.now(), self.faults.clone());
         let shutdown = self.attendant.stop().shutdown.clone();
         let work = tokio::task::spawn_blocking(move || {
@@ -186,7 +193,7 @@ impl Job {
         for notice in &published.notices {
             self.output.warn(notice);
         }
-        summary.set_published(&published);
+        summary.set_published(&published, &robots);
         summary.outcome = match (dry_run, is_partial, changes(&published)) {
             (true, _, _) => Outcome::DryRun,
             (false, true, _) => Outcome::Partial,
@@ -200,6 +207,35 @@ impl Job {
         })
     }
 
+    /// Notes where state and output of `site` are, and whether there is a set already.
+    fn set_places(&self, summary: &mut Summary, site: &Site) {
+        let output = self.settings.output_of(&site.written().name());
+        summary.has_old_set = is_published(&output);
+        summary.output = Some(output);
+        summary.state = Some(self.settings.state_of(site));
+    }
+
+    /// What made a run end before everything was decided, as a sentence.
+    fn stopped_by(&self, crawled: &Crawled) -> Option<String> {
+        let limits = &self.settings.config.limits;
+        let what = match (crawled.ending, crawled.limit) {
+            (Ending::LimitReached, Some(Limit::Pages)) => {
+                format!("max_pages = {} was reached", limits.max_pages)
+            }
+            (Ending::LimitReached, _) => {
+                format!(
+                    "max_time = {} was reached",
+                    human::duration(limits.max_time)
+                )
+            }
+            (Ending::Deferred, _) => {
+                "the host asked not to be contacted for longer than max_retry_after".to_owned()
+            }
+            (Ending::Drained | Ending::SiteDown | Ending::Stopped, _) => return None,
+        };
+        Some(format!("{what}; the same command goes on from here"))
+    }
+
     /// The settings for the site that begins at `start`.
     fn config_for(&self, start: &UrlKey) -> Config {
         let mut config = self.settings.config.clone();
@@ -210,19 +246,20 @@ impl Job {
     }
 
     /// Opens the state of the site once the engine knows which it is. A site that the settings do not
-    /// fit is found out here, before its first page is fetched: `misfit` then says why.
-    fn open_store(&self, misfit: Arc<Mutex<Option<SettingsError>>>) -> OpenStore {
+    /// fit, and an output that cannot be written, are found out here, before more than the start page is
+    /// fetched: `misfit` then says why.
+    fn open_store(&self, misfit: Arc<Mutex<Option<anyhow::Error>>>) -> OpenStore {
         let settings = Arc::clone(&self.settings);
         let now = self.clock.now();
         Box::new(move |site| {
-            if let Err(error) = settings.check_site(site) {
+            if let Err(error) = check_site(&settings, site) {
                 *misfit.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 return Err(StoreError::new(
                     StoreErrorKind::Open,
                     "the settings do not fit the site",
                 ));
             }
-            let path = settings.state.join(format!("{}.db", site.name()));
+            let path = settings.state_of(site);
             if settings.fresh {
                 seams::fresh_state(&path, now)
             } else {
@@ -253,6 +290,15 @@ impl Job {
     }
 }
 
+/// Whether the set of `site` can be written to its place and served from there.
+pub(super) fn check_site(settings: &Settings, site: &Site) -> anyhow::Result<()> {
+    settings.public_url_of(site)?;
+    if !settings.dry_run {
+        check_output(&settings.output_of(&site.written().name()))?;
+    }
+    Ok(())
+}
+
 /// Publishes, and counts what is in which state afterwards. The store is given back when it returns.
 fn publish_and_count(
     crawled: Crawled,
@@ -274,7 +320,7 @@ fn publish_and_count(
         site: &site,
         run,
         config: &config.publish,
-        robots: Some(&robots),
+        robots: Some(&robots).filter(|_| !config.ignore.robots),
         partial,
         dry_run,
         now,

@@ -24,6 +24,12 @@ pub(crate) fn run() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             output.usage(&error);
+            if let Some(url) = std::env::args_os()
+                .nth(1)
+                .and_then(|first| url_for_a_job(first.to_str()?))
+            {
+                output.say(&format!("to crawl a site: arpent crawl {url}"));
+            }
             return if error.use_stderr() {
                 ExitCode::Usage
             } else {
@@ -40,6 +46,17 @@ pub(crate) fn run() -> ExitCode {
         tell(&error, &output);
         ExitCode::of_error(&error)
     })
+}
+
+/// The URL that was typed where the job should stand, if it looks like one.
+fn url_for_a_job(first: &str) -> Option<String> {
+    if first.starts_with("http://") || first.starts_with("https://") {
+        Some(first.to_owned())
+    } else {
+        // A name with a dot is no job.
+        let is_name = first.contains('.') && !first.starts_with('-') && !first.contains("://");
+        is_name.then(|| format!("https://{first}"))
+    }
 }
 
 /// Says what went wrong: the error and its causes on one line, problems of the settings on a line each.

@@ -1,13 +1,17 @@
 //! The layers of settings put on top of each other, the lowest first, and what only shows when all
 //! of them are there: values that do not fit each other.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use crawler::{
     config::{Config, Credentials, EntryConfig, Namespace, NamespaceElement, ParseConfig},
     export::EntryRules,
     parse::PageReader,
     pattern::Pattern,
+    site::settle_so_far,
     url_key::{Identity, UrlKey},
 };
 
@@ -15,7 +19,7 @@ use super::{
     BuildSettings, CONFIG_VARIABLE, Environment, KeptState, Settings, SettingsError, SummaryFormat,
     file::SettingsFile,
     problem::{Origin, Problem, nearest},
-    request::{has_user_info, is_secret_header},
+    request::{has_user_info, is_one_for_a_host, is_secret_header},
     table::{SETTINGS, Setting},
     tables::{NAMESPACE, NamespaceTable},
     value::{Item, Value, Wrong},
@@ -52,6 +56,9 @@ pub(super) struct Merge {
 
 /// Prefix of the variables that are settings.
 const VARIABLE_PREFIX: &str = "ARPENT_";
+
+/// Settings that are meant for one site: a variable that somebody set and forgot must not reach others.
+const NOT_FROM_VARIABLES: [&str; 1] = ["ignore"];
 
 impl Merge {
     /// Puts the settings file on top.
@@ -124,6 +131,14 @@ impl Merge {
                 .iter()
                 .find(|setting| is_capital && setting.name == name)
             {
+                Some(setting) if NOT_FROM_VARIABLES.contains(&setting.name) => {
+                    if !text.trim_ascii().is_empty() {
+                        let wrong = Wrong::new(format!(
+                            "not taken from the environment, where it would hold for every site; give --{name}, or write it into the site's settings file"
+                        ));
+                        self.wrong(setting.name, Origin::Variable(variable.clone()), wrong);
+                    }
+                }
                 Some(setting) => {
                     let value = variable_value(setting, text);
                     self.value(setting.name, &value, Origin::Variable(variable.clone()));
@@ -240,6 +255,9 @@ impl Merge {
             );
         }
         let (Some(state), true) = (state, self.problems.is_empty()) else {
+            // As one reads: the file from its first line on, then what lies on top of it.
+            self.problems
+                .sort_by_key(|problem| problem.origin.position());
             return Err(SettingsError::Problems(self.problems));
         };
         let public_url_origin = self.origin("public_url");
@@ -343,9 +361,7 @@ impl Merge {
                 "a request carries either this or basic_auth, not both",
             );
         }
-        if urls.len() > 1 && self.draft.config.publish.public_url.is_some() {
-            self.misfit("public_url", "one directory cannot serve the sitemaps of several sites; crawl one site at a time");
-        }
+        self.check_places(urls);
         let several_origins = urls
             .windows(2)
             .any(|pair| pair[0].origin() != pair[1].origin());
@@ -370,6 +386,36 @@ impl Merge {
                 name,
                 "each of several sites would be sent these credentials; crawl one site at a time",
             );
+        }
+    }
+
+    /// Where the sites are served, and what they are written as.
+    fn check_places(&mut self, urls: &[UrlKey]) {
+        let public_url = self.draft.config.publish.public_url.as_deref();
+        let mut hosts = BTreeSet::new();
+        let shared = urls.iter().find(|url| !hosts.insert(url.host()));
+        if let Some(url) = shared.filter(|_| public_url.is_some_and(is_one_for_a_host)) {
+            self.misfit(
+                "public_url",
+                format!(
+                    "several sites are on the host {}, and one directory cannot serve the sitemaps of two; use {{site}} in the place of {{host}}",
+                    url.host()
+                ),
+            );
+        }
+        let Some(written_as) = self.draft.config.written_as.clone() else {
+            return;
+        };
+        if urls.len() > 1 {
+            self.misfit(
+                "as",
+                "one directory cannot be what several sites are written as; crawl one site at a time",
+            );
+        } else if let Some(start) = urls.first()
+            && let Err(error) =
+                settle_so_far(start, &[], self.draft.config.scope.width).standing_for(&written_as)
+        {
+            self.misfit("as", error.to_string());
         }
     }
 

@@ -28,6 +28,7 @@ use self::{
     file::SettingsFile,
     merge::Merge,
     problem::{Origin, Problem},
+    request::public_url_of,
     value::Value,
 };
 use crate::args::{BuildArgs, CrawlArgs};
@@ -154,7 +155,8 @@ fn layers(
 }
 
 impl Settings {
-    /// The folder that the set of `site` is written to; `site_name` is its name in the file system.
+    /// The folder that the set of a site is written to; `site_name` is the name in the file system of
+    /// the site that it is written as.
     pub(crate) fn output_of(&self, site_name: &str) -> PathBuf {
         match &self.output {
             Some(folder) if self.urls.len() == 1 => folder.clone(),
@@ -163,33 +165,43 @@ impl Settings {
         }
     }
 
-    /// Checks what can only be checked when the site is known: a sitemap on the site's own host may
-    /// only list what is below its own directory (sitemaps.org protocol, "Sitemap file location").
+    /// The file that holds what is known of `site`: named after what is crawled, whatever it is written as.
+    pub(crate) fn state_of(&self, site: &Site) -> PathBuf {
+        self.state.join(format!("{}.db", site.name()))
+    }
+
+    /// The URL of the directory where the set of `site` will be served, as the library wants it. A
+    /// sitemap may only list what is below its own directory, unless it is of another origin, whose
+    /// robots.txt then has to name it (sitemaps.org protocol, "Sitemap file location").
     ///
     /// # Errors
-    /// `public_url` is on the same host and does not cover the scope.
-    pub(crate) fn check_site(&self, site: &Site) -> Result<(), SettingsError> {
-        let Some(public_url) = &self.config.publish.public_url else {
-            return Ok(());
+    /// The directory is of the origin that the site is written as and does not cover it.
+    pub(crate) fn public_url_of(&self, site: &Site) -> Result<Option<String>, SettingsError> {
+        let Some(template) = &self.config.publish.public_url else {
+            return Ok(None);
         };
-        // It was made by the same normalisation when it was read.
-        let Ok(public_url) = UrlKey::from_normalised(public_url) else {
-            return Ok(());
+        let site = site.written();
+        let problem = |message| {
+            SettingsError::Problems(vec![Problem {
+                origin: self.public_url_origin.clone(),
+                setting: "public_url".to_owned(),
+                message,
+            }])
         };
-        let origin = public_url.origin();
-        let covers = origin == site.origin && site.directory.starts_with(public_url.path());
-        if origin.host != site.origin.host || covers {
-            return Ok(());
+        let public_url = public_url_of(template, &site, self.urls.len() > 1).ok_or_else(|| {
+            problem(format!(
+                "{template} is no URL for {}; use {{site}} in the path",
+                site.url()
+            ))
+        })?;
+        if public_url.is_on(&site.origin) && !site.directory.starts_with(public_url.path()) {
+            return Err(problem(format!(
+                "a sitemap in {public_url} may not list {own}, because it lists only what is in its own directory (R58); \
+                 expected {own}, a directory above it, or another host that {origin}/robots.txt names",
+                own = site.url(),
+                origin = site.origin,
+            )));
         }
-        let message = format!(
-            "a sitemap in {public_url} may not list {}{}; expected that directory or one above it, or another host",
-            site.origin, site.directory,
-        );
-        let origin = self.public_url_origin.clone();
-        Err(SettingsError::Problems(vec![Problem {
-            origin,
-            setting: "public_url".to_owned(),
-            message,
-        }]))
+        Ok(Some(public_url.to_string()))
     }
 }

@@ -34,6 +34,16 @@ impl Origin {
             _ => Self::Flag(format!("--{}", setting.replace('_', "-"))),
         }
     }
+
+    /// The order in which problems are told: layer by layer, the file by line.
+    pub(crate) fn position(&self) -> (u8, usize) {
+        match self {
+            Self::File { line, .. } => (0, *line),
+            Self::Variable(_) => (1, 0),
+            Self::Flag(_) => (2, 0),
+            Self::Default => (3, 0),
+        }
+    }
 }
 
 /// One thing that is wrong.

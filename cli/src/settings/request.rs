@@ -5,7 +5,8 @@ use std::net::IpAddr;
 
 use crawler::{
     config::{Credentials, Resolve, Secret},
-    url_key::Identity,
+    site::Site,
+    url_key::{Identity, UrlKey},
 };
 
 use super::value::{Read, Value, Wrong, optional_text, text};
@@ -187,20 +188,80 @@ pub(crate) fn proxy(value: &Value) -> Read<Option<String>> {
     }
 }
 
-/// The URL of a directory; gets its slash. Empty: the scope's directory.
+/// What the URL of a directory looks like, for messages.
+const DIRECTORY_FORM: &str = "the http or https URL of a directory, without query and user name";
+
+/// Stands in a public URL for the name of the site, as its folder has it.
+const SITE_PLACE: &str = "{site}";
+
+/// Stands in a public URL for the host of the site.
+const HOST_PLACE: &str = "{host}";
+
+/// The URL of a directory, with or without places for the site's name or host; gets its slash. Empty: the
+/// scope's directory.
 pub(crate) fn public_url(value: &Value) -> Read<Option<String>> {
-    const EXPECTED: &str = "the http or https URL of a directory, without query and user name";
-    let Some(found) = optional_text(value, EXPECTED)? else {
+    let Some(found) = optional_text(value, DIRECTORY_FORM)? else {
         return Ok(None);
     };
-    let url = Identity::default()
-        .parse(&found)
-        .map_err(|_| Wrong::found(EXPECTED, value))?;
-    if found.contains(['?', '#']) || has_user_info(&found) {
-        return Err(Wrong::found(EXPECTED, value));
+    let example = found
+        .replace(SITE_PLACE, "https_example.com")
+        .replace(HOST_PLACE, "example.com");
+    let url = directory(&example).ok_or_else(|| Wrong::found(DIRECTORY_FORM, value))?;
+    Ok(Some(if example == found {
+        url.to_string()
+    } else {
+        format!("{}/", found.trim_end_matches('/'))
+    }))
+}
+
+/// The public URL `template` of `site`, which is one of several if `is_one_of_several`: then the site's name is
+/// added, unless there is a place for name or host. `None` when the host makes no URL in its place.
+pub(crate) fn public_url_of(
+    template: &str,
+    site: &Site,
+    is_one_of_several: bool,
+) -> Option<UrlKey> {
+    let has_place = [SITE_PLACE, HOST_PLACE]
+        .iter()
+        .any(|place| template.contains(place));
+    let name = if is_one_of_several && !has_place {
+        format!("{template}{SITE_PLACE}/")
+    } else {
+        template.to_owned()
+    };
+    directory(
+        &name
+            .replace(SITE_PLACE, &site.name())
+            .replace(HOST_PLACE, &site.origin.host),
+    )
+}
+
+/// Whether several sites on one host would have the same public URL.
+pub(crate) fn is_one_for_a_host(public_url: &str) -> bool {
+    public_url.contains(HOST_PLACE) && !public_url.contains(SITE_PLACE)
+}
+
+/// The URL of the directory that a site is written as; gets its slash. Empty: the site itself.
+pub(crate) fn written_as(value: &Value) -> Read<Option<UrlKey>> {
+    let Some(found) = optional_text(value, DIRECTORY_FORM)? else {
+        return Ok(None);
+    };
+    directory(&found)
+        .map(Some)
+        .ok_or_else(|| Wrong::found(DIRECTORY_FORM, value))
+}
+
+/// The directory that `text` is the URL of, with or without its last slash.
+fn directory(text: &str) -> Option<UrlKey> {
+    if text.contains(['?', '#']) || has_user_info(text) {
+        return None;
     }
-    let slash = if url.as_str().ends_with('/') { "" } else { "/" };
-    Ok(Some(format!("{url}{slash}")))
+    let identity = Identity::default();
+    let url = identity.parse(text).ok()?;
+    if url.as_str().ends_with('/') {
+        return Some(url);
+    }
+    identity.parse(&format!("{url}/")).ok()
 }
 
 /// Whether the authority of a URL holds a user name or password.

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crawler::config::{FileDates, IndexMode, InputFormat, Layout, Rate, ScopeWidth};
+use crawler::config::{FileDates, IgnoreConfig, IndexMode, InputFormat, Layout, Rate, ScopeWidth};
 
 use super::{
     SummaryFormat,
@@ -44,6 +44,9 @@ pub(crate) const SETTINGS: &[Setting] = &[
             &mut draft.config.publish.public_url,
             request::public_url(value),
         )
+    }),
+    row("as", |draft, value| {
+        set(&mut draft.config.written_as, request::written_as(value))
     }),
     row("layout", |draft, value| {
         let words = [("root", Layout::Root), ("in-place", Layout::InPlace)];
@@ -197,6 +200,9 @@ pub(crate) const SETTINGS: &[Setting] = &[
     }),
     row("take_nofollow_links", |draft, value| {
         set(&mut draft.config.scope.take_nofollow_links, switch(value))
+    }),
+    list_row("ignore", |draft, value| {
+        set(&mut draft.config.ignore, ignored(value))
     }),
     // Identity.
     list_row("drop_parameters", |draft, value| {
@@ -425,6 +431,23 @@ fn rate(value: &Value) -> Read<Rate> {
             value,
         )),
     }
+}
+
+/// Words, several of them with commas between them too.
+fn ignored(value: &Value) -> Read<IgnoreConfig> {
+    const EXPECTED: &str = r#""robots", "noindex" or "canonical""#;
+    let mut ignored = IgnoreConfig::default();
+    for words in list(value, |item| filled(item, EXPECTED))? {
+        for word in words.split(',').map(str::trim_ascii) {
+            match word {
+                "robots" => ignored.robots = true,
+                "noindex" => ignored.noindex = true,
+                "canonical" => ignored.canonical = true,
+                other => return Err(Wrong::found(EXPECTED, &Value::Text(other.to_owned()))),
+            }
+        }
+    }
+    Ok(ignored)
 }
 
 fn globs(value: &Value) -> Read<Vec<String>> {

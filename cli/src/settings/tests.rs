@@ -135,40 +135,7 @@ fn the_example_files_are_settings() {
             assert_eq!(settings.urls.len(), 1, "{name}");
         }
     }
-    assert_eq!(examples, 4);
-}
-
-#[test]
-fn formats_are_words_and_not_only_feeds() {
-    let check = |arguments: &[&str], variable: &str, file, expected: &[Format]| {
-        let variables = [("ARPENT_FORMAT", variable)];
-        let variables = &variables[..usize::from(!variable.is_empty())];
-        let settings = good(&[&[URL], arguments].concat(), variables, file);
-        let formats: Vec<_> = settings.config.publish.formats.into_iter().collect();
-        assert_eq!(formats, expected);
-    };
-    check(&[], "", None, &[Format::Xml]);
-    check(&[], "", Some("format = [\"txt\"]"), &[Format::Text]);
-    let all = [Format::Xml, Format::Text, Format::Rss, Format::Atom];
-    check(&["--format", "atom,xml, txt,rss"], "txt", None, &all);
-    check(
-        &["--format", "rss", "--format", "txt"],
-        "",
-        None,
-        &all[1..3],
-    );
-    check(&[], "xml\natom", None, &[Format::Xml, Format::Atom]);
-    let wrong =
-        "--format: expected \"xml\" or \"txt\" among them: a feed lists recent changes only";
-    check_flag(&["--format", "rss,atom"], wrong);
-    check_flag(
-        &["--format", "xml,pdf"],
-        "--format: expected \"xml\" or \"txt\" or \"rss\" or \"atom\", found \"pdf\"",
-    );
-    check_file(
-        "format = [\"atom\"]",
-        "config.toml:1: format: expected \"xml\" or \"txt\" among them: a feed lists recent changes only",
-    );
+    assert_eq!(examples, 5);
 }
 
 #[test]
@@ -209,6 +176,39 @@ fn extensions_are_kinds_between_commas_or_one_by_one() {
             &format!("--extensions: expected \"images\" or \"hreflang\", found \"{found}\""),
         );
     }
+}
+
+#[test]
+fn formats_are_words_and_not_only_feeds() {
+    let check = |arguments: &[&str], variable: &str, file, expected: &[Format]| {
+        let variables = [("ARPENT_FORMAT", variable)];
+        let variables = &variables[..usize::from(!variable.is_empty())];
+        let settings = good(&[&[URL], arguments].concat(), variables, file);
+        let formats: Vec<_> = settings.config.publish.formats.into_iter().collect();
+        assert_eq!(formats, expected);
+    };
+    check(&[], "", None, &[Format::Xml]);
+    check(&[], "", Some("format = [\"txt\"]"), &[Format::Text]);
+    let all = [Format::Xml, Format::Text, Format::Rss, Format::Atom];
+    check(&["--format", "atom,xml, txt,rss"], "txt", None, &all);
+    check(
+        &["--format", "rss", "--format", "txt"],
+        "",
+        None,
+        &all[1..3],
+    );
+    check(&[], "xml\natom", None, &[Format::Xml, Format::Atom]);
+    let wrong =
+        "--format: expected \"xml\" or \"txt\" among them: a feed lists recent changes only";
+    check_flag(&["--format", "rss,atom"], wrong);
+    check_flag(
+        &["--format", "xml,pdf"],
+        "--format: expected \"xml\" or \"txt\" or \"rss\" or \"atom\", found \"pdf\"",
+    );
+    check_file(
+        "format = [\"atom\"]",
+        "config.toml:1: format: expected \"xml\" or \"txt\" among them: a feed lists recent changes only",
+    );
 }
 
 #[test]
@@ -862,8 +862,8 @@ fn all_problems_are_told_at_once() {
     );
     assert_eq!(
         error.unwrap_err().to_string(),
-        "config.toml:2: rats: no such setting; did you mean rate?\n\
-         config.toml:1: concurrency: expected a whole number from 1 to 1000, found 0\n\
+        "config.toml:1: concurrency: expected a whole number from 1 to 1000, found 0\n\
+         config.toml:2: rats: no such setting; did you mean rate?\n\
          config.toml:3: rate: expected a number above 0 per second or \"unlimited\", found true\n\
          ARPENT_DELAY: expected a duration such as \"500ms\", \"2s\", \"1m\" or \"24h\", found \"x\"\n\
          --max-pages: expected a whole number, 1 or more, found \"0\"\n\
@@ -1053,10 +1053,6 @@ fn values_must_fit_each_other() {
     );
     let several = ["https://other.example/"];
     check_flag(
-        &[several[0], "--public-url", "https://h/"],
-        "--public-url: one directory cannot serve the sitemaps of several sites; crawl one site at a time",
-    );
-    check_flag(
         &[several[0], "--header", "Cookie: a=b"],
         "--header: each of several sites would be sent these credentials; crawl one site at a time",
     );
@@ -1097,7 +1093,7 @@ fn the_public_url_must_cover_the_site_on_its_own_host() {
         let start = settings.urls[0].clone();
         let site = settle(&start, &[], ScopeWidth::Directory).unwrap();
         assert_eq!(
-            settings.check_site(&site).is_ok(),
+            settings.public_url_of(&site).is_ok(),
             fits,
             "{site:?} {public_url}"
         );
@@ -1107,14 +1103,239 @@ fn the_public_url_must_cover_the_site_on_its_own_host() {
     check("https://h/docs/", "https://h/doc", false);
     check("https://h/docs/", "https://h/docs/sitemaps/", false);
     check("https://h/docs/", "https://h/other/", false);
-    check("https://h/docs/", "http://h/", false);
-    check("https://h/docs/", "https://h:8443/", false);
+    // Another origin: its robots.txt proves it, as that of another host does.
+    check("https://h/docs/", "http://h/", true);
+    check("https://h/docs/", "https://h:8443/", true);
     check("https://h/docs/", "https://cdn.example/sitemaps/", true);
     let settings = good(&["https://h/", "--public-url", "https://h/a/"], &[], None);
     let site = settle(&settings.urls[0], &[], ScopeWidth::Directory).unwrap();
     assert_eq!(
-        settings.check_site(&site).unwrap_err().to_string(),
-        "--public-url: a sitemap in https://h/a/ may not list https://h/; expected that directory or one above it, or another host"
+        settings.public_url_of(&site).unwrap_err().to_string(),
+        "--public-url: a sitemap in https://h/a/ may not list https://h/, because it lists only what is in its own directory (R58); \
+         expected https://h/, a directory above it, or another host that https://h/robots.txt names"
+    );
+}
+
+#[test]
+fn each_of_several_sites_has_its_public_url() {
+    fn check(urls: &[&str], public_url: &str, expected: &[&str]) {
+        let settings = good(&[urls, &["--public-url", public_url]].concat(), &[], None);
+        let found = settings.urls.iter().map(|start| {
+            let site = settle(start, &[], ScopeWidth::Directory).unwrap();
+            settings.public_url_of(&site).unwrap().unwrap()
+        });
+        assert_eq!(found.collect::<Vec<_>>(), expected, "{public_url}");
+    }
+    let one = &["https://a.example/docs/"][..];
+    let two = &["https://a.example/", "http://b.example:8080/docs/"][..];
+    let maps = "https://maps.example";
+    check(one, maps, &["https://maps.example/"]);
+    check(
+        two,
+        maps,
+        &[
+            "https://maps.example/https_a.example/",
+            "https://maps.example/http_b.example_8080_docs/",
+        ],
+    );
+    check(
+        two,
+        "https://maps.example/x/{host}",
+        &[
+            "https://maps.example/x/a.example/",
+            "https://maps.example/x/b.example/",
+        ],
+    );
+    check(
+        two,
+        "https://{host}.maps.example/{site}/all/",
+        &[
+            "https://a.example.maps.example/https_a.example/all/",
+            "https://b.example.maps.example/http_b.example_8080_docs/all/",
+        ],
+    );
+    check(
+        one,
+        "https://maps.example/{host}/",
+        &["https://maps.example/a.example/"],
+    );
+    check(
+        &["http://[::1]:81/"],
+        "https://maps.example/{host}/",
+        &["https://maps.example/%5B::1%5D/"],
+    );
+}
+
+#[test]
+fn two_sites_of_a_host_cannot_share_a_public_url() {
+    let urls = ["https://h/a/", "https://h/b/", "--public-url"];
+    let shared = [&urls[..], &["https://maps.example/{host}/"]].concat();
+    assert_eq!(
+        load(&shared, &[], None).unwrap_err().to_string(),
+        "--public-url: several sites are on the host h, and one directory cannot serve the sitemaps of two; use {site} in the place of {host}"
+    );
+    good(
+        &[&urls[..], &["https://maps.example/{site}/"]].concat(),
+        &[],
+        None,
+    );
+    // A host that makes no URL in its place is found out when the site is known.
+    let settings = good(
+        &["http://[::1]/", "--public-url", "https://{host}.example/"],
+        &[],
+        None,
+    );
+    let site = settle(&settings.urls[0], &[], ScopeWidth::Directory).unwrap();
+    assert_eq!(
+        settings.public_url_of(&site).unwrap_err().to_string(),
+        "--public-url: https://{host}.example/ is no URL for http://[::1]/; use {site} in the path"
+    );
+}
+
+#[test]
+fn a_site_is_written_as_one_other_directory() {
+    fn check(arguments: &[&str], expected: Result<&str, &str>) {
+        let found = load(arguments, &[], None);
+        let found = found
+            .map(|settings| settings.config.written_as.unwrap().to_string())
+            .map_err(|error| error.to_string());
+        assert_eq!(
+            found.as_deref(),
+            expected.map_err(str::to_owned).as_ref().copied()
+        );
+    }
+    let staging = "https://staging.example/";
+    check(
+        &[staging, "--as", "https://www.example"],
+        Ok("https://www.example/"),
+    );
+    check(
+        &[staging, "--as", "https://www.example/app"],
+        Ok("https://www.example/app/"),
+    );
+    check(
+        &["https://h/staging/", "--as", "https://h/"],
+        Ok("https://h/"),
+    );
+    check(
+        &[staging, "--as", "www.example"],
+        Err(
+            "--as: expected the http or https URL of a directory, without query and user name, found \"www.example\"",
+        ),
+    );
+    check(
+        &[staging, "--as", "https://staging.example/app/"],
+        Err(
+            "--as: https://staging.example/app/ is https://staging.example/, which is crawled, or a directory in it: \
+             nothing would tell the URLs of the two apart",
+        ),
+    );
+    check(
+        &[
+            staging,
+            "https://other.example/",
+            "--as",
+            "https://www.example/",
+        ],
+        Err(
+            "--as: one directory cannot be what several sites are written as; crawl one site at a time",
+        ),
+    );
+}
+
+#[test]
+fn the_public_url_is_about_what_the_site_is_written_as() {
+    fn check(public_url: &str, fits: bool) {
+        let arguments = [
+            "http://127.0.0.1/",
+            "--as",
+            "https://h/app/",
+            "--public-url",
+            public_url,
+        ];
+        let settings = good(&arguments, &[], None);
+        let site = settle(&settings.urls[0], &[], ScopeWidth::Directory).unwrap();
+        let site = site
+            .standing_for(settings.config.written_as.as_ref().unwrap())
+            .unwrap();
+        assert_eq!(settings.public_url_of(&site).is_ok(), fits, "{public_url}");
+    }
+    check("https://h/app/", true);
+    check("https://h/", true);
+    check("https://h/maps/", false);
+    check("https://other/maps/", true);
+}
+
+#[test]
+fn what_is_ignored_is_named_word_by_word_but_not_in_a_variable() {
+    fn check(arguments: &[&str], file: Option<&str>, expected: &[&str]) {
+        let settings = good(
+            &[&[URL], arguments].concat(),
+            &[("ARPENT_IGNORE", "")],
+            file,
+        );
+        let words: Vec<_> = settings.config.ignore.words().collect();
+        assert_eq!(words, expected);
+    }
+    check(&[], None, &[]);
+    check(
+        &["--ignore", "canonical, robots"],
+        None,
+        &["robots", "canonical"],
+    );
+    check(
+        &["--ignore=noindex", "--ignore=robots"],
+        None,
+        &["robots", "noindex"],
+    );
+    check(
+        &[],
+        Some("ignore = [\"robots\", \"noindex\", \"canonical\"]"),
+        &["robots", "noindex", "canonical"],
+    );
+    check(
+        &["--ignore=noindex"],
+        Some("ignore = [\"robots\"]"),
+        &["noindex"],
+    );
+    check_variable(
+        "ARPENT_IGNORE",
+        "robots",
+        "ARPENT_IGNORE: not taken from the environment, where it would hold for every site; give --ignore, or write it into the site's settings file",
+    );
+    assert_eq!(
+        load(&[URL, "--ignore", "robots,nofollow"], &[], None)
+            .unwrap_err()
+            .to_string(),
+        "--ignore: expected \"robots\", \"noindex\" or \"canonical\", found \"nofollow\""
+    );
+}
+
+#[test]
+fn problems_are_told_in_the_order_in_which_one_reads() {
+    let file = "max_pages = 0\nrates = 3\nmin_section = 0\n[[page_rule]]\nselector = \"p[\"\naction = \"exclude\"\n";
+    let error = load(
+        &[URL, "--rate", "x"],
+        &[("ARPENT_CONCURRENCY", "0")],
+        Some(file),
+    )
+    .unwrap_err();
+    let text = error.to_string();
+    let begins: Vec<_> = text
+        .lines()
+        .map(|line| line.split(": ").next().unwrap())
+        .collect();
+    assert_eq!(
+        begins,
+        [
+            "config.toml:1",
+            "config.toml:2",
+            "config.toml:3",
+            "config.toml:4",
+            "ARPENT_CONCURRENCY",
+            "--rate"
+        ],
+        "{text}"
     );
 }
 

@@ -14,11 +14,13 @@ use super::signal;
 use crate::{
     clock::Clock,
     config::LimitsConfig,
-    fetch::{BodySink, BodyWish, Fetch, FetchError, Fetched, Request, ResponseHead},
+    fetch::{
+        BodySink, BodyWish, Fetch, FetchError, FetchErrorKind, Fetched, Request, ResponseHead,
+    },
     holds::Holds,
     politeness::{Closed, NextTurn, Politeness, SharedPoliteness, Signal, Turn},
     robots::{self, RobotsSink, Rules},
-    url_key::{HostKey, Identity, Origin, UrlKey},
+    url_key::{HostKey, Identity, Origin, StandIn, UrlKey},
 };
 
 /// How often a host without a free turn is looked at again: its turns may be held by another engine.
@@ -123,6 +125,18 @@ pub(super) enum Robots {
 }
 
 impl Door {
+    /// The same door for a site that stands for another, whose URLs are then the site's own.
+    pub(super) fn standing_in(&self, stand_in: Option<StandIn>) -> Self {
+        let identity = Identity {
+            stand_in,
+            ..Identity::clone(&self.identity)
+        };
+        Self {
+            identity: Arc::new(identity),
+            ..self.clone()
+        }
+    }
+
     /// Locks the clocks of the hosts.
     pub(super) fn clocks(&self) -> MutexGuard<'_, Politeness> {
         self.politeness
@@ -180,6 +194,18 @@ impl Door {
             max_body_bytes: self.max_body_bytes,
         };
         let sent = Instant::now();
+        if let Some(stand_in) = self.identity.stand_in.as_ref()
+            && stand_in.spares(&url.origin())
+        {
+            let message = format!(
+                "not requested: the crawled site stands for {}, where nothing is asked",
+                stand_in.original_directory()
+            );
+            return Asked {
+                result: Err(FetchError::new(FetchErrorKind::Forbidden, message)),
+                latency: Duration::ZERO,
+            };
+        }
         let mut timed = Timed {
             sink,
             head_at: None,
@@ -255,10 +281,15 @@ impl Door {
     /// Redirects are followed to any host, five at most; the rules apply to `origin`
     /// (RFC 9309 section 2.3.1.2).
     pub(super) async fn robots(&self, origin: &Origin, stop: &CancellationToken) -> Robots {
-        let Ok(mut url) = self.identity.parse(&format!("{origin}/robots.txt")) else {
+        let Ok(mut url) = UrlKey::from_normalised(&format!("{origin}/robots.txt")) else {
             return Robots::Unreachable(format!("{origin} has no robots.txt URL"));
         };
         let mut hops = 0;
+        // Where a site stands for another, pages are one; robots.txt is that of an origin.
+        let identity = Identity {
+            stand_in: None,
+            ..Identity::clone(&self.identity)
+        };
         let rules = loop {
             let Answered {
                 result,
@@ -275,7 +306,7 @@ impl Door {
             let status = fetched.head.status;
             if (300..400).contains(&status)
                 && hops < robots::MAX_REDIRECTS
-                && let Some(target) = location(&self.identity, &url, &fetched.head)
+                && let Some(target) = location(&identity, &url, &fetched.head)
             {
                 hops += 1;
                 url = target;

@@ -10,7 +10,7 @@ use crate::{
     robots::Rules,
     scope::{Judgement, Scope},
     url_key::UrlKey,
-    verdict::{self, Policy, Verdict},
+    verdict::{self, CanonicalPolicy, Policy, Verdict},
 };
 
 /// The rules of a run.
@@ -18,6 +18,7 @@ use crate::{
 pub(super) struct Judge {
     scope: Scope,
     robots: Rules,
+    ignores_robots: bool,
     policy: Policy,
     max_depth: Option<u32>,
     extensions: Extensions,
@@ -30,12 +31,20 @@ impl Judge {
     /// The rules of `config` for the site of `scope`, and those of its robots.txt.
     pub(super) fn new(config: &Config, scope: Scope, robots: Rules, clock: Arc<dyn Clock>) -> Self {
         let max_depth = config.limits.max_depth;
-        let extensions = config.publish.extensions;
-        let settings = format!("{:?} {max_depth:?} {extensions:?}", config.scope).into();
+        let (ignore, extensions) = (config.ignore, config.publish.extensions);
+        let settings = format!("{:?} {max_depth:?} {ignore:?} {extensions:?}", config.scope).into();
         Self {
             scope,
             robots,
-            policy: Policy::default(),
+            ignores_robots: ignore.robots,
+            policy: Policy {
+                ignore_noindex: ignore.noindex,
+                canonicals: if ignore.canonical {
+                    CanonicalPolicy::Ignore
+                } else {
+                    CanonicalPolicy::Obey
+                },
+            },
             max_depth,
             extensions,
             clock,
@@ -56,6 +65,11 @@ impl Judge {
         &self.robots
     }
 
+    /// Whether a URL may be fetched, and so listed.
+    fn allows(&self, url: &UrlKey) -> bool {
+        self.ignores_robots || self.robots.allows(url.path_and_query())
+    }
+
     /// Whether a URL is of the crawl at all.
     pub(super) fn is_inside(&self, url: &UrlKey) -> bool {
         self.scope.judge(url) != Judgement::Outside
@@ -73,7 +87,7 @@ impl Judge {
             Judgement::Excluded(reason) => reason,
             // No rule of the user lists what robots.txt disallows.
             Judgement::ListOnly | Judgement::Inside | Judgement::FollowOnly
-                if !self.robots.allows(url.path_and_query()) =>
+                if !self.allows(url) =>
             {
                 Reason::RobotsDisallowed
             }

@@ -94,8 +94,19 @@ pub struct Progress {
     pub host: HostState,
     /// Time one request needs under the pauses in force, for an estimate of the time left; `None` while unknown.
     pub pace: Option<Duration>,
+    /// What was known when an unfinished run was taken up; `None` for a new run.
+    pub resumed: Option<Resumed>,
     /// Something the user should know at once (said loudly, e.g. a page rendered by JavaScript only); grows.
     pub notices: Vec<String>,
+}
+
+/// An unfinished run as it was taken up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resumed {
+    /// Known URLs.
+    pub known: u64,
+    /// Those of them that were waiting.
+    pub queued: u64,
 }
 
 /// Stops a run from outside. Clones share their state.
@@ -143,6 +154,15 @@ pub enum Ending {
     Stopped,
 }
 
+/// What ended a crawl before everything was decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// [`crate::config::LimitsConfig::max_pages`].
+    Pages,
+    /// [`crate::config::LimitsConfig::max_time`].
+    Time,
+}
+
 /// What a crawl hands back: the store, for publishing, and this start's numbers.
 pub struct Crawled {
     /// The site, after the start URL's redirects.
@@ -163,9 +183,11 @@ pub struct Crawled {
     pub bytes_in: u64,
     /// Links found in this start that lead out of the scope; they are only counted.
     pub links_out_of_scope: u64,
+    /// Which limit was reached, with [`Ending::LimitReached`].
+    pub limit: Option<Limit>,
     /// What robots.txt of the site says now.
     pub robots: robots::Rules,
-    /// Things the user should know, each a sentence.
+    /// Things the user should still know when the run is over, each a sentence.
     pub notices: Vec<String>,
 }
 
@@ -279,7 +301,9 @@ async fn crawl_through(
         hops,
         robots,
         bytes_in,
+        notices,
     } = find_site(config, start, door, &reader, &progress, deadline, shutdown).await?;
+    let door = &door.standing_in(site.stand_in.clone());
     let scope = Scope::new(&site, &config.scope)
         .map_err(|error| CrawlError::Settings(error.to_string()))?;
     let crawl_delay = robots.crawl_delay();
@@ -315,8 +339,14 @@ async fn crawl_through(
     if let Some(moved) = moved {
         run.say(moved);
     }
+    for word in config.ignore.words() {
+        run.say(ignored_text(word));
+    }
+    for notice in notices {
+        run.say(notice);
+    }
     if let Some(delay) = crawl_delay.filter(|delay| !delay.is_zero()) {
-        run.say(format!(
+        run.mention(format!(
             "robots.txt asks for one request every {delay:?} (Crawl-delay): 1,000 pages take at least {}",
             rough_duration(delay.saturating_mul(1_000))
         ));
@@ -337,7 +367,7 @@ async fn find_site(
     shutdown: &Shutdown,
 ) -> Result<Started, CrawlError> {
     let host = start.host();
-    let finding = start::start(door, reader, start, config.scope.width, &shutdown.stop);
+    let finding = start::start(door, reader, start, config, &shutdown.stop);
     tokio::pin!(finding);
     loop {
         // Nothing is stored before the site is known, so a stop need not wait for the answer in flight:
@@ -382,13 +412,28 @@ fn end_of(max_time: Duration) -> Instant {
 /// pages again that have to be.
 fn identity_of(config: &Config) -> String {
     let parse = format!("{:?}", config.parse);
+    let written_as = config
+        .written_as
+        .as_ref()
+        .map(|original| format!(" written_as={original}"))
+        .unwrap_or_default();
     format!(
-        "{:016x} parse={:016x} nofollow={} exact_depth={}",
+        "{:016x} parse={:016x} nofollow={} exact_depth={}{written_as}",
         config.identity.fingerprint(),
         xxhash_rust::xxh3::xxh3_64(parse.as_bytes()),
         config.scope.take_nofollow_links,
         config.limits.max_depth.is_some(),
     )
+}
+
+/// What it means that [`crate::config::IgnoreConfig`] has this word.
+fn ignored_text(word: &str) -> String {
+    let meaning = match word {
+        "robots" => "what robots.txt disallows is fetched and listed",
+        "noindex" => "pages that say noindex are listed (nofollow still counts)",
+        _ => "pages that name another canonical URL are listed",
+    };
+    format!("ignoring {word}: {meaning}; this is for your own site only")
 }
 
 /// A duration for people, in its largest sensible unit.

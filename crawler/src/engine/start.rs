@@ -10,7 +10,7 @@ use super::{
     door::{Answered, Door, Refused, Robots},
 };
 use crate::{
-    config::ScopeWidth,
+    config::Config,
     page::PageFacts,
     parse::{PageParser, PageReader},
     politeness::Closed,
@@ -36,6 +36,8 @@ pub(super) struct Started {
     pub(super) robots: Rules,
     /// Bytes that came over the wire.
     pub(super) bytes_in: u64,
+    /// What the user should know, each a sentence.
+    pub(super) notices: Vec<String>,
 }
 
 /// Finds out which site `typed` is.
@@ -43,20 +45,32 @@ pub(super) async fn start(
     door: &Door,
     reader: &Arc<PageReader>,
     typed: &UrlKey,
-    width: ScopeWidth,
+    config: &Config,
     stop: &CancellationToken,
 ) -> Result<Started, CrawlError> {
+    let width = config.scope.width;
+    let mut notices = Vec::new();
+    let mut targets: Vec<UrlKey> = Vec::new();
     let mut rules: HashMap<Origin, Rules> = HashMap::new();
     let mut hops: Vec<Hop> = Vec::new();
     let mut bytes_in = 0;
     let mut url = typed.clone();
     loop {
         let origin = url.origin();
+        let so_far = stand_in(site::settle_so_far(typed, &targets, width), config)?;
+        let door = &door.standing_in(so_far.stand_in);
         if !rules.contains_key(&origin) {
-            let robots = read_robots(door, &origin, stop).await?;
+            let robots = match read_robots(door, &origin, stop).await {
+                Err(CrawlError::Robots { message, .. }) if config.ignore.robots => {
+                    notices.push(format!("{message}; that is ignored"));
+                    Rules::allow_all()
+                }
+                read => read?,
+            };
             rules.insert(origin.clone(), robots);
         }
         if let Some(robots) = rules.get(&origin)
+            && !config.ignore.robots
             && !robots.allows(url.path_and_query())
         {
             return Err(problem(format!(
@@ -90,12 +104,10 @@ pub(super) async fn start(
             (200, _) => break,
             (300..=303 | 307 | 308, Some(target)) => {
                 if hops.len() > MAX_HOPS || hops.iter().any(|hop| hop.url == target) {
-                    return Err(problem(format!(
-                        "{typed} redirects in a loop, or more than {MAX_HOPS} times"
-                    )));
+                    return Err(loops(typed, config));
                 }
-                // Stops before a foreign host is contacted.
-                site::check_hop(typed, &target).map_err(|error| problem(error.to_string()))?;
+                check_target(typed, &url, &target, door)?;
+                targets.push(target.clone());
                 url = target;
             }
             (300..=303 | 307 | 308, None) => {
@@ -110,15 +122,53 @@ pub(super) async fn start(
             }
         }
     }
-    let targets: Vec<UrlKey> = hops.iter().skip(1).map(|hop| hop.url.clone()).collect();
     let site = site::settle(typed, &targets, width).map_err(|error| problem(error.to_string()))?;
+    let site = stand_in(site, config)?;
     let robots = rules.remove(&site.origin).unwrap_or_else(Rules::allow_all);
     Ok(Started {
         site,
         hops,
         robots,
         bytes_in,
+        notices,
     })
+}
+
+/// Stops before a host is contacted that is none of the site's.
+fn check_target(
+    typed: &UrlKey,
+    url: &UrlKey,
+    target: &UrlKey,
+    door: &Door,
+) -> Result<(), CrawlError> {
+    site::check_hop(typed, target).map_err(|error| problem(error.to_string()))?;
+    match &door.identity.stand_in {
+        Some(stand_in) if stand_in.spares(&target.origin()) => Err(problem(format!(
+            "{url} redirects to {target}: the crawled site stands for {}, where nothing is asked",
+            stand_in.original_directory()
+        ))),
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn loops(typed: &UrlKey, config: &Config) -> CrawlError {
+    let hint = match &config.written_as {
+        Some(original) => format!("; redirects to {original} count as redirects to itself"),
+        None => String::new(),
+    };
+    problem(format!(
+        "{typed} redirects in a loop, or more than {MAX_HOPS} times{hint}"
+    ))
+}
+
+/// The site as the settings want it written.
+fn stand_in(site: Site, config: &Config) -> Result<Site, CrawlError> {
+    match &config.written_as {
+        Some(original) => site
+            .standing_for(original)
+            .map_err(|error| CrawlError::Settings(format!("as: {error}"))),
+        None => Ok(site),
+    }
 }
 
 async fn read_robots(

@@ -6,14 +6,18 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use sitemap_core::{Loc, UrlEntry, extension::Image};
+use sitemap_core::{
+    Loc, UrlEntry,
+    extension::{Alternate, Image},
+};
 
+use super::written;
 use crate::{
     config::Extensions,
     page::{PageFacts, PageRecord, RunId},
     robots::Rules,
     store::{Store, StoreError},
-    url_key::UrlKey,
+    url_key::{StandIn, UrlKey},
 };
 
 /// Bytes that the images of one entry take in a file at most. With as many versions in other languages as a page
@@ -53,6 +57,8 @@ left_out! {
     RobotsDisallowed = "robots-disallowed", "disallowed by robots.txt";
     /// The address cannot be written, or the entry would become too large.
     Unwritable = "unwritable", "too long to be written";
+    /// On the host that is crawled, outside of the directory that stands for another site.
+    NotWritten = "not-written", "on the crawled host, outside of what is written as another site";
     /// `hreflang` is neither a language nor `x-default`.
     InvalidCode = "invalid-code", "hreflang is no language";
     /// The page has two targets for one code, or the version calls itself something else.
@@ -139,11 +145,21 @@ pub(super) struct PageExtensions {
     wanted: Extensions,
     /// `None`: not known, so that nothing is disallowed.
     robots: Option<Rules>,
+    /// What the site is written as.
+    stand_in: Option<StandIn>,
 }
 
 impl PageExtensions {
-    pub(super) fn new(wanted: Extensions, robots: Option<Rules>) -> Self {
-        Self { wanted, robots }
+    pub(super) fn new(
+        wanted: Extensions,
+        robots: Option<Rules>,
+        stand_in: Option<StandIn>,
+    ) -> Self {
+        Self {
+            wanted,
+            robots,
+            stand_in,
+        }
     }
 
     /// Adds to the entry of a listed page what is asked for.
@@ -173,9 +189,13 @@ impl PageExtensions {
             match &facts.alternates {
                 Some(versions) => {
                     let cluster = super::hreflang::verified(store, run, key, versions, counts)?;
-                    for alternate in cluster {
+                    for (code, target) in cluster {
+                        // Whatever is listed can be written.
+                        let Some(loc) = self.loc(target) else {
+                            continue;
+                        };
                         // Each language is there once, and there are fewer than an entry may have.
-                        let added = entry.extensions.add_alternate(alternate);
+                        let added = entry.extensions.add_alternate(Alternate::new(code, loc));
                         debug_assert_eq!(added, Ok(()));
                     }
                 }
@@ -209,7 +229,11 @@ impl PageExtensions {
                 counts.leave_out(LeftOut::RobotsDisallowed, 1);
                 continue;
             }
-            let written = Loc::parse(image.as_str()).ok().and_then(|loc| {
+            let Some(written) = written(self.stand_in.as_ref(), image) else {
+                counts.leave_out(LeftOut::NotWritten, 1);
+                continue;
+            };
+            let written = Loc::parse(written.as_str()).ok().and_then(|loc| {
                 bytes += written_bytes(&loc);
                 let image = Image::new(loc);
                 (bytes <= MAX_IMAGE_BYTES).then(|| entry.extensions.add_image(image).ok())?
@@ -219,6 +243,11 @@ impl PageExtensions {
             }
         }
         counts.wrote(entry.extensions.images().len());
+    }
+
+    /// How `url` stands in a file; `None` when it cannot.
+    fn loc(&self, url: &UrlKey) -> Option<Loc> {
+        Loc::parse(written(self.stand_in.as_ref(), url)?.as_str()).ok()
     }
 
     fn allows(&self, url: &UrlKey) -> bool {

@@ -16,10 +16,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
-use sitemap_core::{
-    Loc,
-    extension::{Alternate, Hreflang},
-};
+use sitemap_core::extension::Hreflang;
 
 use super::extensions::{KindCounts, LeftOut};
 use crate::{
@@ -36,13 +33,13 @@ const DEFAULT: &str = "x-default";
 ///
 /// # Errors
 /// The store failed.
-pub(super) fn verified(
+pub(super) fn verified<'a>(
     store: &dyn Store,
     run: RunId,
-    key: &UrlKey,
-    versions: &[LanguageVersion],
+    key: &'a UrlKey,
+    versions: &'a [LanguageVersion],
     counts: &mut KindCounts,
-) -> Result<Vec<Alternate>, StoreError> {
+) -> Result<Vec<(Hreflang, &'a UrlKey)>, StoreError> {
     let claims = Claims::read(versions, counts);
     let mut named = claims.by_target();
     named.remove(key);
@@ -102,11 +99,7 @@ pub(super) fn verified(
         own.extend(called_by_others);
     }
     cluster.extend(own.into_iter().map(|code| (code, key)));
-    let alternates = cluster.into_iter().filter_map(|(code, target)| {
-        // Whatever is listed can be written.
-        Some(Alternate::new(code, Loc::parse(target.as_str()).ok()?))
-    });
-    Ok(alternates.collect())
+    Ok(cluster)
 }
 
 /// What one page says of its versions, itself included.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use sitemap_core::Loc;
 
-use super::{Export, evidence::same_content, trust::Statistics};
+use super::{Export, evidence::same_content, trust::Statistics, written};
 use crate::{
     page::{ContentHash, PageRecord, Reason, State},
     store::{LedgerEntry, Store, StoreError},
@@ -94,18 +94,31 @@ impl Export {
         reason: Reason,
         respelled: &mut HashSet<u64>,
     ) -> Result<Reason, StoreError> {
-        let Ok(loc) = Loc::parse(key.as_str()) else {
+        let stand_in = self.stand_in.as_ref();
+        let Some(own) = written(stand_in, key) else {
             return Ok(Reason::Unwritable);
         };
-        if loc.as_str() == key.as_str() {
+        let Ok(loc) = Loc::parse(own.as_str()) else {
+            return Ok(Reason::Unwritable);
+        };
+        if loc.as_str() == own.as_str() {
             return Ok(reason);
         }
         let Ok(written) = UrlKey::from_normalised(loc.as_str()) else {
             return Ok(Reason::Unwritable);
         };
-        let twin = store.page(&written)?;
-        let twin_is_listed =
-            twin.is_some_and(|twin| twin.run == self.run && twin.reason.state() == State::Listed);
+        let twin = match stand_in {
+            Some(stand_in) => stand_in.crawled_of(&written),
+            None => Some(written.clone()),
+        };
+        let twin = match twin {
+            Some(twin) => store.page(&twin)?,
+            // The directory itself is respelled, so no page is written as it is.
+            None => None,
+        };
+        let twin_is_listed = twin.is_some_and(|twin| {
+            twin.run == self.run && before_spelling(twin.reason).state() == State::Listed
+        });
         let is_first = respelled.insert(written.fingerprint());
         Ok(if twin_is_listed || !is_first {
             Reason::DuplicateSpelling

@@ -62,7 +62,8 @@ impl Bench {
 
     /// What would be published, and then counts as published.
     fn publish(&mut self) -> Vec<(String, Option<String>)> {
-        let export = Export::prepare(&mut self.store, self.run, time(START) + 48.hours()).unwrap();
+        let export =
+            Export::prepare(&mut self.store, self.run, None, time(START) + 48.hours()).unwrap();
         let mut entries = Vec::new();
         export
             .visit::<StoreError>(&self.store, None, &mut |listed| {
@@ -337,11 +338,61 @@ fn a_url_that_grows_too_long_when_written_is_not_listed() {
 }
 
 #[test]
+fn spelling_and_length_are_those_of_what_a_site_is_written_as() {
+    let written = |bench: &mut Bench, original: &str| {
+        let original = UrlKey::from_normalised(original).unwrap();
+        let stand_in = StandIn::new(&key("/"), &original).unwrap();
+        let now = time(START) + 48.hours();
+        let export = Export::prepare(&mut bench.store, bench.run, Some(&stand_in), now).unwrap();
+        let mut urls = Vec::new();
+        export
+            .visit::<StoreError>(&bench.store, None, &mut |listed| {
+                assert!(listed.written.as_str().starts_with(original.as_str()));
+                urls.push(listed.entry.loc.to_string());
+                Ok(ControlFlow::Continue(()))
+            })
+            .unwrap();
+        urls
+    };
+    let mut bench = Bench::new();
+    // It fits on the host that is crawled, but not on one with a longer name.
+    let long = format!("/{}", "x".repeat(2_040 - "https://h.example/".len()));
+    bench.crawl(
+        0,
+        &[
+            ("/100%", 1, None),
+            ("/100%25", 2, None),
+            ("/a%zz|", 3, None),
+            ("/a%zz%7C", 4, None),
+            (&long, 5, None),
+        ],
+    );
+    assert_eq!(
+        written(&mut bench, "https://www.production.example/app/"),
+        [
+            "https://www.production.example/app/100%25",
+            "https://www.production.example/app/a%25zz%7C"
+        ]
+    );
+    assert_eq!(bench.reason("/100%"), Reason::DuplicateSpelling);
+    assert_eq!(bench.reason(&long), Reason::Unwritable);
+    // Where the directory itself is written in another way, one of each is listed too.
+    let urls = written(&mut bench, "https://p.example/a%zz/");
+    assert_eq!(urls.len(), 3, "{urls:?}");
+    assert!(
+        urls[0].starts_with("https://p.example/a%25zz/100"),
+        "{urls:?}"
+    );
+    // And as itself, everything that fits is back.
+    assert_eq!(bench.publish().len(), 3);
+}
+
+#[test]
 fn pages_that_repeat_another_one_are_listed_and_counted() {
     let mut bench = Bench::new();
     let duplicates = |bench: &mut Bench| {
         let now = time(START) + 48.hours();
-        Export::prepare(&mut bench.store, bench.run, now)
+        Export::prepare(&mut bench.store, bench.run, None, now)
             .unwrap()
             .duplicates()
     };

@@ -29,10 +29,10 @@ pub(super) struct Census {
     pub(super) extensions: ExtensionCounts,
     /// What the entries of the whole site need to have declared.
     pub(super) namespaces: Namespaces,
-    /// The pages that changed last, when there is to be a feed.
-    pub(super) recent: Recent,
     /// Path and query of the first article of each file of news.
     pub(super) news: Vec<String>,
+    /// The pages that changed last, when there is to be a feed.
+    pub(super) recent: Recent,
     /// What the user should know, each a sentence.
     pub(super) notices: Vec<String>,
 }
@@ -59,21 +59,21 @@ impl Census {
         export.visit::<PublishError>(store, None, &mut |listed| {
             let entry = &listed.entry;
             counter
-                .push(listed.key.path_and_query(), entry.written_len())
+                .push(listed.written.path_and_query(), entry.written_len())
                 .map_err(|error| PublishError::Check {
                     name: "the partition".to_owned(),
                     problem: error.to_string(),
                 })?;
             declare(&mut namespaces, entry)?;
             sameness.add(entry);
-            recent.offer(&listed);
             if listed.news.is_some() {
                 if articles % MAX_NEWS_PER_FILE == 0 {
-                    news.push(listed.key.path_and_query().to_owned());
+                    news.push(listed.written.path_and_query().to_owned());
                 }
                 articles += 1;
             }
             extensions.merge(&listed.extensions);
+            recent.offer(&listed);
             Ok(ControlFlow::Continue(()))
         })?;
         let plan = counter.finish();
@@ -118,5 +118,10 @@ fn counter(request: &PublishRequest<'_>, previous: &Manifest) -> Result<Counter,
         Layout::InPlace => Placement::InPlace,
     };
     let layout: PartLayout = previous.layout.parse().unwrap_or_default();
-    Counter::new(&request.site.directory, thresholds, placement, &layout)
+    Counter::new(
+        &request.site.written().directory,
+        thresholds,
+        placement,
+        &layout,
+    )
 }

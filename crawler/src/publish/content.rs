@@ -148,7 +148,8 @@ impl Builder<'_> {
 
     /// A file must not stand where the site has a page that is listed.
     fn refuse_page_at(&self, url: &str) -> Result<(), PublishError> {
-        let Ok(key) = UrlKey::from_normalised(url) else {
+        let written = UrlKey::from_normalised(url).ok();
+        let Some(key) = written.and_then(|url| self.request.site.crawled_key(&url)) else {
             return Ok(());
         };
         let page = self.store.page(&key)?;
@@ -219,10 +220,10 @@ impl Builder<'_> {
         };
         let (out, summary) = match &planned.content {
             Content::UrlSet(ranges) => self.write_urlset(planned, ranges, out)?,
+            Content::News(range) => self.write_news(planned, range, out)?,
             Content::Text(ranges) => self.write_text(planned, ranges, out)?,
             Content::Rss => self.write_rss(planned, out)?,
             Content::Atom => self.write_atom(planned, out)?,
-            Content::News(range) => self.write_news(planned, range, out)?,
             Content::Index(members) => self.write_index(planned, members, parts, out)?,
         };
         Ok((hex(out.hash), summary))
@@ -356,8 +357,7 @@ impl Builder<'_> {
 
     /// What a feed says of itself: nothing that changes while its entries do not.
     fn feed_info(&self, planned: &PlannedFile) -> Result<FeedInfo, PublishError> {
-        let site = self.request.site;
-        let home = format!("{}{}", site.origin, site.directory);
+        let home = self.request.site.written().url();
         let loc = |text: &str| {
             Loc::parse(text)
                 .map_err(|error| PublishError::Settings(format!("the feed of {text}: {error}")))
@@ -405,14 +405,15 @@ impl Builder<'_> {
         visit: &mut VisitListed<'_, PublishError>,
     ) -> Result<(), PublishError> {
         let mut has_enough = false;
+        let origin = self.request.site.written().origin;
         for range in ranges {
-            let from = format!("{}{}", self.request.site.origin, range.start);
-            let Ok(from) = UrlKey::from_normalised(&from) else {
+            let from = UrlKey::from_normalised(&format!("{origin}{}", range.start)).ok();
+            let Some(from) = from.and_then(|from| self.request.site.crawled_key(&from)) else {
                 continue;
             };
             self.export
                 .visit::<PublishError>(self.store, Some(&from), &mut |listed| {
-                    if !range.contains(listed.key.path_and_query()) {
+                    if !range.contains(listed.written.path_and_query()) {
                         return Ok(ControlFlow::Break(()));
                     }
                     let next = visit(listed)?;
@@ -438,9 +439,8 @@ impl Builder<'_> {
             problem,
         };
         let loc = |text: &str| Loc::parse(text).map_err(|error| problem(error.to_string()));
-        let site = self.request.site;
         let mut location = loc(&planned.address.url)?;
-        let own = loc(&format!("{}{}", site.origin, site.directory))?;
+        let own = loc(&self.request.site.written().url())?;
         let kind = match planned.content {
             Content::UrlSet(_) | Content::News(_) => read::Kind::UrlSet,
             Content::Text(_) => read::Kind::Text,

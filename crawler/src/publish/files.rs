@@ -39,14 +39,14 @@ pub(super) struct PlannedFile {
 pub(super) enum Content {
     /// The listed URLs of these key ranges, with all that is said of them.
     UrlSet(Vec<KeyRange>),
+    /// The articles among the listed URLs of this key range, as news.
+    News(KeyRange),
     /// The URLs of these key ranges alone.
     Text(Vec<KeyRange>),
     /// Recent changes as RSS 2.0.
     Rss,
     /// Recent changes as Atom 1.0.
     Atom,
-    /// The articles among the listed URLs of this key range, as news.
-    News(KeyRange),
     /// These files, as places in [`PlannedSet::files`].
     Index(Vec<usize>),
 }

@@ -25,6 +25,10 @@ const LOCK: &str = ".arpent.lock";
 /// Temporary files stand in this folder inside the output, so that a rename stays on one file system.
 const TEMPORARY: &str = ".arpent-tmp";
 
+/// An empty file that stands for an instant: whether it can be made tells whether others can. The number of
+/// the process follows.
+const PROBE: &str = ".arpent-probe-";
+
 /// Backups of one file at one time.
 const MAX_BACKUPS: u32 = 100;
 
@@ -274,6 +278,32 @@ impl Folder {
                 return;
             }
         }
+    }
+}
+
+/// Whether the folder can be written to, or be made where it is missing. Nothing is left behind.
+pub(super) fn probe(root: &Path) -> Result<(), PublishError> {
+    let absolute = std::path::absolute(root).map_err(failed("create", root))?;
+    let nearest = absolute
+        .ancestors()
+        .find(|folder| fs::symlink_metadata(folder).is_ok())
+        .unwrap_or(&absolute);
+    let metadata = fs::metadata(nearest).map_err(failed("create", root))?;
+    if !metadata.is_dir() {
+        let error = io::Error::from(io::ErrorKind::NotADirectory);
+        return Err(failed("create", root)(error));
+    }
+    // A name that no other process uses: it may be gone again without asking whose it is.
+    let path = nearest.join(format!("{PROBE}{}", std::process::id()));
+    let action = if nearest == absolute {
+        "write to"
+    } else {
+        "create"
+    };
+    match OpenOptions::new().write(true).create_new(true).open(&path) {
+        Ok(_) => fs::remove_file(&path).map_err(failed("remove", &path)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(failed(action, root)(error)),
     }
 }
 

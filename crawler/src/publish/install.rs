@@ -22,8 +22,14 @@ pub(super) fn replace(
     let set = NewSet::build(store, request, Some(folder))?;
     let changes = set.changes();
     go_on(request)?;
-    make_way(request, folder, &set, &changes)?;
-    let mut problems = install(folder, &changes)?;
+    let backups = make_way(request, folder, &set, &changes)?;
+    let installed = install(folder, &changes);
+    if installed.is_err() {
+        for backup in &backups {
+            tracing::warn!(target: "publish", "{backup}");
+        }
+    }
+    let mut problems = installed?;
     // From here on readers see the new set, whatever fails.
     if problems.is_empty() {
         let manifest = remove_dropped(request, folder, set.manifest, &mut problems);
@@ -32,22 +38,24 @@ pub(super) fn replace(
         let remembered = set.export.remember(store).map_err(PublishError::Store);
         problems.extend(problem(remembered));
     }
+    let notices = set.published.notices.into_iter().chain(backups).collect();
     Ok(Published {
+        notices,
         problems,
         ..set.published
     })
 }
 
 /// Makes sure that nothing that is not ours is lost where a file is about to appear, and notes what is
-/// about to appear as ours.
+/// about to appear as ours. Says what was kept.
 fn make_way(
     request: &PublishRequest<'_>,
     folder: &Folder,
     set: &NewSet,
     changes: &[Change<'_>],
-) -> Result<(), PublishError> {
+) -> Result<Vec<String>, PublishError> {
     if changes.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let mut kept = Vec::new();
     for Change { record, .. } in changes {
@@ -59,14 +67,14 @@ fn make_way(
             Standing::Foreign | Standing::Altered => kept.push(&record.name),
         }
     }
+    let mut backups = Vec::with_capacity(kept.len());
     for name in kept {
         let backup = folder.back_up(name, request.now)?;
-        tracing::warn!(
-            target: "publish",
-            "{} was not as arpent left it; kept as {}",
+        backups.push(format!(
+            "{} was not as arpent left it; what it was is kept as {}",
             folder.path(name).display(),
             backup.display()
-        );
+        ));
     }
     let new = changes.iter().map(|change| {
         (
@@ -78,7 +86,8 @@ fn make_way(
         .intended
         .iter()
         .map(|(name, hash)| (name.as_str(), hash.as_str()));
-    folder.write(INTENT, intent_text(old.chain(new)).as_bytes(), request.now)
+    folder.write(INTENT, intent_text(old.chain(new)).as_bytes(), request.now)?;
+    Ok(backups)
 }
 
 /// Parts first, then the indexes. The first index is the commit point: what fails behind it is no

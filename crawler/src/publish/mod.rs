@@ -29,7 +29,10 @@ mod set;
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, path::PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use jiff::Timestamp;
 
@@ -222,6 +225,20 @@ fn problem(result: Result<(), PublishError>) -> Option<String> {
         cause = error.source();
     }
     Some(text)
+}
+
+/// Whether a set can be written to the folder `output`, so that a crawl is not begun for nothing. Leaves
+/// everything as it is, also a folder that is missing.
+///
+/// # Errors
+/// [`PublishError::Io`]: it is no folder, or nothing can be written to it.
+pub fn check_output(output: &Path) -> Result<(), PublishError> {
+    folder::probe(output)
+}
+
+/// Whether the folder `output` holds a published set.
+pub fn is_published(output: &Path) -> bool {
+    output.join(MANIFEST_COPY).is_file()
 }
 
 /// Copies to the fresh state of a site what the published set needs to stay true: the manifest, and

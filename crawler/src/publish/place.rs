@@ -35,9 +35,9 @@ impl Place {
     /// # Errors
     /// A sitemap there may not list the crawled directory, or there can be no such folder.
     pub(super) fn of(request: &PublishRequest<'_>) -> Result<Self, PublishError> {
-        let site = request.site;
-        let default = || format!("{}{}", site.origin, site.directory);
-        let root_url = request.config.public_url.clone().unwrap_or_else(default);
+        let site = request.site.written();
+        let public_url = request.config.public_url.clone();
+        let root_url = public_url.unwrap_or_else(|| site.url());
         let at_root = |root_url| Self {
             root_url,
             folder: String::new(),
@@ -45,7 +45,7 @@ impl Place {
         };
         let root = Loc::parse(&root_url)
             .map_err(|error| PublishError::Settings(format!("public_url {root_url}: {error}")))?;
-        let own = Loc::parse(&default()).map_err(|error| {
+        let own = Loc::parse(&site.url()).map_err(|error| {
             PublishError::Settings(format!("the directory {}: {error}", site.directory))
         })?;
         if own.origin() != root.origin() {
@@ -53,9 +53,9 @@ impl Place {
         }
         let Some(below) = own.as_str().strip_prefix(root.directory()) else {
             return Err(PublishError::Settings(format!(
-                "public_url {root_url} does not cover {}{}: a sitemap may list only what is in its own directory or below \
-                 (sitemaps.org, sitemap file location)",
-                site.origin, site.directory
+                "public_url {root_url} does not cover {}: a sitemap may list only what is in its own directory or below \
+                 (R58; sitemaps.org, sitemap file location)",
+                site.url()
             )));
         };
         match request.config.layout {

@@ -69,7 +69,7 @@ impl Previous {
         request: &PublishRequest<'_>,
     ) -> Result<Self, PublishError> {
         let root = &request.config.output;
-        let (site, output) = (request.site.name(), canonical(root));
+        let (site, output) = (request.site.written().name(), canonical(root));
         let copy = read_text(&root.join(MANIFEST_COPY), MAX_MANIFEST_BYTES);
         let copied = copy.as_deref().and_then(|text| Manifest::read(text, &site));
         let recorded = store

@@ -143,6 +143,7 @@ mod tests {
             entry.lastmod = lastmod.map(|lastmod| LastMod::parse(lastmod).unwrap());
             recent.offer(&Listed {
                 key: &key,
+                written: key.clone(),
                 entry,
                 title: Some(path),
                 extensions: ExtensionCounts::default(),

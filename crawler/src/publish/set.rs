@@ -38,9 +38,14 @@ impl NewSet {
     ) -> Result<Self, PublishError> {
         let rules = EntryRules::new(&request.config.entries)
             .map_err(|error| PublishError::Settings(error.to_string()))?;
-        let export = Export::prepare(store, request.run, request.now)?
-            .with_rules(rules)
-            .with_extensions(request.config.extensions, request.robots.cloned());
+        let export = Export::prepare(
+            store,
+            request.run,
+            request.site.stand_in.as_ref(),
+            request.now,
+        )?
+        .with_rules(rules)
+        .with_extensions(request.config.extensions, request.robots.cloned());
         go_on(request)?;
         let previous = Previous::read(store, request)?;
         let census = Census::take(store, request, &export, &previous.manifest)?;

@@ -39,6 +39,7 @@ impl Bench {
             origin: start.origin(),
             directory: directory.to_owned(),
             start,
+            stand_in: None,
         };
         let config = PublishConfig {
             output: folder.path().join("out"),
@@ -746,6 +747,26 @@ fn a_public_url_that_does_not_cover_the_scope_is_refused() {
     bench.crawl(&BTreeMap::from([("/docs/a".into(), 1)]));
     let error = bench.publish().unwrap_err();
     assert!(matches!(error, PublishError::Settings(_)), "{error}");
+}
+
+#[test]
+fn whether_an_output_can_be_written_shows_without_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = || fs::read_dir(folder.path()).unwrap().count();
+    check_output(folder.path()).unwrap();
+    check_output(&folder.path().join("a/b/c")).unwrap();
+    assert_eq!(names(), 0);
+    let file = folder.path().join("file");
+    fs::write(&file, "x").unwrap();
+    for taken in [file.clone(), file.join("below/it")] {
+        let error = check_output(&taken).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("failed to create {}", taken.display())
+        );
+    }
+    assert_eq!(names(), 1);
+    assert!(!is_published(folder.path()));
 }
 
 #[test]

@@ -100,19 +100,6 @@ pub struct LedgerEntry {
     pub last_modified_seconds: Option<i64>,
 }
 
-/// What a run knows of a page that another one names as its version in another language.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Version {
-    /// Nothing.
-    Unknown,
-    /// It is not listed.
-    Unlisted,
-    /// It is listed, and names the same versions as the other page, itself and the other one included or not.
-    Alike,
-    /// It is listed, and names these; none, where nobody looked for them.
-    Other(Vec<LanguageVersion>),
-}
-
 /// One URL of an input of the user's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GivenUrl {
@@ -146,6 +133,19 @@ pub struct Gave {
 
 /// Gives one URL after the other.
 pub type NextGiven<'a> = dyn FnMut() -> Giving + 'a;
+
+/// What a run knows of a page that another one names as its version in another language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Version {
+    /// Nothing.
+    Unknown,
+    /// It is not listed.
+    Unlisted,
+    /// It is listed, and names the same versions as the other page, itself and the other one included or not.
+    Alike,
+    /// It is listed, and names these; none, where nobody looked for them.
+    Other(Vec<LanguageVersion>),
+}
 
 /// A verdict that changed after the crawl (chains, loops, changed settings).
 pub type Rejudged = (UrlKey, Reason);

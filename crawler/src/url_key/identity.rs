@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 use encoding_rs::{EncoderResult, Encoding, UTF_8};
 use url::{EncodingOverride, Position, Url};
 
-use super::{UrlKey, UrlKeyError, normal_form};
+use super::{StandIn, UrlKey, UrlKeyError, normal_form};
 
 /// Longest text that is looked at, in bytes: room for a key with its session ids, tracking
 /// parameters, dot segments and fragment, and a bound on the work that one link can cost.
@@ -76,6 +76,9 @@ pub struct Identity {
     pub collapse_ampersands: bool,
     /// `index.html` and the like at the end of a path are dropped. Default: off.
     pub drop_index_pages: bool,
+    /// The URLs of another directory are those of the crawled one. Default: none. Filled in when the
+    /// site is known.
+    pub stand_in: Option<StandIn>,
 }
 
 impl Default for Identity {
@@ -88,6 +91,7 @@ impl Default for Identity {
             sort_parameters: false,
             collapse_ampersands: false,
             drop_index_pages: false,
+            stand_in: None,
         }
     }
 }
@@ -141,6 +145,14 @@ impl Identity {
     }
 
     fn key_of(&self, url: &Url) -> Result<UrlKey, UrlKeyError> {
+        let key = self.normal_form(url)?;
+        match &self.stand_in {
+            Some(stand_in) => stand_in.crawled(key),
+            None => Ok(key),
+        }
+    }
+
+    fn normal_form(&self, url: &Url) -> Result<UrlKey, UrlKeyError> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(UrlKeyError::Scheme);
         }
@@ -233,7 +245,11 @@ impl fmt::Display for Identity {
             self.sort_parameters,
             self.collapse_ampersands,
             self.drop_index_pages,
-        )
+        )?;
+        match &self.stand_in {
+            Some(stand_in) => write!(f, " stand_in={}", stand_in.text()),
+            None => Ok(()),
+        }
     }
 }
 

@@ -43,6 +43,7 @@ impl Library {
                 origin: start.origin(),
                 directory: "/".to_owned(),
                 start,
+                stand_in: None,
             },
             config: PublishConfig {
                 output: output.to_owned(),

@@ -18,7 +18,7 @@ use tokio::{
 
 use self::resume::Memory;
 use super::{
-    CrawlError, Crawled, Ending, Progress, Shutdown,
+    CrawlError, Crawled, Ending, Limit, Progress, Resumed, Shutdown,
     door::{BUSY_POLL, Door, HeldTurn, Robots, retry_delay},
     judge::Judge,
     signal,
@@ -91,7 +91,8 @@ pub(super) struct Run<'a> {
     /// `None` while it is on a trip.
     store: Option<Box<dyn Store>>,
     number: RunId,
-    resumed: bool,
+    /// What was known at the beginning, when the run was begun before.
+    resumed: Option<Resumed>,
     tasks: JoinSet<Done>,
     out: HashMap<Id, Out>,
     frontier: Frontier,
@@ -109,9 +110,12 @@ pub(super) struct Run<'a> {
     links_out_of_scope: u64,
     shells: u64,
     start_is_shell: bool,
+    /// Everything that was said, and what of it is still of interest at the end.
+    said: Vec<String>,
     notices: Vec<String>,
     deadline: Instant,
     ending: Option<Ending>,
+    limit: Option<Limit>,
     aborted: bool,
 }
 
@@ -166,7 +170,10 @@ impl<'a> Run<'a> {
             shown_at: now,
             store: Some(setup.store),
             number: setup.number,
-            resumed: setup.resumed,
+            resumed: setup.resumed.then_some(Resumed {
+                known: seen.len() as u64,
+                queued,
+            }),
             tasks: JoinSet::new(),
             out: HashMap::new(),
             frontier: Frontier::new(setup.config.limits.max_depth.is_some()),
@@ -186,17 +193,25 @@ impl<'a> Run<'a> {
             links_out_of_scope: 0,
             shells: 0,
             start_is_shell: false,
+            said: Vec::new(),
             notices: Vec::new(),
             deadline: setup.deadline,
             ending: None,
+            limit: None,
             aborted: false,
         }
     }
 
-    /// A sentence the user should read at once.
+    /// A sentence the user should read at once, and again at the end.
     pub(super) fn say(&mut self, notice: String) {
-        tracing::info!(target: "engine", "{notice}");
-        self.notices.push(notice);
+        self.notices.push(notice.clone());
+        self.mention(notice);
+    }
+
+    /// A sentence the user should read at once.
+    pub(super) fn mention(&mut self, notice: String) {
+        tracing::debug!(target: "engine", "{notice}");
+        self.said.push(notice);
     }
 
     /// Adds bytes that came in before the loop began.
@@ -235,6 +250,7 @@ impl<'a> Run<'a> {
         {
             // The last answers came in after the end was called: everything is decided after all.
             self.ending = None;
+            self.limit = None;
         }
         self.conclude();
         self.show(Instant::now(), true);
@@ -246,12 +262,15 @@ impl<'a> Run<'a> {
             site: self.site,
             store,
             run: self.number,
-            resumed: self.resumed,
+            resumed: self.resumed.is_some(),
             ending: self.ending.unwrap_or(Ending::Drained),
             fetched: self.fetched,
             not_modified: self.not_modified,
             bytes_in: self.bytes_in,
             links_out_of_scope: self.links_out_of_scope,
+            limit: self
+                .limit
+                .filter(|_| self.ending == Some(Ending::LimitReached)),
             robots: self.judge.robots().clone(),
             notices: self.notices,
         })
@@ -272,6 +291,7 @@ impl<'a> Run<'a> {
             }
             None if now >= self.deadline && !self.frontier_is_drained() => {
                 self.ending = Some(Ending::LimitReached);
+                self.limit = Some(Limit::Time);
             }
             None | Some(_) => {}
         }
@@ -328,6 +348,7 @@ impl<'a> Run<'a> {
                 let next_try = self.frontier.next_try();
                 if self.out.is_empty() && next_try.is_none() {
                     self.ending = Some(Ending::LimitReached);
+                    self.limit = Some(Limit::Pages);
                 }
                 return next_try;
             }
@@ -601,7 +622,8 @@ impl<'a> Run<'a> {
             in_flight: u32::try_from(self.out.len()).unwrap_or(u32::MAX),
             host,
             pace,
-            notices: self.notices.clone(),
+            resumed: self.resumed,
+            notices: self.said.clone(),
         };
         self.progress.send_replace(self.shown.clone());
     }

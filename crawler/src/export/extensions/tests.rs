@@ -103,7 +103,7 @@ fn export(
         });
     }
     store.commit(&commit).unwrap();
-    let export = Export::prepare(&mut store, 1, now)
+    let export = Export::prepare(&mut store, 1, None, now)
         .unwrap()
         .with_extensions(wanted, robots);
     let mut entries = BTreeMap::new();

@@ -31,6 +31,7 @@ fn identities() -> impl Strategy<Value = Identity> {
             sort_parameters,
             collapse_ampersands,
             drop_index_pages,
+            stand_in: None,
         }
     })
 }

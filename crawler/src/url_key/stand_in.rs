@@ -1,0 +1,359 @@
+//! A site that is crawled in the place of another one: a staging copy, whose pages name the URLs of
+//! production. Both are directories, and what is below one has its counterpart below the other, so the
+//! two URLs of a page are one identity: its key is the crawled one.
+
+use super::{Origin, UrlKey, UrlKeyError};
+
+/// The directory that is crawled, and the one that it stands for.
+///
+/// ```
+/// use crawler::url_key::{Identity, StandIn};
+///
+/// let parse = |url| Identity::default().parse(url);
+/// let stand_in = StandIn::new(&parse("https://staging.example/")?, &parse("https://www.example.com/app/")?).unwrap();
+/// let identity = Identity { stand_in: Some(stand_in.clone()), ..Identity::default() };
+///
+/// let key = identity.parse("https://www.example.com/app/about?lang=en")?;
+/// assert_eq!(key.as_str(), "https://staging.example/about?lang=en");
+/// assert_eq!(stand_in.original(&key)?.as_str(), "https://www.example.com/app/about?lang=en");
+/// # Ok::<(), crawler::url_key::UrlKeyError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandIn {
+    crawled: UrlKey,
+    original: UrlKey,
+}
+
+/// Two directories of which none can stand for the other.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{original} is {crawled}, which is crawled, or a directory in it: nothing would tell the URLs of the two apart"
+)]
+pub struct StandInError {
+    crawled: UrlKey,
+    original: UrlKey,
+}
+
+impl StandIn {
+    /// `crawled` stands for `original`; of both, the directory counts: the path up to its last slash.
+    ///
+    /// # Errors
+    /// `original` is `crawled` or inside of it. The other way round is fine: `/staging/` can stand for `/`.
+    pub fn new(crawled: &UrlKey, original: &UrlKey) -> Result<Self, StandInError> {
+        let (crawled, original) = (crawled.to_directory(), original.to_directory());
+        if original.as_str().starts_with(crawled.as_str()) {
+            return Err(StandInError { crawled, original });
+        }
+        Ok(Self { crawled, original })
+    }
+
+    /// The key of a URL that may be either of the two: the crawled one. A URL of neither directory stays.
+    ///
+    /// # Errors
+    /// The crawled URL would be too long to be one.
+    pub fn crawled(&self, url: UrlKey) -> Result<UrlKey, UrlKeyError> {
+        if url.as_str().starts_with(self.crawled.as_str()) {
+            return Ok(url);
+        }
+        match exchanged(&url, &self.original, &self.crawled) {
+            Some(crawled) => crawled,
+            None => Ok(url),
+        }
+    }
+
+    /// The URL that `key` stands for. A URL outside the crawled directory stands for itself.
+    ///
+    /// # Errors
+    /// It would be too long for a URL.
+    pub fn original(&self, key: &UrlKey) -> Result<UrlKey, UrlKeyError> {
+        exchanged(key, &self.crawled, &self.original).unwrap_or_else(|| Ok(key.clone()))
+    }
+
+    /// What readers are shown of `url`: its original, or itself where it has nothing to do with either
+    /// directory; `None` for a URL of the crawled origin outside of its directory, which they should not
+    /// come to know, and for an original that would be too long.
+    pub fn shown(&self, url: &UrlKey) -> Option<UrlKey> {
+        let crawled = self.crawled.origin();
+        match exchanged(url, &self.crawled, &self.original) {
+            Some(original) => original.ok(),
+            None if url.is_on(&crawled) && !self.original.is_on(&crawled) => None,
+            None => Some(url.clone()),
+        }
+    }
+
+    /// The way back from [`StandIn::original`]; `None` when `original` is outside the directory that the
+    /// crawled one stands for, or the crawled URL would be too long.
+    pub fn crawled_of(&self, original: &UrlKey) -> Option<UrlKey> {
+        exchanged(original, &self.original, &self.crawled)?.ok()
+    }
+
+    /// The directory that the crawled one stands for; its path ends in a slash.
+    pub fn original_directory(&self) -> &UrlKey {
+        &self.original
+    }
+
+    /// Whether requests to `origin` are not for us: it is that of the original, which is never asked,
+    /// and not also the crawled one.
+    pub fn spares(&self, origin: &Origin) -> bool {
+        self.original.is_on(origin) && !self.crawled.is_on(origin)
+    }
+
+    /// Both directories on one line, for fingerprints.
+    pub(super) fn text(&self) -> String {
+        format!("{}>{}", self.crawled, self.original)
+    }
+}
+
+/// `url` with the directory `to` in the place of `from`; `None` when it is not below `from`.
+fn exchanged(url: &UrlKey, from: &UrlKey, to: &UrlKey) -> Option<Result<UrlKey, UrlKeyError>> {
+    let below = url.as_str().strip_prefix(from.as_str())?;
+    Some(UrlKey::from_parts(
+        &format!("{to}{below}"),
+        to.host_end.into(),
+        to.path_at.into(),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::url_key::{Identity, MAX_URL_BYTES};
+
+    fn key(url: &str) -> UrlKey {
+        UrlKey::from_normalised(url).unwrap()
+    }
+
+    fn stand_in(crawled: &str, original: &str) -> StandIn {
+        StandIn::new(&key(crawled), &key(original)).unwrap()
+    }
+
+    #[test]
+    fn each_url_of_one_directory_has_its_counterpart_in_the_other() {
+        fn check(crawled: &str, original: &str, one: &str, other: &str) {
+            let stand_in = stand_in(crawled, original);
+            let (one, other) = (key(one), key(other));
+            assert_eq!(stand_in.original(&one).unwrap(), other);
+            assert_eq!(stand_in.crawled(other.clone()).unwrap(), one);
+            assert_eq!(stand_in.crawled(one.clone()).unwrap(), one);
+            assert_eq!(stand_in.crawled_of(&other), Some(one));
+            assert_eq!(
+                stand_in.original(&stand_in.crawled_of(&other).unwrap()),
+                Ok(other)
+            );
+        }
+        let (staging, production) = ("http://127.0.0.1:8080/", "https://www.example.com/");
+        check(
+            staging,
+            production,
+            "http://127.0.0.1:8080/",
+            "https://www.example.com/",
+        );
+        check(
+            staging,
+            production,
+            "http://127.0.0.1:8080/?a=1",
+            "https://www.example.com/?a=1",
+        );
+        check(
+            staging,
+            production,
+            "http://127.0.0.1:8080//x/%20y?q",
+            "https://www.example.com//x/%20y?q",
+        );
+        check(
+            staging,
+            "https://h.example/app/",
+            "http://127.0.0.1:8080/a/b",
+            "https://h.example/app/a/b",
+        );
+        check(
+            "http://s.example/x/",
+            production,
+            "http://s.example/x/a",
+            "https://www.example.com/a",
+        );
+        check(
+            "http://[::1]:81/x/y/",
+            "http://h.example:82/z/",
+            "http://[::1]:81/x/y/a",
+            "http://h.example:82/z/a",
+        );
+        // A copy inside the original's own tree.
+        check(
+            "https://h.example/staging/",
+            "https://h.example/",
+            "https://h.example/staging/a",
+            "https://h.example/a",
+        );
+    }
+
+    #[test]
+    fn what_is_in_neither_directory_stays() {
+        let stand_in = stand_in("http://s.example/x/", "https://h.example/app/");
+        for url in [
+            "http://s.example/",
+            "http://s.example/x",
+            "http://s.example/xy/",
+            "https://s.example/x/a",
+            "https://h.example/",
+            "https://h.example/app",
+            "https://h.example/application",
+            "https://h.example:8443/app/a",
+            "http://h.example/app/a",
+            "https://other.example/app/",
+        ] {
+            assert_eq!(stand_in.crawled(key(url)).unwrap(), key(url));
+            assert_eq!(stand_in.original(&key(url)).unwrap(), key(url));
+            assert_eq!(stand_in.crawled_of(&key(url)), None);
+        }
+    }
+
+    #[test]
+    fn a_crawled_url_of_a_copy_inside_its_original_is_never_taken_for_an_original() {
+        let stand_in = stand_in("https://h.example/staging/", "https://h.example/");
+        let page = key("https://h.example/staging/staging/a");
+        assert_eq!(stand_in.crawled(page.clone()).unwrap(), page);
+        assert_eq!(
+            stand_in.original(&page).unwrap(),
+            key("https://h.example/staging/a")
+        );
+        assert_eq!(
+            stand_in.crawled_of(&key("https://h.example/staging/a")),
+            Some(page)
+        );
+    }
+
+    #[test]
+    fn urls_of_the_crawled_origin_are_shown_as_originals_or_not_at_all() {
+        fn check(crawled: &str, original: &str, url: &str, expected: Option<&str>) {
+            let shown = stand_in(crawled, original).shown(&key(url));
+            assert_eq!(shown.as_ref().map(UrlKey::as_str), expected, "{url}");
+        }
+        let (staging, production) = ("http://s.example/x/", "https://h.example/app/");
+        check(
+            staging,
+            production,
+            "http://s.example/x/a",
+            Some("https://h.example/app/a"),
+        );
+        check(staging, production, "http://s.example/logo.png", None);
+        check(
+            staging,
+            production,
+            "http://cdn.example/logo.png",
+            Some("http://cdn.example/logo.png"),
+        );
+        check(
+            staging,
+            production,
+            "https://h.example/logo.png",
+            Some("https://h.example/logo.png"),
+        );
+        // One origin, which readers know.
+        check(
+            "https://h.example/x/",
+            production,
+            "https://h.example/logo.png",
+            Some("https://h.example/logo.png"),
+        );
+        let path = "x".repeat(MAX_URL_BYTES - "http://s.example/x/".len());
+        check(
+            staging,
+            production,
+            &format!("http://s.example/x/{path}"),
+            None,
+        );
+    }
+
+    #[test]
+    fn only_the_directory_of_each_counts() {
+        let stand_in = stand_in(
+            "http://s.example/x/start?now",
+            "https://h.example/app/index",
+        );
+        assert_eq!(
+            stand_in.original_directory().as_str(),
+            "https://h.example/app/"
+        );
+        assert_eq!(
+            stand_in.original(&key("http://s.example/x/a")).unwrap(),
+            key("https://h.example/app/a")
+        );
+    }
+
+    #[test]
+    fn an_original_inside_of_what_is_crawled_is_refused() {
+        fn check(crawled: &str, original: &str) {
+            let error = StandIn::new(&key(crawled), &key(original)).unwrap_err();
+            assert!(error.to_string().starts_with(original), "{error}");
+        }
+        check("https://h.example/", "https://h.example/");
+        check("https://h.example/", "https://h.example/app/");
+        check("https://h.example/app/", "https://h.example/app/v2/");
+    }
+
+    #[test]
+    fn a_counterpart_that_is_too_long_is_an_error() {
+        let stand_in = stand_in("http://staging.example/", "http://a.example/");
+        let path = "x".repeat(MAX_URL_BYTES - "http://a.example/".len());
+        let original = key(&format!("http://a.example/{path}"));
+        assert_eq!(
+            stand_in.crawled(original.clone()),
+            Err(UrlKeyError::TooLong)
+        );
+        assert_eq!(stand_in.crawled_of(&original), None);
+        let identity = Identity {
+            stand_in: Some(stand_in),
+            ..Identity::default()
+        };
+        assert_eq!(identity.parse(original.as_str()), Err(UrlKeyError::TooLong));
+    }
+
+    #[test]
+    fn the_original_is_spared_unless_it_is_also_what_is_crawled() {
+        fn check(crawled: &str, original: &str, url: &str, expected: bool) {
+            let stand_in = stand_in(crawled, original);
+            assert_eq!(stand_in.spares(&key(url).origin()), expected, "{url}");
+        }
+        check(
+            "http://s.example/",
+            "https://h.example/app/",
+            "https://h.example/",
+            true,
+        );
+        check(
+            "http://s.example/",
+            "https://h.example/app/",
+            "http://h.example/",
+            false,
+        );
+        check(
+            "http://s.example/",
+            "https://h.example/app/",
+            "http://s.example/",
+            false,
+        );
+        check(
+            "https://h.example/staging/",
+            "https://h.example/",
+            "https://h.example/",
+            false,
+        );
+    }
+
+    #[test]
+    fn identity_makes_one_key_of_both_and_says_so_in_its_fingerprint() {
+        let plain = Identity::default();
+        let identity = Identity {
+            stand_in: Some(stand_in("http://s.example/", "https://h.example/app/")),
+            ..Identity::default()
+        };
+        let base = key("https://h.example/app/docs/").to_url();
+        let resolved = identity
+            .resolve(&base, "../a?utm_source=x#y", encoding_rs::UTF_8)
+            .unwrap();
+        assert_eq!(resolved, key("http://s.example/a"));
+        assert_ne!(plain.fingerprint(), identity.fingerprint());
+        assert!(!plain.to_string().contains("stand_in"));
+    }
+}
