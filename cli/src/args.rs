@@ -125,6 +125,15 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "T", help_heading = "Politeness")]
     delay: Option<String>,
 
+    /// Where URLs come from: links on pages, the sitemaps that robots.txt names, feeds that pages name, the
+    /// lists of --seeds [default: links,sitemaps,feeds,list]
+    #[arg(long, value_name = "SOURCES", help_heading = "Discovery")]
+    discover: Vec<String>,
+
+    /// Crawl the URLs in this file too: one absolute URL per line, or a sitemap or feed; - is standard input (repeatable)
+    #[arg(long, value_name = "FILE|-", help_heading = "Discovery")]
+    seeds: Vec<String>,
+
     /// Crawl the directory of the URL, or its whole origin [default: dir]
     #[arg(long, value_name = "dir|origin", help_heading = "Scope")]
     scope: Option<String>,
@@ -229,6 +238,8 @@ impl CrawlArgs {
             ("changefreq", &self.changefreq),
             ("priority", &self.priority),
             ("extensions", &self.extensions),
+            ("discover", &self.discover),
+            ("seeds", &self.seeds),
             ("include", &self.include),
             ("exclude", &self.exclude),
             ("follow_only", &self.follow_only),

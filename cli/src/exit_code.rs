@@ -6,6 +6,7 @@ use crawler::{
     engine::CrawlError,
     fetch::FetchError,
     publish::PublishError,
+    seeds::SeedListError,
     store::{StoreError, StoreErrorKind},
 };
 
@@ -79,7 +80,11 @@ impl ExitCode {
         if error.is::<FaultyInput>() {
             return Self::Usage;
         }
-        if error.is::<SettingsError>() || error.is::<FetchError>() || error.is::<Misuse>() {
+        if error.is::<SettingsError>()
+            || error.is::<SeedListError>()
+            || error.is::<FetchError>()
+            || error.is::<Misuse>()
+        {
             // The only fetch error that gets here says that the client cannot be built from its settings.
             return Self::Usage;
         }

@@ -12,6 +12,7 @@ use crawler::{
     page::Reason,
     publish::{Published, PublishedFile},
     report::Report,
+    seeds::Tally,
     site::Site,
     url_key::{Identity, Origin, UrlKey},
 };
@@ -22,6 +23,9 @@ use crate::{exit_code::ExitCode, human};
 
 /// Files named in the text; the JSON names all.
 const MAX_FILES_SHOWN: usize = 20;
+
+/// Sitemaps, feeds and lists with a problem that are named in the text.
+const MAX_SEEDS_SHOWN: usize = 10;
 
 /// How the work on a site ended. The words are stable: scripts compare them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -119,6 +123,10 @@ pub(crate) struct Summary {
     ignored: Vec<&'static str>,
     /// The lines that robots.txt should have.
     robots_txt: Vec<RobotsLine>,
+    /// Known URLs that only sitemaps, feeds or lists name.
+    orphans: u64,
+    /// The sitemaps, feeds and lists themselves.
+    seeds: SeedLine,
     /// The counts by reason, for the text.
     #[serde(skip)]
     report: Report,
@@ -237,6 +245,52 @@ struct FileLine {
     changed: bool,
 }
 
+/// The sitemaps, feeds and lists of a run in the line of JSON.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+struct SeedLine {
+    /// Read to the end.
+    read: u64,
+    /// Published by arpent itself, so they were not read.
+    own: u64,
+    /// Not read yet.
+    waiting: u64,
+    /// Not, or not wholly, read, or with something wrong that was forgiven.
+    troubled: u64,
+    /// The first of these.
+    troubles: Vec<SeedTrouble>,
+}
+
+/// One of them that something is wrong with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct SeedTrouble {
+    /// URL or file.
+    name: String,
+    /// Code of the problem.
+    problem: &'static str,
+    detail: Option<String>,
+    named_by: Option<String>,
+}
+
+impl From<&Tally> for SeedLine {
+    fn from(tally: &Tally) -> Self {
+        let troubles = tally.troubles.iter().filter_map(|document| {
+            Some(SeedTrouble {
+                name: document.name.clone(),
+                problem: document.problem?.code(),
+                detail: document.detail.clone(),
+                named_by: document.named_by.clone(),
+            })
+        });
+        Self {
+            read: tally.read,
+            own: tally.own,
+            waiting: tally.waiting,
+            troubled: tally.troubled,
+            troubles: troubles.collect(),
+        }
+    }
+}
+
 impl From<&PublishedFile> for FileLine {
     fn from(file: &PublishedFile) -> Self {
         Self {
@@ -269,6 +323,8 @@ impl Summary {
             written_as: None,
             ignored: Vec::new(),
             robots_txt: Vec::new(),
+            orphans: 0,
+            seeds: SeedLine::default(),
             report: Report::default(),
             dropped: 0,
             duplicates: 0,
@@ -321,6 +377,8 @@ impl Summary {
         (self.known, self.listed) = (report.known(), report.listed);
         (self.failed, self.queued) = (report.failed(), report.queued);
         self.excluded.clone_from(&report.excluded);
+        self.orphans = report.orphans;
+        self.seeds = SeedLine::from(&report.seeds);
         self.report = report;
     }
 
@@ -348,6 +406,12 @@ impl Summary {
     pub(crate) fn is_partial(&self) -> bool {
         let cut_short = self.excluded.contains_key(Reason::CutShort.code());
         self.failed > 0 || self.queued > 0 || cut_short
+    }
+
+    /// Whether a sitemap, feed or list could not be read for a reason that may pass: what it names is then
+    /// missing for no good reason.
+    pub(crate) fn has_missing_seeds(&self) -> bool {
+        self.report.seeds.passing > 0
     }
 
     /// The line of JSON.
@@ -430,6 +494,7 @@ impl Summary {
             lines.push(format!("  {} not reached", human::number(self.queued)));
         }
         lines.extend(self.stopped_by.iter().map(|reason| format!("  {reason}")));
+        self.add_seeds(lines);
         if self.duplicates > 0 {
             lines.push(format!(
                 "  {} of the listed pages repeat another one byte for byte; a canonical link would say which counts",
@@ -496,6 +561,47 @@ impl Summary {
         ));
         if self.resumed {
             lines.push("  this start went on with the run before it".to_owned());
+        }
+    }
+
+    fn add_seeds(&self, lines: &mut Vec<String>) {
+        if self.orphans > 0 {
+            lines.push(format!(
+                "  {} known by sitemaps, feeds or lists only: no page leads to them",
+                human::count(self.orphans, "URL")
+            ));
+        }
+        if self.seeds.own > 0 {
+            lines.push(format!(
+                "  {} of arpent's own on the site: no evidence, not read",
+                human::count(self.seeds.own, "sitemap")
+            ));
+        }
+        if self.seeds.waiting > 0 {
+            lines.push(format!(
+                "  {} of the sitemaps and feeds not read yet",
+                human::number(self.seeds.waiting)
+            ));
+        }
+        if self.seeds.troubled == 0 {
+            return;
+        }
+        lines.push(format!(
+            "  {} of sitemaps, feeds and lists:",
+            human::count(self.seeds.troubled, "problem")
+        ));
+        let shown = self.report.seeds.troubles.iter().take(MAX_SEEDS_SHOWN);
+        let before = lines.len();
+        lines.extend(shown.filter_map(|document| {
+            let trouble = document.trouble()?;
+            Some(format!("    {} {trouble}", document.name))
+        }));
+        let more = self
+            .seeds
+            .troubled
+            .saturating_sub((lines.len() - before) as u64);
+        if more > 0 {
+            lines.push(format!("    and {} more", human::number(more)));
         }
     }
 
@@ -579,6 +685,7 @@ fn add_reasons(lines: &mut Vec<String>, word: &str, mut reasons: Vec<(u64, &str,
 #[cfg(test)]
 mod tests {
     use crawler::export::{ExtensionCounts, KindCounts, LeftOut};
+    use crawler::seeds::{Document, DocumentKind, SeedProblem};
 
     use super::*;
 
@@ -595,7 +702,10 @@ mod tests {
     fn summary() -> Summary {
         let mut summary = Summary::new("https://www.example.com/docs");
         summary.site = "https://www.example.com/docs/".to_owned();
-        summary.set_report(Report::from_counts(&BTreeMap::from([
+        let mut news = Document::new("https://www.example.com/news.xml", DocumentKind::Sitemap, 1)
+            .with_problem(SeedProblem::Gone, "status 404");
+        news.named_by = Some("https://www.example.com/robots.txt".to_owned());
+        let mut report = Report::from_counts(&BTreeMap::from([
             (Reason::Listed, 1_200),
             (Reason::ListOnly, 34),
             (Reason::Noindex, 150),
@@ -605,7 +715,15 @@ mod tests {
             (Reason::ServerError, 2),
             (Reason::NetworkError, 1),
             (Reason::Queued, 7),
-        ])));
+        ]));
+        report.orphans = 2;
+        report.seeds = Tally {
+            read: 3,
+            troubled: 1,
+            troubles: vec![news],
+            ..Tally::default()
+        };
+        summary.set_report(report);
         summary.fetched = 1_400;
         summary.not_modified = 100;
         summary.bytes_in = 12_900_000;
@@ -659,7 +777,10 @@ mod tests {
                 r#"{"name":"sitemap-root.xml.gz","entries":1234,"bytes":98765,"changed":false}],"#,
                 r#""duration_s":123.457,"bytes_in":12900000,"as":null,"ignored":[],"robots_txt":["#,
                 r#"{"url":"https://www.example.com/robots.txt","#,
-                r#""line":"Sitemap: https://www.example.com/docs/sitemap.xml","required":false,"present":false}]}"#
+                r#""line":"Sitemap: https://www.example.com/docs/sitemap.xml","required":false,"present":false}],"#,
+                r#""orphans":2,"seeds":{"read":3,"own":0,"waiting":0,"#,
+                r#""troubled":1,"troubles":[{"name":"https://www.example.com/news.xml","problem":"gone","#,
+                r#""detail":"status 404","named_by":"https://www.example.com/robots.txt"}]}}"#
             )
         );
     }
@@ -757,6 +878,9 @@ https://www.example.com/docs/: published, but partial
     1  could not be fetched: network error or time-out (network-error)
   7 not reached
   max_pages = 1400 was reached
+  2 URLs known by sitemaps, feeds or lists only: no page leads to them
+  1 problem of sitemaps, feeds and lists:
+    https://www.example.com/news.xml answered 404 or 410 (status 404)
   2 files in sitemaps/https_www.example.com_docs: 1 written, 1 unchanged, 1 dropped
     sitemap.xml          1 entry, written
     sitemap-root.xml.gz  1,234 entries, unchanged
@@ -780,7 +904,8 @@ https://www.example.com/docs/: published, but partial
             concat!(
                 r#"{"site":"https://example.com/","outcome":"unreachable","known":0,"listed":0,"excluded":{},"#,
                 r#""failed":0,"queued":0,"fetched":0,"not_modified":0,"files":[],"duration_s":0.0,"bytes_in":0,"#,
-                r#""as":null,"ignored":[],"robots_txt":[]}"#
+                r#""as":null,"ignored":[],"robots_txt":[],"#,
+                r#""orphans":0,"seeds":{"read":0,"own":0,"waiting":0,"troubled":0,"troubles":[]}}"#
             )
         );
     }

@@ -24,6 +24,8 @@ pub struct Config {
     pub written_as: Option<UrlKey>,
     /// What the site says and is not listened to.
     pub ignore: IgnoreConfig,
+    /// Where URLs come from.
+    pub discover: DiscoverConfig,
     /// When two URLs are the same.
     pub identity: Identity,
     /// How the host is spared.
@@ -119,6 +121,45 @@ impl IgnoreConfig {
         ]
         .into_iter()
         .filter_map(|(is_ignored, word)| is_ignored.then_some(word))
+    }
+}
+
+/// Where URLs come from. Default: from everywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent sources, each a word of one setting"
+)]
+pub struct DiscoverConfig {
+    /// Links on pages. Redirects and canonical links are followed without it too, because what they lead
+    /// to is part of what a page is.
+    pub links: bool,
+    /// The sitemaps that robots.txt names, or `/sitemap.xml` when it names none.
+    pub sitemaps: bool,
+    /// RSS and Atom feeds of the site that its pages name.
+    pub feeds: bool,
+    /// Lists that the user gives.
+    pub list: bool,
+}
+
+impl DiscoverConfig {
+    /// Nothing but links on pages.
+    pub const LINKS: Self = Self {
+        links: true,
+        sitemaps: false,
+        feeds: false,
+        list: false,
+    };
+}
+
+impl Default for DiscoverConfig {
+    fn default() -> Self {
+        Self {
+            links: true,
+            sitemaps: true,
+            feeds: true,
+            list: true,
+        }
     }
 }
 

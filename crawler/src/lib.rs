@@ -5,6 +5,7 @@
 //! # Flow
 //! ```text
 //! start URL -> start (robots.txt, redirects, which site and scope)
+//!    -> seeds (sitemaps of robots.txt, feeds of pages, lists of the user), beside the pages
 //!    -> frontier (queued URLs, in order)  -> politeness: a turn for the host
 //!    -> fetch (one request, no redirect followed, streamed, capped)
 //!    -> parse while it streams            -> verdict: state, reason, what to follow
@@ -29,6 +30,7 @@
 //! | [`scope`] | does this URL belong to the crawl? |
 //! | [`verdict`] | is this page listed, and which links are followed? |
 //! | [`parse`] | what does this answer say? |
+//! | [`seeds`] | what do sitemaps, feeds and lists name? |
 //! | [`fetch`] | one request, one answer |
 //! | [`store`] | what is known, durably |
 //! | [`runs`] | which run is open, which begins? |
@@ -50,6 +52,7 @@ pub mod scope;
 pub mod verdict;
 
 pub mod parse;
+pub mod seeds;
 
 pub mod fetch;
 

@@ -180,6 +180,12 @@ pub enum Via {
     Input,
     /// A file in the folder that the site is made of.
     File,
+    /// An entry of a sitemap.
+    Sitemap,
+    /// An entry of a feed.
+    Feed,
+    /// An entry of a list that the user gave.
+    List,
 }
 
 impl Via {
@@ -194,6 +200,24 @@ impl Via {
             Self::Alternate => "alternate",
             Self::Input => "input",
             Self::File => "file",
+            Self::Sitemap => "sitemap",
+            Self::Feed => "feed",
+            Self::List => "list",
+        }
+    }
+
+    /// Whether a document named it, and not a page: without a link to it, it is an orphan.
+    pub fn is_seed(self) -> bool {
+        match self {
+            Self::Sitemap | Self::Feed | Self::List => true,
+            Self::Start
+            | Self::Link
+            | Self::Redirect
+            | Self::Refresh
+            | Self::Canonical
+            | Self::Alternate
+            | Self::Input
+            | Self::File => false,
         }
     }
 
@@ -208,6 +232,9 @@ impl Via {
             Self::Alternate,
             Self::Input,
             Self::File,
+            Self::Sitemap,
+            Self::Feed,
+            Self::List,
         ]
         .into_iter()
         .find(|via| via.as_str() == word)
@@ -376,6 +403,8 @@ pub struct PageFacts {
     /// What the page and its headers say of its versions in other languages, ordered by code and target,
     /// each once; `None` when nobody asked for them.
     pub alternates: Option<Vec<LanguageVersion>>,
+    /// Feeds of the site that the page names, as far as they may be followed. Not stored.
+    pub feeds: Vec<UrlKey>,
     /// Things worth a warning.
     pub warnings: Warnings,
     /// Text of the first `title`, trimmed, at most 200 characters.
@@ -487,7 +516,7 @@ pub struct PageRecord {
     pub depth: u32,
     /// How it was found first.
     pub via: Via,
-    /// On which page it was found first.
+    /// On which page, or in which sitemap or feed, it was found first.
     pub found_on: Option<UrlKey>,
     /// Tries made, first included.
     pub attempts: u32,

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     page::{Reason, RunId, State},
+    seeds::Tally,
     store::{Store, StoreError},
 };
 
@@ -23,15 +24,24 @@ pub struct Report {
     pub failed_reasons: BTreeMap<&'static str, u64>,
     /// URLs that are not decided yet.
     pub queued: u64,
+    /// Known URLs, in whatever state, that only sitemaps, feeds or lists name: no page leads to them.
+    pub orphans: u64,
+    /// The sitemaps, feeds and lists of the run.
+    pub seeds: Tally,
 }
 
 impl Report {
-    /// Counts the records of run `run`.
+    /// Counts the records of run `run`, which must be the last one that was begun: orphans and documents are
+    /// kept of that one only.
     ///
     /// # Errors
     /// The store cannot be read.
     pub fn read(store: &dyn Store, run: RunId) -> Result<Self, StoreError> {
-        Ok(Self::from_counts(&store.counts(run)?))
+        Ok(Self {
+            orphans: store.orphan_count()?,
+            seeds: Tally::read(store)?,
+            ..Self::from_counts(&store.counts(run)?)
+        })
     }
 
     /// The report on counts by reason.

@@ -145,7 +145,8 @@ pub struct SeenRequest {
     pub in_flight: usize,
 }
 
-type Script = dyn Fn(&str, usize) -> Option<FixturePage> + Send + Sync;
+/// See [`FixtureSite::scripted`].
+pub type Script = dyn Fn(&str, usize) -> Option<FixturePage> + Send + Sync;
 
 /// A site in memory: pages by whole URL, 404 for the rest, and a log of every request.
 #[derive(Clone, Default)]
@@ -185,6 +186,11 @@ impl FixtureSite {
     ) -> Self {
         self.script = Some(Arc::new(script));
         self
+    }
+
+    /// What [`FixtureSite::scripted`] was given.
+    pub fn script(&self) -> Option<Arc<Script>> {
+        self.script.clone()
     }
 
     /// Every request so far, in order.
@@ -411,6 +417,14 @@ impl<S: Store> Store for FailingStore<S> {
         visit: &mut dyn FnMut(&UrlKey, Reason),
     ) -> Result<(), StoreError> {
         self.inner.visit_keys(run, visit)
+    }
+
+    fn visit_orphans(&self, visit: &mut dyn FnMut(&UrlKey)) -> Result<(), StoreError> {
+        self.inner.visit_orphans(visit)
+    }
+
+    fn orphan_count(&self) -> Result<u64, StoreError> {
+        self.inner.orphan_count()
     }
 
     fn links(&self, key: &UrlKey) -> Result<Option<Vec<UrlKey>>, StoreError> {

@@ -10,6 +10,7 @@
 //!                 IndexEntry -> IndexWriter ------------------^
 //!                 UrlEntry -> TextWriter, RssWriter, AtomWriter -^
 //! any bytes -> read::Reader -> UrlEntry, IndexEntry, findings
+//! any bytes, their place -> validate::Validator -> findings of the strict reading
 //! ```
 //!
 //! The numbers R1 to R80 in this documentation and in findings are those of `RULES.md`, beside this crate's manifest.

@@ -43,7 +43,7 @@ const OWNERS: [(&str, &[&str]); 15] = [
 const MAY_WAIT: [&str; 3] = ["cli/src/", "crawler/src/engine/", "crawler/src/fetch/"];
 
 /// The rooms of the crawler from top to bottom, and what each may use besides itself.
-const ROOMS: [(&str, &[&str]); 22] = [
+const ROOMS: [(&str, &[&str]); 23] = [
     // Never the network: what is read is files.
     (
         "build",
@@ -66,6 +66,7 @@ const ROOMS: [(&str, &[&str]); 22] = [
             "robots",
             "runs",
             "scope",
+            "seeds",
             "site",
             "store",
             "url_key",
@@ -76,7 +77,7 @@ const ROOMS: [(&str, &[&str]); 22] = [
     (
         "publish",
         &[
-            "config", "export", "page", "robots", "site", "store", "url_key",
+            "config", "export", "page", "robots", "seeds", "site", "store", "url_key",
         ],
     ),
     (
@@ -85,7 +86,8 @@ const ROOMS: [(&str, &[&str]); 22] = [
             "config", "page", "pattern", "robots", "runs", "store", "url_key", "verdict",
         ],
     ),
-    ("report", &["page", "store"]),
+    ("report", &["page", "seeds", "store"]),
+    ("seeds", &["page", "store", "url_key"]),
     ("frontier", &["store", "url_key"]),
     ("politeness", &["config", "url_key"]),
     ("robots", &["fetch", "page"]),

@@ -90,10 +90,11 @@ fn help_lists_the_options_that_work_and_no_other() {
         .collect();
     options.sort_unstable();
     options.dedup();
-    let expected = "--as --ca-file --changefreq --concurrency --config --delay --dry-run --exclude --extensions \
-        --follow-only --force --format --fresh --header --help --ignore --include --index --layout \
-        --list-only --max-depth --max-pages --max-time --no-gzip --output --priority --proxy --public-url \
-        --quiet --rate --resolve --schema-location --scope --state --summary --user-agent --verbose";
+    let expected = "--as --ca-file --changefreq --concurrency --config --delay --discover --dry-run --exclude \
+        --extensions --follow-only --force --format --fresh --header --help --ignore --include --index \
+        --layout --list-only --max-depth --max-pages --max-time --no-gzip --output --priority --proxy \
+        --public-url --quiet --rate --resolve --schema-location --scope --seeds --state --summary \
+        --user-agent --verbose";
     assert_eq!(options, expected.split_whitespace().collect::<Vec<_>>());
 }
 
@@ -107,13 +108,7 @@ fn without_a_command_help_is_shown() {
 
 #[test]
 fn an_option_that_does_not_exist_is_refused() {
-    for option in [
-        "--frobnicate",
-        "--seeds=x",
-        "--discover",
-        "--basic-auth=a:b",
-        "-q",
-    ] {
+    for option in ["--frobnicate", "--basic-auth=a:b", "-q"] {
         let folder = tempfile::tempdir().unwrap();
         let output = arpent(
             folder.path(),

@@ -15,6 +15,7 @@ mod conformance_html;
 mod conformance_robots;
 mod conformance_sitemaps;
 mod conformance_url;
+mod discovery;
 mod exit_codes;
 mod extensions;
 mod formats;

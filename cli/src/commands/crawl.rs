@@ -15,9 +15,13 @@ use crawler::{
     engine::{CrawlError, Crawled, Ending, Limit, OpenStore, Progress, Seams, Shutdown, crawl},
     holds::Holds,
     politeness::{Politeness, SharedPoliteness},
-    publish::{PublishError, PublishRequest, Published, check_output, is_published, publish},
+    publish::{
+        PublishError, PublishRequest, Published, check_output, is_published, publish,
+        recall_own_files,
+    },
     report::Report,
     runs,
+    seeds::{SeedList, SeedListError},
     site::Site,
     store::{StoreError, StoreErrorKind},
     url_key::{Origin, UrlKey},
@@ -57,6 +61,7 @@ pub(super) fn run(
     for warning in &settings.warnings {
         output.warn(warning);
     }
+    let lists = seed_lists(&settings.seeds)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -65,6 +70,7 @@ pub(super) fn run(
         let mut job = Job {
             politeness: Arc::new(Mutex::new(Politeness::new(&settings.config.politeness))),
             settings: Arc::new(settings),
+            lists,
             output: output.clone(),
             attendant: Attendant::new(output).context("failed to listen to signals")?,
             clock: Arc::new(SystemClock),
@@ -80,6 +86,7 @@ pub(super) fn run(
 /// Everything the sites of one start have in common.
 struct Job {
     settings: Arc<Settings>,
+    lists: Vec<SeedList>,
     output: Output,
     politeness: SharedPoliteness,
     attendant: Attendant,
@@ -123,6 +130,7 @@ impl Job {
             progress,
             open_store: self.open_store(Arc::clone(&misfit)),
             holds: Holds::in_file(&self.settings.state.join("retry-after")),
+            lists: self.lists.clone(),
         };
         let (shutdown, faults) = (self.attendant.stop().shutdown.clone(), self.faults.clone());
         let work = async {
@@ -161,6 +169,8 @@ impl Job {
         summary: &mut Summary,
     ) -> anyhow::Result<ExitCode> {
         let is_partial = summary.is_partial() || crawled.ending != Ending::Drained;
+        // What a sitemap names that could not be read this time is missing, not gone.
+        let is_guarded = is_partial || summary.has_missing_seeds();
         let dry_run = self.settings.dry_run;
         let written = crawled.site.written();
         config.publish.output = self.settings.output_of(&written.name());
@@ -170,7 +180,7 @@ impl Job {
         let shutdown = self.attendant.stop().shutdown.clone();
         let work = tokio::task::spawn_blocking(move || {
             faults.pass("panic-in-publish");
-            publish_and_count(crawled, &config, is_partial, dry_run, now, &shutdown)
+            publish_and_count(crawled, &config, is_guarded, dry_run, now, &shutdown)
         });
         self.output.show(&["  writing the sitemaps".to_owned()]);
         let joined = self.attendant.during(work, None).await?;
@@ -260,11 +270,17 @@ impl Job {
                 ));
             }
             let path = settings.state_of(site);
-            if settings.fresh {
+            let mut store = if settings.fresh {
                 seams::fresh_state(&path, now)
             } else {
                 seams::state(&path)
-            }
+            }?;
+            recall_own_files(
+                &mut *store,
+                site,
+                &settings.output_of(&site.written().name()),
+            )?;
+            Ok(store)
         })
     }
 
@@ -368,6 +384,19 @@ pub(super) fn log_level(settings: &Settings) -> LevelFilter {
         (false, 2) => LevelFilter::DEBUG,
         (false, _) => LevelFilter::TRACE,
     }
+}
+
+/// The URL lists, each read once to find what is wrong with it before anything else is done.
+fn seed_lists(files: &[String]) -> Result<Vec<SeedList>, SeedListError> {
+    let open = |file: &String| {
+        let list = match file.as_str() {
+            "-" => SeedList::copy("standard input", io::stdin().lock())?,
+            path => SeedList::open(Path::new(path))?,
+        };
+        list.check()?;
+        Ok(list)
+    };
+    files.iter().map(open).collect()
 }
 
 /// Reads a settings file, and not much more when it is none.

@@ -34,6 +34,7 @@ pub(crate) struct Draft {
     pub(super) config: Config,
     pub(super) output: Option<PathBuf>,
     pub(super) state: Option<PathBuf>,
+    pub(super) seeds: Vec<String>,
     pub(super) user_agent: Option<String>,
     pub(super) contact: Option<String>,
     pub(super) basic_auth: Option<Credentials>,
@@ -280,6 +281,7 @@ impl Merge {
             config,
             output: self.draft.output,
             state,
+            seeds: self.draft.seeds,
             fresh: self.draft.fresh,
             dry_run: self.draft.dry_run,
             summary: self.draft.summary,
@@ -362,6 +364,12 @@ impl Merge {
             );
         }
         self.check_places(urls);
+        if !self.draft.seeds.is_empty() && !self.draft.config.discover.list {
+            self.misfit(
+                "seeds",
+                "these lists would not be read: discover does not name list",
+            );
+        }
         let several_origins = urls
             .windows(2)
             .any(|pair| pair[0].origin() != pair[1].origin());

@@ -57,6 +57,8 @@ pub(crate) struct Settings {
     pub(crate) output: Option<PathBuf>,
     /// Where the states are kept.
     pub(crate) state: PathBuf,
+    /// Files with URLs to crawl too; `-` is standard input.
+    pub(crate) seeds: Vec<String>,
     /// Forget what is known.
     pub(crate) fresh: bool,
     /// Write no sitemaps.

@@ -4,7 +4,9 @@
 
 use std::time::Duration;
 
-use crawler::config::{FileDates, IgnoreConfig, IndexMode, InputFormat, Layout, Rate, ScopeWidth};
+use crawler::config::{
+    DiscoverConfig, FileDates, IgnoreConfig, IndexMode, InputFormat, Layout, Rate, ScopeWidth,
+};
 
 use super::{
     SummaryFormat,
@@ -176,6 +178,18 @@ pub(crate) const SETTINGS: &[Setting] = &[
         set(
             &mut draft.config.politeness.max_pauses,
             small_count(value, 1..=u32::MAX),
+        )
+    }),
+    // Discovery.
+    list_row("discover", |draft, value| {
+        set(&mut draft.config.discover, sources(value))
+    }),
+    list_row("seeds", |draft, value| {
+        set(
+            &mut draft.seeds,
+            list(value, |item| {
+                filled(item, "a file, or - for standard input")
+            }),
         )
     }),
     // Scope.
@@ -448,6 +462,33 @@ fn ignored(value: &Value) -> Read<IgnoreConfig> {
         }
     }
     Ok(ignored)
+}
+
+/// Sources of URLs by their words, several in one value or in a list.
+fn sources(value: &Value) -> Read<DiscoverConfig> {
+    const EXPECTED: &str = "links, sitemaps, feeds or list, several of them separated by commas";
+    let mut sources = DiscoverConfig {
+        links: false,
+        sitemaps: false,
+        feeds: false,
+        list: false,
+    };
+    let words = list(value, |item| filled(item, EXPECTED))?;
+    for word in words.iter().flat_map(|words| words.split(',')) {
+        match word.trim() {
+            "links" => sources.links = true,
+            "sitemaps" => sources.sitemaps = true,
+            "feeds" => sources.feeds = true,
+            "list" => sources.list = true,
+            _ => return Err(Wrong::found(EXPECTED, &Value::Text(word.to_owned()))),
+        }
+    }
+    if words.is_empty() {
+        return Err(Wrong::new(format!(
+            "expected {EXPECTED}, found an empty list"
+        )));
+    }
+    Ok(sources)
 }
 
 fn globs(value: &Value) -> Read<Vec<String>> {

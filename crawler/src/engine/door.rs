@@ -2,6 +2,7 @@
 //! robots.txt, the start URL and its redirects run under the same clocks as pages.
 
 use std::{
+    collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
@@ -43,6 +44,26 @@ pub(super) struct Door {
     pub(super) holds: Holds,
     /// Writes to it that are under way.
     pub(super) writes: Arc<Mutex<JoinSet<()>>>,
+    /// How many requests that are not for pages wait for a turn, by host.
+    pub(super) waiting: Arc<Mutex<HashMap<HostKey, usize>>>,
+}
+
+/// A request that waits for a turn; pages let it go first, or it would wait for all of them.
+struct Waiter<'a> {
+    door: &'a Door,
+    host: &'a HostKey,
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        let mut waiting = self.door.waiting();
+        if let Some(count) = waiting.get_mut(self.host) {
+            *count -= 1;
+            if *count == 0 {
+                waiting.remove(self.host);
+            }
+        }
+    }
 }
 
 /// A turn that finds its way back: dropped, it counts as used by a request that told nothing.
@@ -144,6 +165,20 @@ impl Door {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn waiting(&self) -> MutexGuard<'_, HashMap<HostKey, usize>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait_at<'a>(&'a self, host: &'a HostKey) -> Waiter<'a> {
+        *self.waiting().entry(host.clone()).or_default() += 1;
+        Waiter { door: self, host }
+    }
+
+    /// Whether a request that is not for a page waits for a turn at `host`.
+    pub(super) fn is_awaited(&self, host: &HostKey) -> bool {
+        self.waiting().contains_key(host)
+    }
+
     /// Makes sure that a turn comes back.
     pub(super) fn hold(&self, turn: Turn) -> HeldTurn {
         HeldTurn {
@@ -228,6 +263,7 @@ impl Door {
     /// Waits for a turn at the host of `url`.
     async fn turn(&self, url: &UrlKey, stop: &CancellationToken) -> Result<HeldTurn, Refused> {
         let host = url.host();
+        let _waiter = self.wait_at(&host);
         loop {
             let next = self.clocks().next(&host, Instant::now());
             let until = match next {

@@ -4,6 +4,8 @@
 //! up the open run or begins one, and drives the loop (`run`). Every request goes through one
 //! `door`, under the clocks of its host.
 
+pub mod download;
+
 mod door;
 mod judge;
 mod run;
@@ -21,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 pub use self::run::COMMIT_INTERVAL;
 use self::{
     door::Door,
+    download::Downloader,
     judge::Judge,
     run::{Run, Setup, resume},
     start::Started,
@@ -36,6 +39,7 @@ use crate::{
     politeness::SharedPoliteness,
     robots, runs,
     scope::Scope,
+    seeds::SeedList,
     site::Site,
     store::{Store, StoreError, StoreErrorKind},
     url_key::{HostKey, UrlKey},
@@ -64,6 +68,8 @@ pub struct Seams {
     pub open_store: OpenStore,
     /// `Retry-After` of earlier starts.
     pub holds: Holds,
+    /// URL lists of the user.
+    pub lists: Vec<SeedList>,
 }
 
 impl std::fmt::Debug for Seams {
@@ -181,7 +187,7 @@ pub struct Crawled {
     pub not_modified: u64,
     /// Bytes received, as they came over the wire.
     pub bytes_in: u64,
-    /// Links found in this start that lead out of the scope; they are only counted.
+    /// URLs found in this start, on pages and in documents, that lead out of the scope; they are only counted.
     pub links_out_of_scope: u64,
     /// Which limit was reached, with [`Ending::LimitReached`].
     pub limit: Option<Limit>,
@@ -253,6 +259,7 @@ pub async fn crawl(
         progress,
         open_store,
         holds,
+        lists,
     } = seams;
     let reader =
         PageReader::new(&config.parse).map_err(|error| CrawlError::Settings(error.to_string()))?;
@@ -269,15 +276,30 @@ pub async fn crawl(
         first_date: Arc::default(),
         holds,
         writes: Arc::default(),
+        waiting: Arc::default(),
     };
     let recalling = door.clone();
     let recalled = tokio::task::spawn_blocking(move || recalling.recall_holds());
     if let Err(error) = recalled.await {
         tracing::error!(target: "engine", "internal error while recalling holds: {error}");
     }
-    let crawled = crawl_through(config, start, &door, reader, progress, open_store, shutdown).await;
+    let seams = RunSeams {
+        reader,
+        progress,
+        open_store,
+        lists,
+    };
+    let crawled = crawl_through(config, start, &door, seams, shutdown).await;
     door.settle().await;
     crawled
+}
+
+/// What a run needs besides the door.
+struct RunSeams {
+    reader: Arc<PageReader>,
+    progress: watch::Sender<Progress>,
+    open_store: OpenStore,
+    lists: Vec<SeedList>,
 }
 
 /// The crawl itself, through a door that knows what earlier starts were asked to wait for.
@@ -285,11 +307,15 @@ async fn crawl_through(
     config: &Config,
     start: &UrlKey,
     door: &Door,
-    reader: Arc<PageReader>,
-    progress: watch::Sender<Progress>,
-    open_store: OpenStore,
+    seams: RunSeams,
     shutdown: &Shutdown,
 ) -> Result<Crawled, CrawlError> {
+    let RunSeams {
+        reader,
+        progress,
+        open_store,
+        lists,
+    } = seams;
     let clock = Arc::clone(&door.clock);
     for host in [Some(start.host()), www_twin(start)].into_iter().flatten() {
         door.clocks().begin_run(&host);
@@ -307,9 +333,11 @@ async fn crawl_through(
     let scope = Scope::new(&site, &config.scope)
         .map_err(|error| CrawlError::Settings(error.to_string()))?;
     let crawl_delay = robots.crawl_delay();
+    let downloader = Downloader::behind(door);
+    downloader.know(&site.origin, robots.clone());
+    let (identity, rules) = (identity_of(config, &lists), robots.clone());
     let judge = Judge::new(config, scope, robots, Arc::clone(&clock));
     let host_date = door.first_date.get().copied().unwrap_or(began);
-    let identity = identity_of(config);
     let (opening, judging) = (site.clone(), judge.clone());
     let opened = tokio::task::spawn_blocking(move || {
         let mut store = open_store(&opening)?;
@@ -329,6 +357,7 @@ async fn crawl_through(
         memory,
         reader,
         door: door.clone(),
+        downloader,
         shutdown,
         progress,
         store,
@@ -353,6 +382,7 @@ async fn crawl_through(
     }
     run.add_bytes(bytes_in);
     run.seed(hops);
+    run.begin_seeding(&rules, lists);
     run.drive().await
 }
 
@@ -410,19 +440,22 @@ fn end_of(max_time: Duration) -> Instant {
 /// Changes with the settings that decide which URLs are known and what is known of them: a run under
 /// others is not resumed but followed by a new one. Extensions are none of them: [`Judge::again`] asks for the
 /// pages again that have to be.
-fn identity_of(config: &Config) -> String {
+fn identity_of(config: &Config, lists: &[SeedList]) -> String {
     let parse = format!("{:?}", config.parse);
+    let names: Vec<&str> = lists.iter().map(SeedList::name).collect();
+    let sources = format!("{:?} {names:?}", config.discover);
     let written_as = config
         .written_as
         .as_ref()
         .map(|original| format!(" written_as={original}"))
         .unwrap_or_default();
     format!(
-        "{:016x} parse={:016x} nofollow={} exact_depth={}{written_as}",
+        "{:016x} parse={:016x} nofollow={} exact_depth={} sources={:016x}{written_as}",
         config.identity.fingerprint(),
         xxhash_rust::xxh3::xxh3_64(parse.as_bytes()),
         config.scope.take_nofollow_links,
         config.limits.max_depth.is_some(),
+        xxhash_rust::xxh3::xxh3_64(sources.as_bytes()),
     )
 }
 

@@ -27,6 +27,11 @@ impl Seen {
         self.0.contains(&key.fingerprint())
     }
 
+    /// Forgets `key`; whether it was known.
+    pub fn remove(&mut self, key: &UrlKey) -> bool {
+        self.0.remove(&key.fingerprint())
+    }
+
     /// Number of known URLs.
     pub fn len(&self) -> usize {
         self.0.len()

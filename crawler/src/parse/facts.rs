@@ -16,8 +16,8 @@ use super::{
     content, dates,
     directives::DirectiveSum,
     headers::{self, HeaderLink},
-    html::{Findings, is_page_variant},
-    links::{Canonicals, LinkList, base_url, is_nofollow},
+    html::{Findings, MAX_FEEDS, is_feed, is_page_variant},
+    links::{Canonicals, LinkList, base_url, is_nofollow, trim_reference},
     refresh::{RawRefresh, parse_refresh},
     text::is_error_title,
 };
@@ -65,6 +65,7 @@ pub(super) fn fill(
             canonicals: Canonicals::default(),
             images: extensions.images.then(Vec::new),
             alternates: extensions.hreflang.then(AlternateList::default),
+            feeds: Vec::new(),
         };
         content.take_headers(&headers::links(headers));
         let refresh = headers.text("refresh").and_then(parse_refresh);
@@ -89,6 +90,7 @@ struct Content<'a> {
     /// `None` when they are not asked for, like the next.
     images: Option<Vec<UrlKey>>,
     alternates: Option<AlternateList>,
+    feeds: Vec<UrlKey>,
 }
 
 impl Content<'_> {
@@ -100,6 +102,12 @@ impl Content<'_> {
             if link.is("canonical") && !is_for_a_variant {
                 self.canonicals
                     .add(&self.own, &link.target, self.site.identity, UTF_8);
+            }
+            if link.is("alternate")
+                && is_feed(link.media_type.as_deref())
+                && !is_nofollow(&link.rel)
+            {
+                self.add_feed(&self.own.clone(), &link.target, UTF_8);
             }
             let is_variant =
                 is_page_variant(has_hreflang || link.has_media, link.media_type.as_deref());
@@ -150,6 +158,9 @@ impl Content<'_> {
             self.canonicals
                 .add(&base, reference, self.site.identity, encoding);
         }
+        for reference in &findings.feeds {
+            self.add_feed(&base, reference, encoding);
+        }
         if facts.refresh.is_none() {
             facts.refresh = findings
                 .refresh
@@ -194,6 +205,16 @@ impl Content<'_> {
         facts.warnings.long_selected_value = found.has_long_value;
     }
 
+    fn add_feed(&mut self, base: &Url, reference: &str, encoding: &'static Encoding) {
+        let identity = self.site.identity.verbatim();
+        let Ok(feed) = identity.resolve(base, trim_reference(reference), encoding) else {
+            return;
+        };
+        if self.feeds.len() < MAX_FEEDS && !self.feeds.contains(&feed) {
+            self.feeds.push(feed);
+        }
+    }
+
     fn resolve_refresh(
         &self,
         refresh: RawRefresh,
@@ -229,5 +250,6 @@ impl Content<'_> {
             facts.warnings.alternates_cut = alternates.cut;
             alternates.into_ordered()
         });
+        facts.feeds = self.feeds;
     }
 }

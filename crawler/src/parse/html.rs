@@ -53,6 +53,9 @@ const MAX_LEVELS: usize = 3;
 /// Canonical links that are collected; two different ones are a conflict already.
 const MAX_CANONICALS: usize = 16;
 
+/// Feeds kept of one page. Most have one or two: of the site, and of the page's comments.
+pub(super) const MAX_FEEDS: usize = 16;
+
 const SVG_NAMESPACE: &str = "http://www.w3.org/2000/svg";
 const HTML_NAMESPACE: &str = "http://www.w3.org/1999/xhtml";
 
@@ -72,6 +75,8 @@ pub(super) struct Findings {
     pub(super) base: Option<String>,
     /// Canonical links of the head.
     pub(super) canonicals: Vec<String>,
+    /// Feeds that it names; the first [`MAX_FEEDS`].
+    pub(super) feeds: Vec<String>,
     /// The first meta refresh that scripts do not hide.
     pub(super) refresh: Option<RawRefresh>,
     /// Robots metas.
@@ -114,6 +119,7 @@ impl HtmlPass {
             links: RawLinks::new(reader.max_links),
             base: None,
             canonicals: Vec::new(),
+            feeds: Vec::new(),
             refresh: None,
             directives: DirectiveSum::default(),
             title: Title::default(),
@@ -474,6 +480,12 @@ impl Collector {
             self.take_link(&reference, Via::Alternate, nofollow);
         } else if is("next") || is("prev") || is("previous") {
             self.take_link(&reference, Via::Link, nofollow);
+        } else if is("alternate")
+            && !nofollow
+            && is_feed(media_type.as_deref())
+            && self.findings.feeds.len() < MAX_FEEDS
+        {
+            self.findings.feeds.push(reference);
         }
     }
 
@@ -534,6 +546,17 @@ pub(super) fn is_page_variant(has_language_or_media: bool, media_type: Option<&s
             .any(|known| known.eq_ignore_ascii_case(essence))
     });
     has_language_or_media && is_page
+}
+
+/// Whether an alternate link leads to a feed: RSS or Atom by its type (RSS Advisory Board, "RSS
+/// Autodiscovery").
+pub(super) fn is_feed(media_type: Option<&str>) -> bool {
+    let essence = media_type.and_then(|media_type| media_type.split(';').next());
+    essence.is_some_and(|essence| {
+        ["application/rss+xml", "application/atom+xml"]
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(essence.trim()))
+    })
 }
 
 /// Whether a script element is a script, not data such as JSON-LD.

@@ -7,6 +7,7 @@ use super::{
     folder::Folder,
     go_on,
     manifest::{Dropped, Manifest},
+    own_files,
     previous::{INTENT, Previous, Standing, intent_text},
     problem,
     set::{Change, NewSet},
@@ -123,9 +124,11 @@ fn record(
     manifest: &Manifest,
 ) -> Result<(), PublishError> {
     let text = manifest.to_text();
+    let mut values = vec![(MANIFEST.to_owned(), Some(text.clone()))];
+    values.extend(own_files(store, manifest)?);
     store.commit(&Commit {
         run: request.run,
-        values: vec![(MANIFEST.to_owned(), Some(text.clone()))],
+        values,
         ..Commit::default()
     })?;
     if !previous.copy_says(&text) {

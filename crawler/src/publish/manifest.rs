@@ -96,6 +96,17 @@ impl Manifest {
         text
     }
 
+    /// SHA-256 of every content of ours, packed and unpacked.
+    pub(super) fn hashes(&self) -> impl Iterator<Item = &str> {
+        let files = self.files.iter();
+        let files = files.flat_map(|file| [file.sha256.as_str(), file.file_sha256.as_str()]);
+        files.chain(
+            self.dropped
+                .iter()
+                .map(|dropped| dropped.file_sha256.as_str()),
+        )
+    }
+
     /// Every file of ours, with the SHA-256 of its content as we left it.
     pub(super) fn contents(&self) -> impl Iterator<Item = (&str, &str)> {
         let files = self

@@ -36,12 +36,13 @@ use std::{
 
 use jiff::Timestamp;
 
-use self::{folder::Folder, set::NewSet};
+use self::{folder::Folder, manifest::Manifest, set::NewSet};
 use crate::{
     config::PublishConfig,
     export::ExtensionCounts,
     page::RunId,
     robots::Rules,
+    seeds::OwnFiles,
     site::Site,
     store::{Commit, Store, StoreError},
 };
@@ -241,6 +242,45 @@ pub fn is_published(output: &Path) -> bool {
     output.join(MANIFEST_COPY).is_file()
 }
 
+/// Remembers as ours what the manifest in the folder `output` names, so that a crawl knows our own
+/// sitemaps on the site also when the state that published them is lost. A folder without a manifest of
+/// this site changes nothing.
+///
+/// # Errors
+/// The store failed.
+pub fn recall_own_files(
+    store: &mut dyn Store,
+    site: &Site,
+    output: &Path,
+) -> Result<(), StoreError> {
+    let copied = folder::read_text(&output.join(MANIFEST_COPY), previous::MAX_MANIFEST_BYTES);
+    let Some(manifest) = copied.and_then(|text| Manifest::read(&text, &site.written().name()))
+    else {
+        return Ok(());
+    };
+    let values: Vec<_> = own_files(store, &manifest)?.into_iter().collect();
+    if values.is_empty() {
+        return Ok(());
+    }
+    store.commit(&Commit {
+        values,
+        ..Commit::default()
+    })
+}
+
+/// The value that remembers the files of `manifest` as ours, when it has new ones.
+fn own_files(
+    store: &dyn Store,
+    manifest: &Manifest,
+) -> Result<Option<(String, Option<String>)>, StoreError> {
+    let mut own = OwnFiles::load(store)?;
+    let mut has_new = false;
+    for hash in manifest.hashes() {
+        has_new |= own.add(hash);
+    }
+    Ok(has_new.then(|| own.value()))
+}
+
 /// Copies to the fresh state of a site what the published set needs to stay true: the manifest, and
 /// what the ledger knows of `lastmod`.
 ///
@@ -248,7 +288,8 @@ pub fn is_published(output: &Path) -> bool {
 /// A store failed.
 pub fn carry_over(old: &dyn Store, new: &mut dyn Store) -> Result<(), StoreError> {
     let manifest = (MANIFEST.to_owned(), old.value(MANIFEST)?);
-    let values = vec![manifest, crate::export::distrusted(old)?];
+    let own = OwnFiles::load(old)?.value();
+    let values = vec![manifest, own, crate::export::distrusted(old)?];
     new.commit(&Commit {
         values,
         ..Commit::default()

@@ -22,7 +22,7 @@ use crate::store::Store;
 pub(super) const INTENT: &str = ".arpent-intent.json";
 
 /// Longest manifest (and note) that is read back from the output.
-const MAX_MANIFEST_BYTES: u64 = 64 * 1024 * 1024;
+pub(super) const MAX_MANIFEST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// SHA-256 of a file, hex, by its name.
 pub(super) type Contents = BTreeMap<String, String>;

@@ -40,7 +40,9 @@ macro_rules! conformance_tests {
                 a_verdict_without_a_request_does_not_wait
                 a_url_of_an_earlier_run_is_put_again
                 an_answer_of_an_earlier_run_stays_until_the_work_ends
-                a_discovery_of_an_older_run_changes_nothing;
+                a_discovery_of_an_older_run_changes_nothing
+                an_orphan_is_one_until_a_page_leads_to_it
+                a_new_run_has_no_orphans;
             waiting:
                 a_finished_url_leaves_the_queue
                 a_requeued_url_waits_again

@@ -3,7 +3,7 @@
 //! nothing in it outlives the process.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     ops::ControlFlow,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -30,6 +30,7 @@ struct Contents {
     pages: BTreeMap<UrlKey, Known>,
     /// Keys with their hops, by sequence number. Depths are those of the records.
     queue: BTreeMap<u64, (UrlKey, u8)>,
+    orphans: BTreeSet<UrlKey>,
     links: BTreeMap<UrlKey, Vec<UrlKey>>,
     ledger: BTreeMap<UrlKey, LedgerEntry>,
     values: BTreeMap<String, String>,
@@ -128,6 +129,9 @@ impl Contents {
         };
         self.pages
             .insert(discovery.key.clone(), Known { record, earlier });
+        if discovery.via.is_seed() {
+            self.orphans.insert(discovery.key.clone());
+        }
         if is_queued {
             self.queue
                 .insert(discovery.sequence, (discovery.key.clone(), discovery.hops));
@@ -232,6 +236,9 @@ impl Store for MemoryStore {
         for queued in &commit.requeued {
             contents.requeue(commit.run, queued);
         }
+        for key in &commit.linked {
+            contents.orphans.remove(key);
+        }
         for (name, value) in &commit.values {
             contents.set_value(name, value.as_deref());
         }
@@ -269,6 +276,7 @@ impl Store for MemoryStore {
     fn begin_run(&mut self, _run: RunId) -> Result<(), StoreError> {
         let mut contents = self.contents();
         contents.queue.clear();
+        contents.orphans.clear();
         contents.last_sequence = 0;
         Ok(())
     }
@@ -388,6 +396,16 @@ impl Store for MemoryStore {
             visit(&key, reason);
         }
         Ok(())
+    }
+
+    fn visit_orphans(&self, visit: &mut dyn FnMut(&UrlKey)) -> Result<(), StoreError> {
+        let orphans = self.contents().orphans.clone();
+        orphans.iter().for_each(visit);
+        Ok(())
+    }
+
+    fn orphan_count(&self) -> Result<u64, StoreError> {
+        Ok(self.contents().orphans.len() as u64)
     }
 
     fn links(&self, key: &UrlKey) -> Result<Option<Vec<UrlKey>>, StoreError> {

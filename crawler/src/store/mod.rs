@@ -33,7 +33,7 @@ pub struct Discovery {
     pub hops: u8,
     /// How it was found.
     pub via: Via,
-    /// On which page.
+    /// On which page, or in which document.
     pub found_on: Option<UrlKey>,
     /// [`Reason::Queued`], or a verdict that needs no request.
     pub reason: Reason,
@@ -70,6 +70,8 @@ pub struct Commit {
     /// was resumed): back to [`Reason::Queued`], with the sequence given.
     /// Applied after the finished ones. A URL that this run does not know, or that waits already, is left out.
     pub requeued: Vec<QueuedUrl>,
+    /// Orphans that a page turned out to lead to: no orphans any more. Applied after the discoveries.
+    pub linked: Vec<UrlKey>,
     /// Named values to set (or, with `None`, to remove).
     pub values: Vec<(String, Option<String>)>,
 }
@@ -173,7 +175,7 @@ pub trait Store: Send {
     /// Nothing was taken.
     fn give(&mut self, run: RunId, next: &mut NextGiven<'_>) -> Result<Gave, StoreError>;
 
-    /// Starts run `run`: empties the queue. Records of earlier runs stay until they are found again.
+    /// Starts run `run`: empties the queue and forgets the orphans. Records of earlier runs stay until they are found again.
     ///
     /// # Errors
     /// The old run stands.
@@ -257,6 +259,19 @@ pub trait Store: Send {
         run: RunId,
         visit: &mut dyn FnMut(&UrlKey, Reason),
     ) -> Result<(), StoreError>;
+
+    /// Visits the orphans of the run, in no special order: the URLs that a sitemap, a feed or a list led
+    /// to first ([`Via::is_seed`]) and no page since ([`Commit::linked`]).
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn visit_orphans(&self, visit: &mut dyn FnMut(&UrlKey)) -> Result<(), StoreError>;
+
+    /// Number of orphans of the run.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn orphan_count(&self) -> Result<u64, StoreError>;
 
     /// The links kept of `key`.
     ///

@@ -253,6 +253,7 @@ impl Store for SqliteStore {
     fn begin_run(&mut self, run: RunId) -> Result<(), StoreError> {
         self.write(|transaction| {
             transaction.execute("DELETE FROM queue", [])?;
+            transaction.execute("DELETE FROM orphan", [])?;
             transaction.execute(
                 "REPLACE INTO run (id, run, last_sequence) VALUES (1, ?1, 0)",
                 [run],
@@ -406,6 +407,23 @@ impl Store for SqliteStore {
             }
             Ok(())
         })
+    }
+
+    fn visit_orphans(&self, visit: &mut dyn FnMut(&UrlKey)) -> Result<(), StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare("SELECT url FROM orphan")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                visit(&Columns::new(row).key()?);
+            }
+            Ok(())
+        })
+    }
+
+    fn orphan_count(&self) -> Result<u64, StoreError> {
+        Ok(self
+            .row("SELECT count(*) FROM orphan", [], |row| row.get(0))?
+            .unwrap_or_default())
     }
 
     fn links(&self, key: &UrlKey) -> Result<Option<Vec<UrlKey>>, StoreError> {

@@ -97,6 +97,18 @@ impl Default for Identity {
 }
 
 impl Identity {
+    /// The identity of documents that are no pages (sitemaps, feeds): no parameter is dropped from their
+    /// URLs, because somebody wrote them for machines. Which site stands in for which is kept.
+    #[must_use]
+    pub fn verbatim(&self) -> Self {
+        Self {
+            drop_parameters: Vec::new(),
+            drop_sessions: Vec::new(),
+            stand_in: self.stand_in.clone(),
+            ..Self::default()
+        }
+    }
+
     /// The key of an absolute URL.
     ///
     /// ```

@@ -16,6 +16,8 @@ use super::published::Published;
 pub struct Bench {
     folder: TempDir,
     options: Vec<String>,
+    /// Value of `--discover`; `None`: the default.
+    discover: Option<&'static str>,
 }
 
 /// What one run of the program left.
@@ -74,7 +76,8 @@ impl Ran {
 }
 
 impl Bench {
-    /// A new place, with the options that fit one's own machine: unlimited rate, a JSON summary.
+    /// A new place, with the options that fit one's own machine: unlimited rate, a JSON summary; only
+    /// links are followed, so that each request is one of the pages that a test is about.
     pub fn new() -> Self {
         Self::with_options(["--rate", "unlimited", "--concurrency", "32"])
     }
@@ -85,7 +88,15 @@ impl Bench {
         Self {
             folder,
             options: options.map(str::to_owned).to_vec(),
+            discover: Some("links"),
         }
+    }
+
+    /// The same, but URLs come from everywhere, as they do by default.
+    #[must_use]
+    pub fn discovering(mut self) -> Self {
+        self.discover = None;
+        self
     }
 
     /// The folder of the place.
@@ -126,6 +137,7 @@ impl Bench {
             .arg(self.state());
         command
             .args(["--summary", "json"])
+            .args(self.discover.map(|sources| format!("--discover={sources}")))
             .args(&self.options)
             .args(options);
         command

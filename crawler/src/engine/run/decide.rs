@@ -8,7 +8,7 @@ use crate::{
     page::{Outcome, PageFacts, PageRecord, Reason, State, Via},
     store::{Discovery, Finished, QueuedUrl},
     url_key::UrlKey,
-    verdict::{self, MAX_HOPS, Verdict},
+    verdict::{self, Follow, MAX_HOPS, Verdict},
 };
 
 impl Run<'_> {
@@ -115,9 +115,11 @@ impl Run<'_> {
         hops: u8,
     ) -> Vec<UrlKey> {
         let take_nofollow_links = self.config.scope.take_nofollow_links;
+        let takes_links = self.config.discover.links;
         let mut taken = Vec::new();
         for (target, via) in verdict::targets(facts, verdict.follow, take_nofollow_links) {
             let hops = match via {
+                Via::Link | Via::Alternate if !takes_links => continue,
                 Via::Redirect if usize::from(hops) >= MAX_HOPS => continue,
                 Via::Redirect => hops + 1,
                 Via::Start
@@ -126,13 +128,22 @@ impl Run<'_> {
                 | Via::Canonical
                 | Via::Alternate
                 | Via::Input
-                | Via::File => 0,
+                | Via::File
+                | Via::Sitemap
+                | Via::Feed
+                | Via::List => 0,
             };
             if self.discover(target, via, url, depth + 1, hops) {
                 taken.push(target.clone());
             }
         }
+        if verdict.follow == Follow::All {
+            for feed in &facts.feeds {
+                self.offer_feed(feed, url, depth);
+            }
+        }
         facts.links = Vec::new();
+        facts.feeds = Vec::new();
         taken
     }
 
@@ -146,6 +157,7 @@ impl Run<'_> {
         hops: u8,
     ) -> bool {
         if self.seen.contains(target) {
+            self.link_orphan(target, found_on);
             return true;
         }
         let Some(reason) = self.judge.before_fetch(target, depth) else {

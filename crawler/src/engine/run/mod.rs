@@ -7,6 +7,7 @@
 
 mod decide;
 pub(super) mod resume;
+pub(super) mod seeding;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -16,10 +17,14 @@ use tokio::{
     time::Instant,
 };
 
-use self::resume::Memory;
+use self::{
+    resume::Memory,
+    seeding::{SeedEnd, Seeding},
+};
 use super::{
     CrawlError, Crawled, Ending, Limit, Progress, Resumed, Shutdown,
     door::{BUSY_POLL, Door, HeldTurn, Robots, retry_delay},
+    download::Downloader,
     judge::Judge,
     signal,
 };
@@ -51,7 +56,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
 /// A robots.txt is used for at most this long (RFC 9309 section 2.4) ...
-const ROBOTS_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+pub(super) const ROBOTS_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// ... and when it cannot be read again, the old one is kept and the next try is due after this long.
 const ROBOTS_RETRY: Duration = Duration::from_secs(60 * 60);
@@ -64,6 +69,7 @@ pub(super) struct Setup<'a> {
     pub(super) memory: Memory,
     pub(super) reader: Arc<PageReader>,
     pub(super) door: Door,
+    pub(super) downloader: Downloader,
     pub(super) shutdown: &'a Shutdown,
     pub(super) progress: watch::Sender<Progress>,
     pub(super) store: Box<dyn Store>,
@@ -97,6 +103,7 @@ pub(super) struct Run<'a> {
     out: HashMap<Id, Out>,
     frontier: Frontier,
     seen: Seen,
+    seeding: Seeding,
     pending: Commit,
     /// Links of the finished pages in `pending`.
     pending_links: usize,
@@ -131,6 +138,7 @@ enum Done {
     Page(PageDone),
     Trip(Trip),
     Robots(Robots),
+    Seed(Box<SeedEnd>),
 }
 
 struct PageDone {
@@ -154,7 +162,11 @@ impl<'a> Run<'a> {
             queued,
             failed,
             next_sequence,
+            documents,
+            orphans,
+            own,
         } = setup.memory;
+        let discover = setup.config.discover;
         Self {
             config: setup.config,
             host: HostKey::new(&setup.site.origin.host),
@@ -178,6 +190,7 @@ impl<'a> Run<'a> {
             out: HashMap::new(),
             frontier: Frontier::new(setup.config.limits.max_depth.is_some()),
             seen,
+            seeding: Seeding::new(discover, setup.downloader, documents, own, orphans),
             pending: Commit {
                 run: setup.number,
                 ..Commit::default()
@@ -224,6 +237,7 @@ impl<'a> Run<'a> {
         loop {
             let now = Instant::now();
             self.check_ends(now);
+            self.dispatch_seed();
             let wake = self.dispatch(now);
             self.trip(now);
             self.show(now, false);
@@ -231,9 +245,10 @@ impl<'a> Run<'a> {
                 break;
             }
             let wake = self.wake(now, wake);
+            let has_room = self.pending_effects() < MAX_PENDING_EFFECTS;
             let stopping = matches!(self.ending, Some(Ending::Stopped | Ending::SiteDown));
-            // Nothing is lost when an arm is dropped: a finished task stays in the set, time and
-            // tokens can be asked again.
+            // Nothing is lost when an arm is dropped: a finished task stays in the set, a batch in its
+            // channel, time and tokens can be asked again.
             tokio::select! {
                 Some(joined) = self.tasks.join_next_with_id(), if !self.tasks.is_empty() => {
                     self.take(joined)?;
@@ -241,18 +256,22 @@ impl<'a> Run<'a> {
                         self.take(joined)?;
                     }
                 }
+                batch = self.seeding.batch(), if has_room => self.take_batch(batch),
                 () = tokio::time::sleep_until(wake) => {}
                 () = self.shutdown.stop.cancelled(), if !stopping => {}
                 () = self.shutdown.abort.cancelled(), if !self.aborted => {}
             }
         }
-        if self.queued == 0 && matches!(self.ending, Some(Ending::LimitReached | Ending::Deferred))
+        if self.queued == 0
+            && self.seeding.is_idle()
+            && matches!(self.ending, Some(Ending::LimitReached | Ending::Deferred))
         {
             // The last answers came in after the end was called: everything is decided after all.
             self.ending = None;
             self.limit = None;
         }
         self.conclude();
+        self.conclude_seeding();
         self.show(Instant::now(), true);
         let store = self
             .store
@@ -298,12 +317,13 @@ impl<'a> Run<'a> {
     }
 
     fn frontier_is_drained(&self) -> bool {
-        self.frontier.is_empty() && self.out.is_empty()
+        self.frontier.is_empty() && self.out.is_empty() && self.seeding.is_idle()
     }
 
     fn is_done(&self) -> bool {
         let idle = self.out.is_empty() && self.store.is_some() && self.pending_effects() == 0;
-        idle && (self.ending.is_some() || self.frontier.is_empty())
+        let is_drained = self.frontier.is_empty() && self.seeding.is_idle();
+        idle && (self.ending.is_some() || is_drained)
     }
 
     fn wake(&self, now: Instant, dispatch: Option<Instant>) -> Instant {
@@ -326,9 +346,16 @@ impl<'a> Run<'a> {
             return None;
         }
         self.refresh_robots(now);
+        if self.config.limits.max_depth.is_some() && !self.seeding.is_idle() {
+            // Depths are the fewest hops only if nothing comes in later that is nearer to the start.
+            return None;
+        }
         loop {
             if self.pending_effects() >= MAX_PENDING_EFFECTS {
                 return None;
+            }
+            if self.door.is_awaited(&self.host) {
+                return Some(now + BUSY_POLL);
             }
             let lease = match self.frontier.lease(now) {
                 Next::Lease(lease) => lease,
@@ -443,6 +470,7 @@ impl<'a> Run<'a> {
                 }
             }
             Ok((_, Done::Robots(robots))) => self.take_robots(robots),
+            Ok((_, Done::Seed(end))) => self.take_seed(*end),
             Err(error) => match self.out.remove(&error.id()) {
                 // The turn was used, so dropping it counts as an end.
                 Some(Out { lease, .. }) if error.is_cancelled() => self.frontier.give_back(lease),
@@ -453,6 +481,10 @@ impl<'a> Run<'a> {
                 }
                 None if self.robots_task == Some(error.id()) => {
                     self.take_robots(Robots::Unreachable(format!("internal error: {error}")));
+                }
+                None if self.seeding.is_task(error.id()) => {
+                    tracing::error!(target: "engine", "internal error while reading a document: {error}");
+                    self.take_seed(SeedEnd::Internal(error.to_string()));
                 }
                 None if error.is_cancelled() => {}
                 None => {
@@ -473,6 +505,7 @@ impl<'a> Run<'a> {
         self.robots_task = None;
         match robots {
             Robots::Rules(rules) => {
+                self.seeding.know(&self.site.origin, rules.clone());
                 self.judge = self.judge.with_robots(rules);
                 self.robots_due = now + ROBOTS_LIFETIME;
             }
@@ -546,9 +579,17 @@ impl<'a> Run<'a> {
             discovered,
             finished,
             requeued,
+            linked,
             values,
         } = &self.pending;
-        discovered.len() + finished.len() + requeued.len() + values.len() + self.pending_links
+        let effects = [
+            discovered.len(),
+            finished.len(),
+            requeued.len(),
+            linked.len(),
+            values.len(),
+        ];
+        effects.iter().sum::<usize>() + self.pending_links
     }
 
     /// Sends the store on a trip when it is at home and there is a reason to.

@@ -5,6 +5,7 @@ use crate::{
     engine::judge::Judge,
     frontier::Seen,
     page::{PageRecord, Reason, RunId, State},
+    seeds::{self, Document, OwnFiles},
     store::{Commit, QueuedUrl, Rejudged, Store, StoreError, change_in_chunks},
     url_key::UrlKey,
 };
@@ -19,6 +20,9 @@ pub(in crate::engine) struct Memory {
     pub(super) queued: u64,
     pub(super) failed: u64,
     pub(super) next_sequence: u64,
+    pub(super) documents: Vec<Document>,
+    pub(super) orphans: Seen,
+    pub(super) own: OwnFiles,
 }
 
 /// Reads what run `run` knows. When the rules are not those that it was judged by, judges it again:
@@ -41,11 +45,16 @@ pub(in crate::engine) fn remember(
     let mut memory = Memory {
         next_sequence,
         queued: store.queue_len()?,
+        documents: seeds::take_up(store, run)?,
+        own: OwnFiles::load(store)?,
         ..Memory::default()
     };
     store.visit_keys(run, &mut |key, reason| {
         memory.seen.insert(key);
         memory.failed += u64::from(reason.state() == State::Failed);
+    })?;
+    store.visit_orphans(&mut |key| {
+        memory.orphans.insert(key);
     })?;
     Ok(memory)
 }

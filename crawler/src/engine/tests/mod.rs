@@ -1,7 +1,9 @@
 //! The engine on a fixture site, a store in memory and paused time.
 
+mod download;
 mod ends;
 mod random;
+mod seeding;
 mod waits;
 
 use std::{
@@ -13,7 +15,7 @@ use tokio::sync::watch;
 
 use super::*;
 use crate::{
-    config::Rate,
+    config::{DiscoverConfig, Rate},
     fetch::FetchErrorKind,
     page::{Reason, State},
     politeness::Politeness,
@@ -30,6 +32,7 @@ struct Bench {
     site: FixtureSite,
     store: Arc<Mutex<Option<Box<dyn Store>>>>,
     holds: Holds,
+    lists: Vec<SeedList>,
     politeness: Option<SharedPoliteness>,
 }
 
@@ -37,12 +40,14 @@ impl Bench {
     fn new(site: FixtureSite) -> Self {
         let mut config = Config::default();
         config.politeness.rate = Rate::Unlimited;
+        config.discover = DiscoverConfig::LINKS;
         let store: Box<dyn Store> = Box::new(MemoryStore::default());
         Self {
             config,
             site,
             store: Arc::new(Mutex::new(Some(store))),
             holds: Holds::default(),
+            lists: Vec::new(),
             politeness: None,
         }
     }
@@ -70,6 +75,7 @@ impl Bench {
             progress: watch::Sender::new(Progress::default()),
             open_store: Box::new(move |_| Ok(store)),
             holds: self.holds.clone(),
+            lists: self.lists.clone(),
         };
         crawl(&self.config, &start, seams, shutdown).await
     }

@@ -4,10 +4,10 @@
 use super::*;
 
 /// A small random number generator (`SplitMix64`), so that a failing case can be run again by its seed.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(super) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut value = self.0;
         value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -17,7 +17,7 @@ impl Random {
 }
 
 /// A random site: pages with links, redirects, failures that pass, and paths that robots.txt forbids.
-fn random_site(seed: u64) -> (FixtureSite, BTreeSet<String>) {
+pub(super) fn random_site(seed: u64) -> (FixtureSite, BTreeSet<String>) {
     let mut random = Random(seed);
     let count = 5 + random.below(60);
     let targets: Vec<Vec<u64>> = (0..count)

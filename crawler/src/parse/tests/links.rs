@@ -218,3 +218,60 @@ fn link_headers_lead_to_pages() {
     );
     check("</a>; rel=\"next nofollow\"", "/a\n");
 }
+
+#[test]
+fn feeds_are_named_apart_from_links() {
+    fn check(html: &str, expected: &[&str]) {
+        let found = Answer::html(html).read();
+        let feeds: Vec<&str> = found.feeds.iter().map(UrlKey::as_str).collect();
+        assert_eq!(feeds, expected, "{html}");
+        assert_eq!(found.links, [], "{html}");
+    }
+    let feed = "https://example.com/dir/feed";
+    check(
+        "<link rel=alternate type=application/rss+xml href=feed>",
+        &[feed],
+    );
+    check(
+        "<link rel='home Alternate' type='Application/Atom+XML; charset=utf-8' href=' feed#top '>",
+        &[feed],
+    );
+    check(
+        "<link rel=alternate type=application/rss+xml href=feed><link rel=alternate type=application/atom+xml href=feed>",
+        &[feed],
+    );
+    // Parameters are part of a feed's place.
+    check(
+        "<base href=/blog/><link rel=alternate type=application/rss+xml href='?feed=rss&utm_source=x'>",
+        &["https://example.com/blog/?feed=rss&utm_source=x"],
+    );
+    check("<link rel=alternate type=application/json href=feed>", &[]);
+    check(
+        "<link rel=stylesheet type=application/rss+xml href=feed>",
+        &[],
+    );
+    check(
+        "<link rel='alternate nofollow' type=application/rss+xml href=feed>",
+        &[],
+    );
+    check(
+        "<link rel=alternate type=application/rss+xml href='mailto:a@b'>",
+        &[],
+    );
+}
+
+#[test]
+fn feeds_of_headers_count_and_all_of_them_have_a_bound() {
+    let mut html = String::new();
+    for number in 0..100 {
+        write!(
+            html,
+            "<link rel=alternate type=application/rss+xml href={number}>"
+        )
+        .unwrap();
+    }
+    let value = "</h>; rel=alternate; type=\"application/atom+xml\"";
+    let found = Answer::html(&html).with_header("Link", value).read();
+    assert_eq!(found.feeds.len(), 16);
+    assert_eq!(found.feeds[0].as_str(), "https://example.com/h");
+}

@@ -109,20 +109,24 @@ fn commit() -> impl Strategy<Value = Commit> {
         vec(discovery(), 0..6),
         vec(finished(), 0..4),
         vec(queued(), 0..2),
+        vec(select(keys()), 0..2),
         values,
     )
-        .prop_map(|(run, discovered, mut finished, requeued, values)| {
-            for finished in &mut finished {
-                finished.record.run = run;
-            }
-            Commit {
-                run,
-                discovered,
-                finished,
-                requeued,
-                values,
-            }
-        })
+        .prop_map(
+            |(run, discovered, mut finished, requeued, linked, values)| {
+                for finished in &mut finished {
+                    finished.record.run = run;
+                }
+                Commit {
+                    run,
+                    discovered,
+                    finished,
+                    requeued,
+                    linked,
+                    values,
+                }
+            },
+        )
 }
 
 fn discovery() -> impl Strategy<Value = Discovery> {
@@ -321,6 +325,7 @@ fn facts() -> impl Strategy<Value = PageFacts> {
             images,
             alternates,
             selected_values,
+            feeds: Vec::new(),
             warnings,
             title,
         }
@@ -341,6 +346,9 @@ fn via() -> impl Strategy<Value = Via> {
         Via::Alternate,
         Via::Input,
         Via::File,
+        Via::Sitemap,
+        Via::Feed,
+        Via::List,
     ])
 }
 

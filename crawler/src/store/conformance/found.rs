@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::{Bench, discover, discovery, finish, finished, page, queue, record};
 use crate::{
     page::{Outcome, PageRecord, Reason, Via},
-    store::{Discovery, QueuedUrl},
+    store::{Commit, Discovery, QueuedUrl, Store},
+    url_key::UrlKey,
 };
 
 pub(crate) fn a_discovered_url_is_put_once<B: Bench>() {
@@ -163,6 +164,63 @@ pub(crate) fn an_answer_of_an_earlier_run_stays_until_the_work_ends<B: Bench>() 
     finish(bench.store(), 4, finished(&found, last.clone()));
     assert_eq!(page(bench.store(), &found), last);
     assert_eq!(bench.store().earlier_facts(&found.key).unwrap(), None);
+}
+
+fn orphans(store: &dyn Store) -> Vec<UrlKey> {
+    let mut orphans = Vec::new();
+    store
+        .visit_orphans(&mut |key| orphans.push(key.clone()))
+        .unwrap();
+    assert_eq!(store.orphan_count().unwrap(), orphans.len() as u64);
+    orphans.sort();
+    orphans
+}
+
+pub(crate) fn an_orphan_is_one_until_a_page_leads_to_it<B: Bench>() {
+    let mut bench = B::new();
+    let by = |via, path, sequence| Discovery {
+        via,
+        ..discovery(path, sequence)
+    };
+    let found = [
+        by(Via::Sitemap, "/a", 1),
+        by(Via::Feed, "/b", 2),
+        by(Via::List, "/c", 3),
+        by(Via::Link, "/d", 4),
+        // A page led to it before the sitemap did.
+        by(Via::Sitemap, "/d", 5),
+    ];
+    discover(bench.store(), 1, &found);
+    bench.reopen();
+    let keys: Vec<UrlKey> = found[..3].iter().map(|found| found.key.clone()).collect();
+    assert_eq!(orphans(bench.store()), keys);
+    let commit = Commit {
+        run: 1,
+        linked: vec![keys[1].clone(), found[3].key.clone()],
+        ..Commit::default()
+    };
+    bench.store().commit(&commit).unwrap();
+    // What is decided about it does not matter.
+    finish(
+        bench.store(),
+        1,
+        finished(&found[0], record(1, Reason::Gone)),
+    );
+    bench.crash();
+    assert_eq!(orphans(bench.store()), [keys[0].clone(), keys[2].clone()]);
+}
+
+pub(crate) fn a_new_run_has_no_orphans<B: Bench>() {
+    let mut bench = B::new();
+    let found = Discovery {
+        via: Via::Sitemap,
+        ..discovery("/a", 1)
+    };
+    discover(bench.store(), 1, std::slice::from_ref(&found));
+    bench.store().begin_run(2).unwrap();
+    assert_eq!(orphans(bench.store()), []);
+    discover(bench.store(), 2, std::slice::from_ref(&found));
+    assert_eq!(orphans(bench.store()), [found.key]);
 }
 
 pub(crate) fn a_discovery_of_an_older_run_changes_nothing<B: Bench>() {

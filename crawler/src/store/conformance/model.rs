@@ -1,6 +1,9 @@
 //! Random records and random work: a store does what [`MemoryStore`] does.
 
-use std::{collections::BTreeMap, ops::ControlFlow};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::ControlFlow,
+};
 
 use proptest::{
     collection::vec,
@@ -70,6 +73,8 @@ struct Seen {
     queue: Vec<QueuedUrl>,
     queue_len: u64,
     last_sequence: u64,
+    orphans: BTreeSet<UrlKey>,
+    orphan_count: u64,
     ledger: Vec<(UrlKey, LedgerEntry)>,
     values: Vec<Option<String>>,
 }
@@ -102,6 +107,10 @@ impl Seen {
                 ledger.push((key.clone(), entry));
             })
             .unwrap();
+        let mut orphans = BTreeSet::new();
+        store
+            .visit_orphans(&mut |key| assert!(orphans.insert(key.clone())))
+            .unwrap();
         let of_keys = arbitrary::keys();
         Self {
             earlier: of_keys
@@ -120,6 +129,8 @@ impl Seen {
             queue: store.queued(None, usize::MAX).unwrap(),
             queue_len: store.queue_len().unwrap(),
             last_sequence: store.last_sequence().unwrap(),
+            orphans,
+            orphan_count: store.orphan_count().unwrap(),
             ledger,
             values: arbitrary::NAMES
                 .map(|name| store.value(name).unwrap())

@@ -173,6 +173,7 @@ pub(crate) fn a_refused_commit_leaves_nothing_behind<B: Bench>() {
         discovered: vec![discovery("/b", 2), discovery("/c", 1)],
         finished: vec![finished(&found, record(1, Reason::Listed))],
         requeued: Vec::new(),
+        linked: Vec::new(),
         values: vec![("a".to_owned(), Some("1".to_owned()))],
     };
     bench.store().commit(&commit).unwrap_err();

@@ -31,6 +31,9 @@ pub(super) fn apply(transaction: &Transaction<'_>, commit: &Commit) -> rusqlite:
            run = max(run, excluded.run), last_sequence = max(last_sequence, excluded.last_sequence)",
         [commit.run, effects.last_sequence],
     )?;
+    for key in &commit.linked {
+        effects.unorphan.execute([key.as_str()])?;
+    }
     for (name, value) in &commit.values {
         set_value(transaction, name, value.as_deref())?;
     }
@@ -48,6 +51,8 @@ struct Effects<'c> {
     replace: Statement<'c>,
     set_links: Statement<'c>,
     requeue: Statement<'c>,
+    orphan: Statement<'c>,
+    unorphan: Statement<'c>,
     encoder: Encoder,
 }
 
@@ -83,6 +88,8 @@ impl<'c> Effects<'c> {
                    given_lastmod = NULL, given_changefreq = NULL, given_priority = NULL, given_extensions = NULL, answer_run = iif(answer_run IS NULL, NULL, -1)
                  WHERE url = ?1 AND run = ?2 AND reason <> ?4",
             )?,
+            orphan: transaction.prepare("INSERT OR IGNORE INTO orphan (url) VALUES (?1)")?,
+            unorphan: transaction.prepare("DELETE FROM orphan WHERE url = ?1")?,
             encoder: Encoder::new(),
         })
     }
@@ -106,6 +113,9 @@ impl<'c> Effects<'c> {
         } else if is_queued {
             self.enqueue
                 .execute(params![discovery.sequence, key, discovery.hops])?;
+        }
+        if inserted > 0 && discovery.via.is_seed() {
+            self.orphan.execute([key])?;
         }
         Ok(())
     }

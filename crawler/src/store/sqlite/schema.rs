@@ -46,8 +46,8 @@ CREATE TABLE page (
   state TEXT NOT NULL,                -- queued, listed, excluded or failed
   reason TEXT NOT NULL,               -- why; the codes of the report
   depth INTEGER NOT NULL,             -- fewest hops from the start URL
-  via TEXT NOT NULL,                  -- how it was found: start, link, redirect, refresh, canonical, alternate, input, file
-  found_on TEXT,                      -- on which page
+  via TEXT NOT NULL,                  -- how it was found: start, link, redirect, refresh, canonical, alternate, input, file, sitemap, feed, list
+  found_on TEXT,                      -- on which page, or in which sitemap or feed
   attempts INTEGER NOT NULL DEFAULT 0,
   fetched_at TEXT,                    -- end of the last attempt; all times are UTC
   not_fetched TEXT,                   -- reason code, when no request was made; 'input': an input says what follows
@@ -145,6 +145,13 @@ const LATER_COLUMNS: [(&str, &str); 8] = [
     ("given_priority", "TEXT"),
     ("given_extensions", "TEXT"),
 ];
+/// Tables that came later; a file without them gets them, and an older arpent does not mind them.
+const LATER_TABLES: &str = r"
+CREATE TABLE IF NOT EXISTS orphan (
+  -- The URLs of the last run that a sitemap, a feed or a list names and no page leads to.
+  url TEXT NOT NULL PRIMARY KEY
+) WITHOUT ROWID;
+";
 
 /// Opens the existing file `path`, which may be empty, and makes sure that it is a state that this
 /// version can work with. A file that is anything else is not changed.
@@ -173,6 +180,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
         create(&mut connection).map_err(map)?;
     } else {
         add_columns(&mut connection).map_err(map)?;
+        connection.execute_batch(LATER_TABLES).map_err(map)?;
     }
     Ok(connection)
 }
@@ -266,6 +274,7 @@ fn configure(connection: &Connection, is_new: bool) -> rusqlite::Result<String> 
 fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(TABLES)?;
+    transaction.execute_batch(LATER_TABLES)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", FORMAT)?;
     transaction.commit()

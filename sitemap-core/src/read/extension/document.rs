@@ -71,21 +71,26 @@ impl Extended {
 }
 
 impl Document {
+    /// Tells of something; of what nobody reads any more, only the first of its kind.
+    fn tell(&mut self, problem: Problem, position: Position) {
+        if let Problem::OfExtension(ExtensionProblem::Retired { name }) = problem
+            && !self.extended.told.is_new_retired(name)
+        {
+            return;
+        }
+        self.note_at(problem, position);
+    }
+
     fn note_all(&mut self, problems: Vec<(Problem, Position)>) {
         for (problem, position) in problems {
-            self.note_at(problem, position);
+            self.tell(problem, position);
         }
     }
 
     /// Tells what is wrong with the element that just began.
     fn note_here(&mut self, problems: Vec<Problem>) {
         for problem in problems {
-            if let Problem::OfExtension(ExtensionProblem::Retired { name }) = problem
-                && !self.extended.told.is_new_retired(name)
-            {
-                continue;
-            }
-            self.note(problem);
+            self.tell(problem, self.token_position);
         }
     }
 

@@ -31,7 +31,7 @@ pub enum ExtensionProblem {
     /// An element that search engines dropped, or that only its schema knows; told once for each.
     #[error("<{name}> is not read by search engines any more, leave it out")]
     Retired {
-        /// The element, or a whole extension by its prefix.
+        /// The element, an element and its attribute, or a whole extension by its prefix.
         name: &'static str,
     },
     /// An element that the extension does not have; it is skipped.

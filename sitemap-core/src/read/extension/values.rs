@@ -73,6 +73,16 @@ pub(super) fn read_video(fields: Fields, problems: &mut Problems) -> Option<Vide
     let player = values.take("video:player_loc").and_then(|field| {
         retired.allow_embed = attribute(&field, "allow_embed");
         retired.autoplay = attribute(&field, "autoplay");
+        let names = ["video:player_loc allow_embed", "video:player_loc autoplay"];
+        for (name, value) in names
+            .into_iter()
+            .zip([&retired.allow_embed, &retired.autoplay])
+        {
+            if value.is_some() {
+                let problem = Problem::OfExtension(ExtensionProblem::Retired { name });
+                values.problems.push((problem, field.position));
+            }
+        }
         values.loc_of(&field)
     });
     let duration = values.scalar("video:duration", VideoDuration::parse);
@@ -192,7 +202,7 @@ pub(in crate::read) fn read_alternate(
     if hreflang.is_none() && take("media").is_some() {
         // A version for other screens, once a way to name mobile pages.
         problems.push(Problem::OfExtension(ExtensionProblem::Retired {
-            name: "xhtml:link with media",
+            name: "xhtml:link media",
         }));
         return None;
     }

@@ -35,6 +35,7 @@ fn commit(number: u64) -> Commit {
         discovered,
         finished: vec![end],
         requeued: Vec::new(),
+        linked: Vec::new(),
         values: vec![("commits".to_owned(), Some(number.to_string()))],
     }
 }

@@ -95,6 +95,7 @@ fn answered_in_full() -> PageRecord {
         images: Some(vec![url("image.png")]),
         alternates: Some(vec![LanguageVersion::new("de", url("de"))]),
         selected_values: [("s:price".to_owned(), "\"1\" €".to_owned())].into(),
+        feeds: Vec::new(),
         warnings: Warnings {
             soft_404: true,
             sniffed: true,

@@ -1,0 +1,410 @@
+//! One document at a URL (a sitemap, an index, a feed), fetched as politely as a page: under the clocks
+//! and the robots.txt of each host that a redirect leads through, behind the address guard.
+//!
+//! The body streams into a temporary file that has no name, so that a document costs no memory and
+//! leaves nothing behind; small ones never touch the disk. What the bytes mean is for the caller, who
+//! reads them where blocking is allowed.
+//!
+//! ```text
+//! URL -> robots.txt of its origin -> a turn at its host -> answer -> redirect: the next URL
+//!                                                                 -> Document -> sitemap_core::read
+//! ```
+
+use std::{
+    collections::HashMap,
+    io::{self, BufRead, BufReader, Seek as _, Write as _},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+};
+
+use sha2::{Digest as _, Sha256};
+use tempfile::SpooledTempFile;
+use tokio::time::Instant;
+
+use super::{
+    Shutdown,
+    door::{Answered, Door, Refused, Robots, location},
+    run::ROBOTS_LIFETIME,
+};
+use crate::{
+    clock::Clock,
+    config::Config,
+    fetch::{BodySink, BodyWish, Fetch, FetchErrorKind, Headers, ResponseHead},
+    holds::Holds,
+    page::BodyEnd,
+    politeness::{Closed, SharedPoliteness},
+    robots::{self, Rules},
+    url_key::{HostKey, Origin, UrlKey},
+    verdict::MAX_HOPS,
+};
+
+/// The most bytes of one document that are read, over the wire and after its content coding: what the
+/// [sitemap protocol](https://www.sitemaps.org/protocol.html#index) allows a file to have.
+pub const MAX_DOCUMENT_BYTES: u64 = 52_428_800;
+
+/// Bytes up to which a document stays in memory.
+const MAX_BYTES_IN_MEMORY: usize = 256 * 1024;
+
+/// Origins whose robots.txt is kept. A crawl meets a handful; one that is forgotten is asked for again.
+const MAX_ORIGINS: usize = 256;
+
+/// Fetches documents, each under the rules of the host it stands on. Clones share what they know.
+///
+/// ```no_run
+/// use std::sync::{Arc, Mutex};
+///
+/// use crawler::{
+///     clock::SystemClock,
+///     config::Config,
+///     engine::{Shutdown, download::Downloader},
+///     fetch::http::HttpFetch,
+///     holds::Holds,
+///     politeness::Politeness,
+///     url_key::UrlKey,
+/// };
+/// use sitemap_core::{Limits, read::Reader};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let config = Config::default();
+/// let downloader = Downloader::new(
+///     &config,
+///     Arc::new(HttpFetch::new(&config.fetch)?),
+///     Arc::new(SystemClock),
+///     Arc::new(Mutex::new(Politeness::new(&config.politeness))),
+///     Holds::default(),
+/// );
+/// let url = UrlKey::from_normalised("https://example.com/sitemap.xml")?;
+/// let document = downloader.download(&url, &Shutdown::default()).await?;
+/// println!("{} answered {}", document.url, document.status);
+/// for item in Reader::new(document.into_body()?, Limits::default()) {
+///     println!("{item:?}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Downloader {
+    door: Door,
+    known: Arc<Mutex<HashMap<Origin, Known>>>,
+}
+
+/// What is known of an origin's robots.txt.
+struct Known {
+    rules: Result<Arc<Rules>, Arc<str>>,
+    since: Instant,
+}
+
+/// A document that was answered, whatever the status.
+#[derive(Debug)]
+pub struct Document {
+    /// The URL that answered, behind all redirects.
+    pub url: UrlKey,
+    /// Redirects that led to it.
+    pub redirects: usize,
+    /// HTTP status: never a redirect that could be followed. Only of 200 the body is read.
+    pub status: u16,
+    /// The headers of the answer.
+    pub headers: Headers,
+    /// How the body ended; what arrived before an early end can be read.
+    pub end: BodyEnd,
+    /// Body bytes that came over the wire, of all answers on the way.
+    pub wire_bytes: u64,
+    /// Bytes of the body, without its content coding.
+    pub body_bytes: u64,
+    /// SHA-256 of these bytes, hex.
+    pub sha256: String,
+    body: SpooledTempFile,
+}
+
+impl Document {
+    /// The body, from its beginning. Reading it may block.
+    ///
+    /// # Errors
+    /// The temporary file cannot be read.
+    pub fn into_body(mut self) -> io::Result<impl BufRead + Send + 'static> {
+        self.body.rewind()?;
+        Ok(BufReader::new(self.body))
+    }
+}
+
+/// Why there is no document.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DownloadError {
+    /// robots.txt of the URL's origin disallows it, or the URL that it redirects to.
+    #[error("{0} is disallowed by robots.txt")]
+    Disallowed(UrlKey),
+    /// robots.txt of the origin could not be read, so nothing may be fetched there (RFC 9309 section 2.3.1.4).
+    #[error("robots.txt of {origin} cannot be read: {why}")]
+    RobotsUnreachable {
+        /// Whose file.
+        origin: Origin,
+        /// What happened.
+        why: String,
+    },
+    /// A redirect leads nowhere, in a loop, or is one too many.
+    #[error("{url} {problem}")]
+    Redirects {
+        /// The last URL of the chain.
+        url: UrlKey,
+        /// What is wrong with its answer.
+        problem: String,
+    },
+    /// No answer after all tries.
+    #[error("{url} cannot be fetched: {message}")]
+    NoAnswer {
+        /// Which URL of the chain.
+        url: UrlKey,
+        /// What kind of failure.
+        kind: FetchErrorKind,
+        /// What happened.
+        message: String,
+    },
+    /// The host gets no further request now.
+    #[error("{host} gets no further request in this run")]
+    Closed {
+        /// Which host.
+        host: HostKey,
+        /// Why.
+        closed: Closed,
+    },
+    /// [`Shutdown`] was used.
+    #[error("stopped before the document was fetched")]
+    Stopped,
+    /// The temporary file cannot be made or written.
+    #[error("failed to keep a document in a temporary file")]
+    Spool(#[source] io::Error),
+}
+
+impl Downloader {
+    /// A door of its own. Requests share the clocks of `politeness` with everything else that uses them;
+    /// of `config` the tries and delays of [`crate::config::LimitsConfig`], the identity of URLs and the
+    /// user agent matter.
+    pub fn new(
+        config: &Config,
+        fetch: Arc<dyn Fetch>,
+        clock: Arc<dyn Clock>,
+        politeness: SharedPoliteness,
+        holds: Holds,
+    ) -> Self {
+        let agent = robots::agent_token(&config.fetch.user_agent).into();
+        Self::behind(&Door {
+            fetch,
+            politeness,
+            clock,
+            identity: Arc::new(config.identity.clone()),
+            limits: Arc::new(config.limits.clone()),
+            max_body_bytes: MAX_DOCUMENT_BYTES,
+            agent,
+            first_date: Arc::new(OnceLock::new()),
+            holds,
+            writes: Arc::default(),
+            waiting: Arc::default(),
+        })
+    }
+
+    /// The same through the door of a run.
+    pub(super) fn behind(door: &Door) -> Self {
+        Self {
+            door: Door {
+                max_body_bytes: MAX_DOCUMENT_BYTES,
+                ..door.clone()
+            },
+            known: Arc::default(),
+        }
+    }
+
+    /// Remembers what somebody else read in the robots.txt of `origin`.
+    pub(super) fn know(&self, origin: &Origin, rules: Rules) {
+        self.remember(origin, Ok(Arc::new(rules)));
+    }
+
+    /// Writes down what hosts asked to wait for (`Retry-After`), so that the next start knows it; to be
+    /// called when the work is over.
+    pub async fn settle(&self) {
+        self.door.settle().await;
+    }
+
+    /// The robots.txt of `origin`, asked for once a day.
+    ///
+    /// # Errors
+    /// It cannot be read, its host is closed, or the work is stopping; see [`DownloadError`].
+    pub async fn robots(
+        &self,
+        origin: &Origin,
+        shutdown: &Shutdown,
+    ) -> Result<Arc<Rules>, DownloadError> {
+        let unreachable = |why: &str| DownloadError::RobotsUnreachable {
+            origin: origin.clone(),
+            why: why.to_owned(),
+        };
+        if let Some(known) = self.recall(origin) {
+            return known.map_err(|why| unreachable(&why));
+        }
+        let host = HostKey::new(&origin.host);
+        let is_new = !self.known().keys().any(|known| known.host == origin.host);
+        if is_new {
+            // Trouble of an earlier run is forgotten, that of this one is not.
+            self.door.clocks().begin_run(&host);
+        }
+        match self.door.robots(origin, &shutdown.stop).await {
+            Robots::Rules(rules) => {
+                let rules = Arc::new(rules);
+                self.remember(origin, Ok(Arc::clone(&rules)));
+                Ok(rules)
+            }
+            Robots::Unreachable(why) => {
+                self.remember(origin, Err(why.as_str().into()));
+                Err(unreachable(&why))
+            }
+            Robots::Refused(refused) => Err(refused_at(host, refused)),
+        }
+    }
+
+    /// Fetches the document at `url`. Redirects are followed, [`MAX_HOPS`] at most, each under the
+    /// rules of its own host.
+    ///
+    /// # Errors
+    /// See [`DownloadError`]. An answer with another status than 200 is none: see [`Document::status`].
+    pub async fn download(
+        &self,
+        url: &UrlKey,
+        shutdown: &Shutdown,
+    ) -> Result<Document, DownloadError> {
+        let mut passed: Vec<UrlKey> = Vec::new();
+        let mut url = url.clone();
+        let mut wire_bytes = 0;
+        loop {
+            let rules = self.robots(&url.origin(), shutdown).await?;
+            if !rules.allows(url.path_and_query()) {
+                return Err(DownloadError::Disallowed(url));
+            }
+            let asked = self.door.ask(&url, &shutdown.stop, Spool::new).await;
+            let Answered {
+                result, receiver, ..
+            } = asked.map_err(|refused| refused_at(url.host(), refused))?;
+            let fetched = result.map_err(|error| DownloadError::NoAnswer {
+                url: url.clone(),
+                kind: error.kind(),
+                message: error.to_string(),
+            })?;
+            wire_bytes += fetched.wire_bytes;
+            let status = fetched.head.status;
+            if !matches!(status, 300..=303 | 307 | 308) {
+                if let Some(error) = receiver.failure {
+                    return Err(DownloadError::Spool(error));
+                }
+                return Ok(Document {
+                    url,
+                    redirects: passed.len(),
+                    status,
+                    headers: fetched.head.headers,
+                    end: fetched.end,
+                    wire_bytes,
+                    body_bytes: receiver.bytes,
+                    sha256: hex(receiver.hash),
+                    body: receiver.body,
+                });
+            }
+            let problem = match location(&self.door.identity, &url, &fetched.head) {
+                None => format!("answered {status} without a usable Location"),
+                Some(target) if target == url || passed.contains(&target) => {
+                    format!("redirects in a loop, to {target}")
+                }
+                Some(_) if passed.len() >= MAX_HOPS => {
+                    format!("is the end of {MAX_HOPS} redirects and redirects again")
+                }
+                Some(target) => {
+                    passed.push(std::mem::replace(&mut url, target));
+                    continue;
+                }
+            };
+            return Err(DownloadError::Redirects { url, problem });
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<Origin, Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn recall(&self, origin: &Origin) -> Option<Result<Arc<Rules>, Arc<str>>> {
+        let known = self.known();
+        let known = known.get(origin)?;
+        (known.since.elapsed() < ROBOTS_LIFETIME).then(|| known.rules.clone())
+    }
+
+    fn remember(&self, origin: &Origin, rules: Result<Arc<Rules>, Arc<str>>) {
+        let since = Instant::now();
+        let mut known = self.known();
+        if known.len() >= MAX_ORIGINS && !known.contains_key(origin) {
+            let oldest = known.iter().min_by_key(|(_, known)| known.since);
+            if let Some(oldest) = oldest.map(|(origin, _)| origin.clone()) {
+                known.remove(&oldest);
+            }
+        }
+        known.insert(origin.clone(), Known { rules, since });
+    }
+}
+
+impl std::fmt::Debug for Downloader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Downloader").finish_non_exhaustive()
+    }
+}
+
+fn refused_at(host: HostKey, refused: Refused) -> DownloadError {
+    match refused {
+        Refused::Closed(closed) => DownloadError::Closed { host, closed },
+        Refused::Stopping => DownloadError::Stopped,
+    }
+}
+
+/// Takes the body of an answer. The pieces go to the cache of the system, which is as quick as memory,
+/// so they are written where they arrive.
+struct Spool {
+    body: SpooledTempFile,
+    hash: Sha256,
+    bytes: u64,
+    failure: Option<io::Error>,
+}
+
+impl Spool {
+    fn new() -> Self {
+        Self {
+            body: SpooledTempFile::new(MAX_BYTES_IN_MEMORY),
+            hash: Sha256::new(),
+            bytes: 0,
+            failure: None,
+        }
+    }
+}
+
+impl BodySink for Spool {
+    fn head(&mut self, head: &ResponseHead) -> BodyWish {
+        if head.status == 200 {
+            BodyWish::Read
+        } else {
+            BodyWish::Stop
+        }
+    }
+
+    fn chunk(&mut self, bytes: &[u8]) -> BodyWish {
+        if let Err(error) = self.body.write_all(bytes) {
+            self.failure = Some(error);
+            return BodyWish::Stop;
+        }
+        self.hash.update(bytes);
+        self.bytes += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        BodyWish::Read
+    }
+}
+
+/// Hex form of a SHA-256.
+fn hex(hash: Sha256) -> String {
+    let mut text = String::with_capacity(64);
+    for byte in hash.finalize() {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
+        }
+    }
+    text
+}

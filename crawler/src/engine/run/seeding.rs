@@ -1,0 +1,668 @@
+//! Sitemaps, feeds and lists while the run goes on: one document after the other is fetched and read
+//! beside the pages, its URLs are judged like any other, and what became of it goes into the same
+//! commit as the last of them. So a run that is killed reads again what it had not finished, no more.
+//!
+//! ```text
+//! waiting document -> task: download, read where blocking is allowed -> batches (bounded) -> the loop
+//!                                                                     -> its end          -> the loop
+//! ```
+
+use std::{
+    collections::{HashSet, VecDeque},
+    ops::ControlFlow,
+    sync::Arc,
+};
+
+use tokio::{
+    sync::mpsc,
+    task::{Id, JoinSet},
+};
+
+use super::{Done, Run};
+use crate::{
+    config::DiscoverConfig,
+    engine::{
+        Ending, Shutdown,
+        download::{DownloadError, Downloader, MAX_DOCUMENT_BYTES},
+    },
+    frontier::Seen,
+    page::{BodyEnd, Reason},
+    politeness::Closed,
+    robots::Rules,
+    seeds::{
+        self, Batch, Document, DocumentKind, DocumentState, MAX_DOCUMENTS, MAX_FEEDS,
+        MAX_INDEX_DEPTH, MAX_OTHER_HOSTS, MAX_ROBOTS_SITEMAPS, MAX_UNPACKED_BYTES, OwnFiles,
+        Reading, SeedList, SeedProblem,
+    },
+    store::QueuedUrl,
+    url_key::{HostKey, Identity, Origin, UrlKey},
+};
+
+/// Batches that wait between a reader and the loop.
+const BATCHES_WAITING: usize = 2;
+
+/// Documents with something wrong that are told of one by one while the run goes on.
+const MAX_WARNINGS: usize = 20;
+
+/// Depth of the URLs in sitemaps and lists: as if the start page linked to them.
+const SEED_DEPTH: u32 = 1;
+
+/// The documents of a run.
+pub(super) struct Seeding {
+    discover: DiscoverConfig,
+    downloader: Downloader,
+    own: Arc<OwnFiles>,
+    documents: Vec<Document>,
+    /// Numbers of those that are to be read.
+    waiting: VecDeque<usize>,
+    lists: Vec<(usize, SeedList)>,
+    /// The documents by their URLs, and the places that redirects of them led to.
+    known: Seen,
+    /// URLs that no page has led to so far.
+    pub(super) orphans: Seen,
+    other_hosts: HashSet<HostKey>,
+    feeds: usize,
+    feeds_left_out: u64,
+    warnings: usize,
+    active: Option<Active>,
+}
+
+/// The document that is being read.
+struct Active {
+    number: usize,
+    task: Id,
+    batches: mpsc::Receiver<Batch>,
+}
+
+/// How the work on a document ended.
+pub(super) enum SeedEnd {
+    /// It was read, as far as it could be.
+    Read {
+        reading: Reading,
+        end: BodyEnd,
+        /// Where it was found in the end.
+        url: Option<UrlKey>,
+        wire_bytes: u64,
+    },
+    /// It is one of our own.
+    Own { wire_bytes: u64 },
+    /// Another status than 200.
+    Status { status: u16, wire_bytes: u64 },
+    /// There was no answer.
+    Error(DownloadError),
+    /// A bug of ours.
+    Internal(String),
+}
+
+impl Seeding {
+    /// Takes up the documents that the run knows.
+    pub(super) fn new(
+        discover: DiscoverConfig,
+        downloader: Downloader,
+        documents: Vec<Document>,
+        own: OwnFiles,
+        orphans: Seen,
+    ) -> Self {
+        let mut seeding = Self {
+            discover,
+            downloader,
+            own: Arc::new(own),
+            documents: Vec::new(),
+            waiting: VecDeque::new(),
+            lists: Vec::new(),
+            known: Seen::default(),
+            orphans,
+            other_hosts: HashSet::new(),
+            feeds: 0,
+            feeds_left_out: 0,
+            warnings: 0,
+            active: None,
+        };
+        for document in documents {
+            let number = seeding.documents.len();
+            // Lists are read again at every start: they are at hand, and may have changed.
+            let is_waiting =
+                document.state == DocumentState::Waiting && document.kind != DocumentKind::List;
+            if is_waiting {
+                seeding.waiting.push_back(number);
+            }
+            seeding.feeds += usize::from(document.kind == DocumentKind::Feed);
+            if let Some(url) = url_of(&document) {
+                seeding.known.insert(&url);
+            }
+            seeding.documents.push(document);
+        }
+        seeding
+    }
+
+    /// The rules of `origin` are these now.
+    pub(super) fn know(&self, origin: &Origin, rules: Rules) {
+        self.downloader.know(origin, rules);
+    }
+
+    /// Whether nothing is being read or waits to be.
+    pub(super) fn is_idle(&self) -> bool {
+        self.active.is_none() && self.waiting.is_empty()
+    }
+
+    /// Whether the task `id` works on a document.
+    pub(super) fn is_task(&self, id: Id) -> bool {
+        self.active.as_ref().is_some_and(|active| active.task == id)
+    }
+
+    /// The next batch of the document that is being read. Cancel safe: what is not returned stays in the
+    /// channel. Never ends while there is none.
+    pub(super) async fn batch(&mut self) -> Batch {
+        let batch = match &mut self.active {
+            Some(active) => active.batches.recv().await,
+            None => None,
+        };
+        match batch {
+            Some(batch) => batch,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Whether the document `number` is behind an index with this URL, or is it.
+    fn leads_back(&self, number: usize, url: &UrlKey) -> bool {
+        let mut next = Some(number);
+        while let Some(document) = next.and_then(|number| self.documents.get(number)) {
+            if document.name == url.as_str() {
+                return true;
+            }
+            next = document.parent;
+        }
+        false
+    }
+}
+
+fn url_of(document: &Document) -> Option<UrlKey> {
+    match document.kind {
+        DocumentKind::Sitemap | DocumentKind::WellKnown | DocumentKind::Feed => {
+            UrlKey::from_normalised(&document.name).ok()
+        }
+        DocumentKind::List => None,
+    }
+}
+
+/// A new document at `url`, and what names it.
+fn named_by(url: &UrlKey, kind: DocumentKind, by: &UrlKey) -> Document {
+    let mut document = Document::new(url.as_str(), kind, SEED_DEPTH);
+    document.named_by = Some(by.as_str().to_owned());
+    document
+}
+
+impl Run<'_> {
+    /// Finds the documents that robots.txt and the user name, as far as the run does not know them.
+    pub(in crate::engine) fn begin_seeding(&mut self, robots: &Rules, lists: Vec<SeedList>) {
+        if self.seeding.discover.list {
+            for list in lists {
+                self.add_list(list);
+            }
+        }
+        if self.seeding.discover.sitemaps {
+            self.add_sitemaps(robots);
+        }
+    }
+
+    fn add_list(&mut self, list: SeedList) {
+        let is_it = |document: &Document| {
+            document.kind == DocumentKind::List && document.name == list.name()
+        };
+        let known = self.seeding.documents.iter().position(is_it);
+        let number = known.or_else(|| {
+            self.add_document(Document::new(list.name(), DocumentKind::List, SEED_DEPTH))
+        });
+        if let Some(number) = number {
+            if known.is_some() {
+                self.seeding.waiting.push_back(number);
+            }
+            self.seeding.lists.push((number, list));
+        }
+    }
+
+    fn add_sitemaps(&mut self, robots: &Rules) {
+        let identity = self.door.identity.verbatim();
+        let Ok(file) = identity.parse(&format!("{}/robots.txt", self.site.origin)) else {
+            return;
+        };
+        let lines = robots.sitemaps();
+        let before = self.seeding.documents.len();
+        for line in lines.iter().take(MAX_ROBOTS_SITEMAPS) {
+            let is_relative = identity.parse(line).is_err();
+            match identity.resolve(&file.to_url(), line, encoding_rs::UTF_8) {
+                Ok(url) => {
+                    let mut document = named_by(&url, DocumentKind::Sitemap, &file);
+                    if is_relative {
+                        document = document.with_problem(SeedProblem::RelativeUrl, line);
+                    }
+                    self.add_url(&url, document);
+                }
+                Err(error) if !self.knows_name(line) => {
+                    let mut document = named_by(&file, DocumentKind::Sitemap, &file);
+                    document.name.clone_from(line);
+                    document.state = DocumentState::Failed;
+                    self.add_document(
+                        document.with_problem(SeedProblem::BadUrl, &error.to_string()),
+                    );
+                }
+                Err(_) => {}
+            }
+        }
+        if lines.len() > MAX_ROBOTS_SITEMAPS && self.seeding.documents.len() > before {
+            self.say(format!(
+                "robots.txt names {} sitemaps; the first {MAX_ROBOTS_SITEMAPS} are read",
+                lines.len()
+            ));
+        }
+        if lines.is_empty()
+            && let Ok(url) = identity.parse(&format!("{}/sitemap.xml", self.site.origin))
+        {
+            self.add_url(
+                &url,
+                Document::new(url.as_str(), DocumentKind::WellKnown, SEED_DEPTH),
+            );
+        }
+    }
+
+    fn knows_name(&self, name: &str) -> bool {
+        self.seeding
+            .documents
+            .iter()
+            .any(|document| document.name == name)
+    }
+
+    /// Takes note of a feed that a page names; `depth` is that of the page.
+    pub(super) fn offer_feed(&mut self, url: &UrlKey, page: &UrlKey, depth: u32) {
+        if !self.seeding.discover.feeds
+            || !url.is_on(&self.site.origin)
+            || self.seeding.known.contains(url)
+        {
+            return;
+        }
+        if self.seeding.feeds >= MAX_FEEDS {
+            self.seeding.known.insert(url);
+            self.seeding.feeds_left_out += 1;
+            return;
+        }
+        self.seeding.feeds += 1;
+        let mut document = named_by(url, DocumentKind::Feed, page);
+        document.depth = depth + 1;
+        self.add_url(url, document);
+    }
+
+    /// Adds a document that the run does not know yet.
+    fn add_url(&mut self, url: &UrlKey, document: Document) {
+        if !self.seeding.known.contains(url) && self.add_document(document).is_some() {
+            self.seeding.known.insert(url);
+        }
+    }
+
+    /// Adds a document to the run and to the next commit; `None` when there are too many.
+    fn add_document(&mut self, document: Document) -> Option<usize> {
+        let number = self.seeding.documents.len();
+        if number >= MAX_DOCUMENTS {
+            return None;
+        }
+        if document.state == DocumentState::Waiting {
+            self.seeding.waiting.push_back(number);
+        }
+        let is_over = document.state == DocumentState::Failed;
+        seeds::put(&mut self.pending, number, &document, number + 1);
+        self.seeding.documents.push(document);
+        if is_over {
+            self.warn_of(number);
+        }
+        Some(number)
+    }
+
+    /// Starts work on the next document when none is being read.
+    pub(super) fn dispatch_seed(&mut self) {
+        if self.seeding.active.is_some() || self.ending.is_some() {
+            return;
+        }
+        let Some(number) = self.seeding.waiting.pop_front() else {
+            return;
+        };
+        let (sender, batches) = mpsc::channel(BATCHES_WAITING);
+        let identity = Arc::clone(&self.door.identity);
+        let list = self.seeding.lists.iter().position(|(of, _)| *of == number);
+        let list = list.map(|position| self.seeding.lists.swap_remove(position).1);
+        let url = url_of(&self.seeding.documents[number]);
+        let task = match (list, url) {
+            (Some(list), _) => self.tasks.spawn_blocking(move || {
+                let reading = list.read(&identity, &mut |batch| hand_over(&sender, batch));
+                Done::Seed(Box::new(SeedEnd::Read {
+                    reading,
+                    end: BodyEnd::Complete,
+                    url: None,
+                    wire_bytes: 0,
+                }))
+            }),
+            (None, Some(url)) => {
+                if !self.may_contact(&url) {
+                    let problem = format!("its host is none of the first {MAX_OTHER_HOSTS}");
+                    self.fail(number, SeedProblem::TooMany, &problem);
+                    return;
+                }
+                let (downloader, own, shutdown) = (
+                    self.seeding.downloader.clone(),
+                    Arc::clone(&self.seeding.own),
+                    self.shutdown.clone(),
+                );
+                self.tasks.spawn(async move {
+                    let end = fetch_and_read(&downloader, &url, own, identity, sender, &shutdown);
+                    Done::Seed(Box::new(end.await))
+                })
+            }
+            (None, None) => {
+                self.fail(number, SeedProblem::BadUrl, "");
+                return;
+            }
+        };
+        self.seeding.active = Some(Active {
+            number,
+            task: task.id(),
+            batches,
+        });
+    }
+
+    /// Whether documents may be fetched from the host of `url`.
+    fn may_contact(&mut self, url: &UrlKey) -> bool {
+        let host = url.host();
+        let hosts = &mut self.seeding.other_hosts;
+        host == self.host
+            || hosts.contains(&host)
+            || hosts.len() < MAX_OTHER_HOSTS && hosts.insert(host)
+    }
+
+    /// Judges the entries of the document that is being read.
+    pub(super) fn take_batch(&mut self, batch: Batch) {
+        let Some(number) = self.seeding.active.as_ref().map(|active| active.number) else {
+            return;
+        };
+        let document = &self.seeding.documents[number];
+        let (via, depth) = (document.kind.via(batch.is_feed), document.depth);
+        let found_on = url_of(document);
+        for key in batch.pages {
+            if self.seen.contains(&key) {
+                continue;
+            }
+            let Some(reason) = self.judge.before_fetch(&key, depth) else {
+                self.links_out_of_scope += 1;
+                continue;
+            };
+            self.seeding.orphans.insert(&key);
+            let sequence = self.note(&key, reason, depth, 0, via, found_on.as_ref());
+            if reason == Reason::Queued {
+                self.frontier.offer(QueuedUrl {
+                    sequence,
+                    key,
+                    depth,
+                    hops: 0,
+                });
+            }
+        }
+        for url in batch.documents {
+            self.add_child(number, &url);
+        }
+    }
+
+    /// A document that the index `number` names.
+    fn add_child(&mut self, number: usize, url: &UrlKey) {
+        let index = &self.seeding.documents[number];
+        let (level, depth) = (index.level + 1, index.depth);
+        if self.seeding.leads_back(number, url) {
+            self.note_trouble(number, SeedProblem::Loop, url.as_str());
+        } else if self.seeding.known.contains(url) {
+            // Named twice: once is enough.
+        } else if level > MAX_INDEX_DEPTH {
+            self.note_trouble(number, SeedProblem::TooDeep, url.as_str());
+        } else {
+            let mut document = Document::new(url.as_str(), DocumentKind::Sitemap, depth);
+            (document.level, document.parent) = (level, Some(number));
+            if self.add_document(document).is_some() {
+                self.seeding.known.insert(url);
+            } else {
+                let detail =
+                    format!("not read from {url} on: a run reads {MAX_DOCUMENTS} documents");
+                self.note_trouble(number, SeedProblem::TooMany, &detail);
+            }
+        }
+    }
+
+    /// Notes the first thing that is wrong with a document.
+    fn note_trouble(&mut self, number: usize, problem: SeedProblem, detail: &str) {
+        let document = &mut self.seeding.documents[number];
+        if document.problem.is_none() {
+            *document = document.clone().with_problem(problem, detail);
+        }
+    }
+
+    /// The work on the document that is being read has ended.
+    pub(super) fn take_seed(&mut self, end: SeedEnd) {
+        let Some(mut active) = self.seeding.active.take() else {
+            return;
+        };
+        let number = active.number;
+        // What the reader had handed over before it ended; the channel bounds it.
+        while let Ok(batch) = active.batches.try_recv() {
+            self.seeding.active = Some(active);
+            self.take_batch(batch);
+            let Some(same) = self.seeding.active.take() else {
+                return;
+            };
+            active = same;
+        }
+        match end {
+            SeedEnd::Read {
+                reading,
+                end,
+                url,
+                wire_bytes,
+            } => {
+                self.bytes_in += wire_bytes;
+                if let Some(url) = url {
+                    self.seeding.known.insert(&url);
+                }
+                self.finish_seed(number, reading, &end);
+            }
+            SeedEnd::Own { wire_bytes } => {
+                self.bytes_in += wire_bytes;
+                self.settle_seed(number, DocumentState::Own);
+            }
+            SeedEnd::Status { status, wire_bytes } => {
+                self.bytes_in += wire_bytes;
+                let problem = match status {
+                    404 | 410 => SeedProblem::Gone,
+                    429 | 500..=599 => SeedProblem::ServerError,
+                    _ => SeedProblem::BadStatus,
+                };
+                self.fail(number, problem, &format!("status {status}"));
+            }
+            SeedEnd::Error(error) => self.take_seed_error(number, &error),
+            SeedEnd::Internal(error) => self.fail(number, SeedProblem::Io, &error),
+        }
+    }
+
+    fn finish_seed(&mut self, number: usize, reading: Reading, end: &BodyEnd) {
+        let document = &mut self.seeding.documents[number];
+        (document.entries, document.findings) = (reading.entries, reading.findings);
+        let cut = match end {
+            BodyEnd::Complete | BodyEnd::Skipped => None,
+            BodyEnd::TooLarge => Some((
+                SeedProblem::TooLarge,
+                format!("expected at most {MAX_DOCUMENT_BYTES} bytes"),
+            )),
+            BodyEnd::CutShort => Some((SeedProblem::Truncated, String::new())),
+            BodyEnd::Undecodable(coding) => Some((SeedProblem::Undecodable, coding.clone())),
+        };
+        match cut.or(reading.problem) {
+            Some((problem, detail)) => self.fail(number, problem, &detail),
+            None => self.settle_seed(number, DocumentState::Read),
+        }
+        if let Some(finding) = reading.first_finding {
+            let document = &self.seeding.documents[number];
+            let (name, findings) = (&document.name, document.findings);
+            tracing::info!(target: "engine", "{name}: {findings} findings, the first: {finding}");
+        }
+    }
+
+    fn take_seed_error(&mut self, number: usize, error: &DownloadError) {
+        let problem = match error {
+            DownloadError::Disallowed(_) => SeedProblem::RobotsDisallowed,
+            DownloadError::RobotsUnreachable { .. } => SeedProblem::RobotsUnreachable,
+            DownloadError::Redirects { .. } => SeedProblem::BadRedirect,
+            DownloadError::NoAnswer { .. } => SeedProblem::NetworkError,
+            DownloadError::Closed { host, closed } if *host == self.host => {
+                // The site itself: nothing more of it in this run, and the document stays waiting.
+                self.seeding.waiting.push_front(number);
+                self.ending.get_or_insert(match closed {
+                    Closed::RetryAfter(_) => Ending::Deferred,
+                    Closed::Down => Ending::SiteDown,
+                });
+                return;
+            }
+            DownloadError::Closed { .. } => SeedProblem::HostClosed,
+            DownloadError::Stopped => {
+                self.seeding.waiting.push_front(number);
+                return;
+            }
+            DownloadError::Spool(_) => SeedProblem::Io,
+        };
+        let detail = match error {
+            DownloadError::Spool(cause) => format!("{error}: {cause}"),
+            _ => error.to_string(),
+        };
+        self.fail(number, problem, &detail);
+    }
+
+    fn fail(&mut self, number: usize, problem: SeedProblem, detail: &str) {
+        let document = &mut self.seeding.documents[number];
+        *document = document.clone().with_problem(problem, detail);
+        // Nobody said that there is one; a page that stands for everything that is missing is none.
+        let is_absent = document.kind == DocumentKind::WellKnown
+            && match problem {
+                SeedProblem::Gone
+                | SeedProblem::BadStatus
+                | SeedProblem::NotASitemap
+                | SeedProblem::RobotsDisallowed
+                | SeedProblem::BadRedirect => true,
+                SeedProblem::ServerError
+                | SeedProblem::NetworkError
+                | SeedProblem::RobotsUnreachable
+                | SeedProblem::HostClosed
+                | SeedProblem::Truncated
+                | SeedProblem::TooLarge
+                | SeedProblem::Damaged
+                | SeedProblem::Undecodable
+                | SeedProblem::TooDeep
+                | SeedProblem::Loop
+                | SeedProblem::TooMany
+                | SeedProblem::BadUrl
+                | SeedProblem::RelativeUrl
+                | SeedProblem::Io => false,
+            };
+        let state = if is_absent {
+            DocumentState::Absent
+        } else {
+            DocumentState::Failed
+        };
+        self.settle_seed(number, state);
+    }
+
+    /// Nothing more will be done with a document in this run.
+    fn settle_seed(&mut self, number: usize, state: DocumentState) {
+        let count = self.seeding.documents.len();
+        let document = &mut self.seeding.documents[number];
+        document.state = state;
+        tracing::debug!(target: "engine", name = %document.name, ?state, entries = document.entries, "document");
+        seeds::put(&mut self.pending, number, document, count);
+        if state != DocumentState::Absent {
+            self.warn_of(number);
+        }
+    }
+
+    fn warn_of(&mut self, number: usize) {
+        let document = &self.seeding.documents[number];
+        let Some(trouble) = document.trouble() else {
+            return;
+        };
+        self.seeding.warnings += 1;
+        if self.seeding.warnings <= MAX_WARNINGS {
+            tracing::warn!(target: "engine", "{} {trouble}", document.name);
+        }
+    }
+
+    /// What is to be said at the end.
+    pub(super) fn conclude_seeding(&mut self) {
+        let left_out = self.seeding.feeds_left_out;
+        if left_out > 0 {
+            self.say(format!(
+                "the pages name {left_out} more feeds than the {MAX_FEEDS} that a run reads"
+            ));
+        }
+    }
+
+    /// A page leads to `target`: if only documents had named it so far, it is no orphan any more.
+    pub(super) fn link_orphan(&mut self, target: &UrlKey, page: &UrlKey) {
+        if target != page && self.seeding.orphans.remove(target) {
+            self.pending.linked.push(target.clone());
+        }
+    }
+}
+
+/// Fetches a document and reads it where blocking is allowed.
+async fn fetch_and_read(
+    downloader: &Downloader,
+    url: &UrlKey,
+    own: Arc<OwnFiles>,
+    identity: Arc<Identity>,
+    sender: mpsc::Sender<Batch>,
+    shutdown: &Shutdown,
+) -> SeedEnd {
+    let document = match downloader.download(url, shutdown).await {
+        Ok(document) => document,
+        Err(error) => return SeedEnd::Error(error),
+    };
+    let (status, wire_bytes) = (document.status, document.wire_bytes);
+    if status != 200 {
+        return SeedEnd::Status { status, wire_bytes };
+    }
+    if document.end == BodyEnd::Complete && own.contains(&document.sha256) {
+        return SeedEnd::Own { wire_bytes };
+    }
+    let (end, url) = (document.end.clone(), document.url.clone());
+    let place = url.clone();
+    let mut readers = JoinSet::new();
+    readers.spawn_blocking(move || {
+        let body = document.into_body().map_err(DownloadError::Spool)?;
+        let mut take = |batch| hand_over(&sender, batch);
+        Ok(seeds::read(
+            body,
+            MAX_UNPACKED_BYTES,
+            Some(&place),
+            &identity,
+            &mut take,
+        ))
+    });
+    match readers.join_next().await {
+        Some(Ok(Ok(reading))) => SeedEnd::Read {
+            reading,
+            end,
+            url: Some(url),
+            wire_bytes,
+        },
+        Some(Ok(Err(error))) => SeedEnd::Error(error),
+        Some(Err(error)) => SeedEnd::Internal(error.to_string()),
+        None => SeedEnd::Internal("the reader is gone".to_owned()),
+    }
+}
+
+/// Waits until the loop has room; it is over when the loop is.
+fn hand_over(sender: &mpsc::Sender<Batch>, batch: Batch) -> ControlFlow<()> {
+    match sender.blocking_send(batch) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    }
+}

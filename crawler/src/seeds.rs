@@ -1,0 +1,373 @@
+//! Where URLs come from besides links: sitemaps, feeds, and lists that the user gives. It says what a
+//! document was good for ([`Document`], kept in the store's named values, so that an interrupted run
+//! goes on with those that were not read), and what its bytes name ([`read`]). It never fetches, and
+//! never judges a URL.
+//!
+//! ```text
+//! robots.txt, pages, lists -> Document (waiting) -> its bytes -> read -> batches of URLs -> Document (read, failed ...)
+//! ```
+
+mod list;
+mod own;
+mod read;
+
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::{
+    list::{MAX_LIST_BYTES, SeedList, SeedListError},
+    own::{MAX_OWN_FILES, OwnFiles},
+    read::{Batch, MAX_UNPACKED_BYTES, Reading, read},
+};
+use crate::{
+    page::{RunId, Via},
+    store::{Commit, Store, StoreError, StoreErrorKind},
+};
+
+/// How deep indexes may stand in each other: an index that three others lead to is not followed.
+pub const MAX_INDEX_DEPTH: u8 = 3;
+
+/// Documents of one run: as many as one index may name. Each costs a row in the store and its URL in memory.
+pub const MAX_DOCUMENTS: usize = 50_000;
+
+/// `Sitemap:` lines of a robots.txt that are followed; Google reads 500 sitemaps per site at most.
+pub const MAX_ROBOTS_SITEMAPS: usize = 500;
+
+/// Feeds of one run. Blogs have one for the comments of every page, which say nothing new.
+pub const MAX_FEEDS: usize = 100;
+
+/// Hosts besides the site's own that documents are fetched from.
+pub const MAX_OTHER_HOSTS: usize = 16;
+
+/// Failed documents that a [`Tally`] names.
+pub const MAX_FAILURES_NAMED: usize = 100;
+
+/// Longest text that is kept of what went wrong.
+const MAX_DETAIL_CHARACTERS: usize = 500;
+
+/// Name of the store's value with the number of documents.
+const COUNT: &str = "seeds.count";
+
+/// Name of the store's value with the number of the run that the documents are of.
+const RUN: &str = "seeds.run";
+
+/// Name of the store's value with one document.
+fn name_of(number: usize) -> String {
+    format!("seeds.{number}")
+}
+
+/// What a document is expected to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DocumentKind {
+    /// A sitemap or an index, named by robots.txt or an index.
+    Sitemap,
+    /// `/sitemap.xml`, which nobody named: it is no fault when there is none.
+    WellKnown,
+    /// A feed that a page names.
+    Feed,
+    /// A list that the user gave.
+    List,
+}
+
+impl DocumentKind {
+    /// How the URLs in it were found; `is_feed` tells what it turned out to be.
+    pub fn via(self, is_feed: bool) -> Via {
+        match self {
+            Self::Sitemap | Self::WellKnown if !is_feed => Via::Sitemap,
+            Self::Sitemap | Self::WellKnown | Self::Feed => Via::Feed,
+            Self::List => Via::List,
+        }
+    }
+}
+
+/// What became of a document. The words are stable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DocumentState {
+    /// Not read yet, or not to its end.
+    Waiting,
+    /// Read; what was wrong with it nevertheless is told.
+    Read,
+    /// A file that arpent itself published: no evidence.
+    Own,
+    /// There is none, and nobody said that there is one.
+    Absent,
+    /// Not read, or not to its end.
+    Failed,
+}
+
+macro_rules! problems {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
+        /// Why a document is no, or not the whole, source of URLs. The codes are stable.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum SeedProblem { $($(#[$doc])* $name,)* }
+
+        impl SeedProblem {
+            /// The stable code.
+            pub fn code(self) -> &'static str {
+                match self { $(Self::$name => $code,)* }
+            }
+
+            /// One line for people.
+            pub fn text(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+        }
+    };
+}
+
+problems! {
+    /// 404 or 410.
+    Gone = "gone", "answered 404 or 410";
+    /// 5xx or 429 after all tries.
+    ServerError = "server-error", "answered 5xx or 429";
+    /// Another status than 200.
+    BadStatus = "bad-status", "did not answer 200";
+    /// No answer after all tries.
+    NetworkError = "network-error", "could not be fetched: network error or time-out";
+    /// robots.txt of its origin disallows it.
+    RobotsDisallowed = "robots-disallowed", "disallowed by robots.txt";
+    /// robots.txt of its origin cannot be read.
+    RobotsUnreachable = "robots-unreachable", "robots.txt of its host could not be read";
+    /// It redirects in a loop, too often, or nowhere.
+    BadRedirect = "bad-redirect", "redirects in a loop, too often or nowhere";
+    /// Its host asks not to be contacted now, or does not answer any more.
+    HostClosed = "host-closed", "its host gets no further request in this run";
+    /// It is something else, e.g. an HTML page.
+    NotASitemap = "not-a-sitemap", "is no sitemap, feed or list";
+    /// It ends before its end.
+    Truncated = "truncated", "ends before its end; what came before was read";
+    /// More bytes than are read.
+    TooLarge = "too-large", "is larger than what is read; what came before was read";
+    /// It cannot be read any further.
+    Damaged = "damaged", "cannot be read to its end; what came before was read";
+    /// Its content coding is unknown or broken.
+    Undecodable = "undecodable", "its content coding cannot be decoded";
+    /// An index that is behind more indexes than are followed.
+    TooDeep = "too-deep", "stands behind too many indexes, what it names was not read";
+    /// An index that names itself, or an index that led to it.
+    Loop = "loop", "names an index that leads back to it, which was not read again";
+    /// There are more documents, feeds or hosts than are read.
+    TooMany = "too-many", "was not read: there are too many of its kind";
+    /// A line of robots.txt that is no URL.
+    BadUrl = "bad-url", "is no URL of a sitemap";
+    /// A line of robots.txt that is not absolute (it is read nevertheless).
+    RelativeUrl = "relative-url", "is named by a relative URL in robots.txt, where it must be absolute";
+    /// The file could not be read, or kept while it was.
+    Io = "io", "could not be read on this machine";
+}
+
+impl SeedProblem {
+    /// Whether it may be gone at the next run: what the document names is then missing for no good reason.
+    pub fn is_passing(self) -> bool {
+        match self {
+            Self::NetworkError
+            | Self::ServerError
+            | Self::RobotsUnreachable
+            | Self::HostClosed
+            | Self::Truncated
+            | Self::Io => true,
+            Self::Gone
+            | Self::BadStatus
+            | Self::RobotsDisallowed
+            | Self::BadRedirect
+            | Self::NotASitemap
+            | Self::TooLarge
+            | Self::Damaged
+            | Self::Undecodable
+            | Self::TooDeep
+            | Self::Loop
+            | Self::TooMany
+            | Self::BadUrl
+            | Self::RelativeUrl => false,
+        }
+    }
+}
+
+/// What is known of one document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// Its URL, or the name of a file.
+    pub name: String,
+    /// What it is expected to be.
+    pub kind: DocumentKind,
+    /// What became of it.
+    pub state: DocumentState,
+    /// Indexes that led to it.
+    pub level: u8,
+    /// Depth of the URLs in it: hops from the start URL.
+    pub depth: u32,
+    /// Number of the index that names it; [`Document::named_by`] is then left to whoever reads all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<usize>,
+    /// What names it, for people: robots.txt, an index, a page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub named_by: Option<String>,
+    /// What is wrong with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<SeedProblem>,
+    /// The same in its own words: status, line, what was expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// URLs and documents that it names.
+    #[serde(default)]
+    pub entries: u64,
+    /// Entries that could not be used, or only after something was forgiven.
+    #[serde(default)]
+    pub findings: u64,
+}
+
+impl Document {
+    /// A document that waits to be read.
+    pub fn new(name: &str, kind: DocumentKind, depth: u32) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind,
+            state: DocumentState::Waiting,
+            level: 0,
+            depth,
+            parent: None,
+            named_by: None,
+            problem: None,
+            detail: None,
+            entries: 0,
+            findings: 0,
+        }
+    }
+
+    /// The same with what went wrong.
+    #[must_use]
+    pub fn with_problem(mut self, problem: SeedProblem, detail: &str) -> Self {
+        self.problem = Some(problem);
+        self.detail = Some(detail.chars().take(MAX_DETAIL_CHARACTERS).collect())
+            .filter(|detail: &String| !detail.is_empty());
+        self
+    }
+
+    /// What is wrong with it, in a sentence without its name.
+    pub fn trouble(&self) -> Option<String> {
+        let problem = self.problem?;
+        Some(match &self.detail {
+            Some(detail) => format!("{} ({detail})", problem.text()),
+            None => problem.text().to_owned(),
+        })
+    }
+}
+
+/// Adds document `number` (from 0) as it is now to a commit; `count` is the number of all, the last one
+/// of which must be put when it is found.
+pub fn put(commit: &mut Commit, number: usize, document: &Document, count: usize) {
+    // Strings and numbers are always JSON.
+    let text = serde_json::to_string(document).unwrap_or_default();
+    commit.values.push((name_of(number), Some(text)));
+    if number + 1 == count {
+        commit
+            .values
+            .push((COUNT.to_owned(), Some(count.to_string())));
+    }
+}
+
+/// The documents that run `run` knows already. Those of an earlier run are forgotten.
+///
+/// # Errors
+/// The store failed, or holds values that cannot be read.
+pub fn take_up(store: &mut dyn Store, run: RunId) -> Result<Vec<Document>, StoreError> {
+    let now = run.to_string();
+    if store.value(RUN)?.as_ref() == Some(&now) {
+        return documents(store);
+    }
+    let count = count(store)?;
+    let names = (0..count).map(name_of).chain([COUNT.to_owned()]);
+    let mut values: Vec<_> = names.map(|name| (name, None)).collect();
+    values.push((RUN.to_owned(), Some(now)));
+    store.commit(&Commit {
+        run,
+        values,
+        ..Commit::default()
+    })?;
+    Ok(Vec::new())
+}
+
+/// Every document of the run, in the order in which they were found.
+///
+/// # Errors
+/// The store failed, or holds values that cannot be read.
+pub fn documents(store: &dyn Store) -> Result<Vec<Document>, StoreError> {
+    let read = |number| {
+        let name = name_of(number);
+        let text = store.value(&name)?.unwrap_or_default();
+        serde_json::from_str(&text).map_err(|error| corrupt(&name, &text).with_source(error))
+    };
+    (0..count(store)?).map(read).collect()
+}
+
+fn count(store: &dyn Store) -> Result<usize, StoreError> {
+    let Some(text) = store.value(COUNT)? else {
+        return Ok(0);
+    };
+    let count = text.parse().ok();
+    count
+        .filter(|count| *count <= MAX_DOCUMENTS)
+        .ok_or_else(|| corrupt(COUNT, &text))
+}
+
+fn corrupt(name: &str, text: &str) -> StoreError {
+    StoreError::new(
+        StoreErrorKind::Corrupt,
+        format!("the state's value {name} cannot be read: {text:?}"),
+    )
+}
+
+/// Documents by what became of them, and the first that failed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Read to the end.
+    pub read: u64,
+    /// Published by arpent itself.
+    pub own: u64,
+    /// Not read yet.
+    pub waiting: u64,
+    /// Not, or not wholly, read, or with something wrong that was forgiven.
+    pub troubled: u64,
+    /// Of these, those that failed in a way that may be gone at the next run.
+    pub passing: u64,
+    /// Of the troubled ones the first [`MAX_FAILURES_NAMED`].
+    pub troubles: Vec<Document>,
+}
+
+impl Tally {
+    /// Counts the documents of the run.
+    ///
+    /// # Errors
+    /// See [`documents`].
+    pub fn read(store: &dyn Store) -> Result<Self, StoreError> {
+        let mut tally = Self::default();
+        let documents = documents(store)?;
+        let names: Vec<String> = documents
+            .iter()
+            .map(|document| document.name.clone())
+            .collect();
+        for mut document in documents {
+            let parent = document.parent.and_then(|parent| names.get(parent));
+            document.named_by = document.named_by.or_else(|| parent.cloned());
+            match document.state {
+                DocumentState::Waiting => tally.waiting += 1,
+                DocumentState::Read => tally.read += 1,
+                DocumentState::Own => tally.own += 1,
+                DocumentState::Absent | DocumentState::Failed => {}
+            }
+            if document.problem.is_some() && document.state != DocumentState::Absent {
+                tally.troubled += 1;
+                tally.passing += u64::from(document.problem.is_some_and(SeedProblem::is_passing));
+                if tally.troubles.len() < MAX_FAILURES_NAMED {
+                    tally.troubles.push(document);
+                }
+            }
+        }
+        Ok(tally)
+    }
+}

@@ -1,0 +1,166 @@
+//! What the bytes of a document name: batches of URLs and of further documents, in bounded memory.
+//! Reading blocks, and waits where its batches are taken.
+
+use std::{
+    io::{self, BufRead},
+    ops::ControlFlow,
+};
+
+use sitemap_core::{
+    Limits, Loc,
+    read::{Item, Kind, Problem, ReadError, Reader},
+};
+
+use super::SeedProblem;
+use crate::url_key::{Identity, UrlKey};
+
+/// The most bytes that are read of one document once it is unpacked: four times what the protocol allows
+/// ([`super::SeedList`]s have a limit of their own), because many a sitemap is larger than it should be.
+pub const MAX_UNPACKED_BYTES: u64 = 4 * 52_428_800;
+
+/// Entries of one [`Batch`].
+const BATCH_ENTRIES: usize = 1_000;
+
+/// Some entries of a document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Batch {
+    /// Pages.
+    pub pages: Vec<UrlKey>,
+    /// Further documents.
+    pub documents: Vec<UrlKey>,
+    /// They are entries of an RSS or Atom feed, whatever the document was expected to be.
+    pub is_feed: bool,
+}
+
+impl Batch {
+    fn len(&self) -> usize {
+        self.pages.len() + self.documents.len()
+    }
+}
+
+/// How the reading of a document went.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// Entries, usable or not.
+    pub entries: u64,
+    /// Things that were forgiven or left out.
+    pub findings: u64,
+    /// The first of them, in words.
+    pub first_finding: Option<String>,
+    /// Why it ended early, and the same in words.
+    pub problem: Option<(SeedProblem, String)>,
+}
+
+/// Reads `body`, at most `max_bytes` of it once it is unpacked, and hands its entries to `take` in
+/// batches, until that breaks. URLs become keys by `identity`; what a feed says relative to itself is
+/// resolved against `place`, where it stands.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use crawler::{seeds::{MAX_UNPACKED_BYTES, read}, url_key::Identity};
+///
+/// let body = b"<urlset><url><loc>https://example.com/a</loc></url><url><loc>/b</loc></url></urlset>";
+/// let mut found = Vec::new();
+/// let reading = read(&body[..], MAX_UNPACKED_BYTES, None, &Identity::default(), &mut |batch| {
+///     found.extend(batch.pages);
+///     ControlFlow::Continue(())
+/// });
+/// assert_eq!(found[0].as_str(), "https://example.com/a");
+/// assert_eq!((reading.entries, reading.problem), (2, None));
+/// ```
+pub fn read(
+    body: impl BufRead,
+    max_bytes: u64,
+    place: Option<&UrlKey>,
+    identity: &Identity,
+    take: &mut dyn FnMut(Batch) -> ControlFlow<()>,
+) -> Reading {
+    let verbatim = identity.verbatim();
+    let limits = Limits {
+        entries: u64::MAX,
+        bytes: max_bytes,
+    };
+    let mut reader = Reader::new(body, limits);
+    if let Some(place) = place.and_then(|place| Loc::parse(place.as_str()).ok()) {
+        reader = reader.at(&place);
+    }
+    let mut is_of_use = false;
+    let mut reading = Reading::default();
+    let mut batch = Batch::default();
+    while let Some(item) = reader.next() {
+        match item {
+            Ok(Item::Url(entry)) => match identity.parse(entry.loc.as_str()) {
+                Ok(key) => {
+                    is_of_use = true;
+                    batch.pages.push(key);
+                }
+                Err(error) => reading.note(|| format!("{}: {error}", entry.loc)),
+            },
+            Ok(Item::Sitemap(entry)) => match verbatim.parse(entry.loc.as_str()) {
+                Ok(key) => batch.documents.push(key),
+                Err(error) => reading.note(|| format!("{}: {error}", entry.loc)),
+            },
+            Err(error) if error.is_fatal() => {
+                let is_nothing = reader.kind().is_none();
+                reading.problem = Some((problem_of(&error, is_nothing), in_words(&error)));
+            }
+            Err(error) => reading.note(|| error.to_string()),
+        }
+        batch.is_feed = matches!(reader.kind(), Some(Kind::Rss | Kind::Atom));
+        for finding in reader.take_findings() {
+            reading.note(|| finding.to_string());
+        }
+        if batch.len() >= BATCH_ENTRIES && take(std::mem::take(&mut batch)).is_break() {
+            return reading;
+        }
+    }
+    for finding in reader.take_findings() {
+        reading.note(|| finding.to_string());
+    }
+    reading.entries = reader.entries();
+    // Any text can be taken for lines, none of which is a URL.
+    if reader.kind() == Some(Kind::Text) && !is_of_use && reading.problem.is_none() {
+        let finding = reading.first_finding.clone().unwrap_or_default();
+        reading.problem = Some((SeedProblem::NotASitemap, finding));
+    }
+    if batch.len() > 0 && take(batch).is_break() {
+        return reading;
+    }
+    reading
+}
+
+impl Reading {
+    fn note(&mut self, words: impl FnOnce() -> String) {
+        self.findings += 1;
+        self.first_finding.get_or_insert_with(words);
+    }
+
+    /// The reading of something that could not be opened.
+    pub(super) fn failed(error: &io::Error) -> Self {
+        Self {
+            problem: Some((SeedProblem::Io, error.to_string())),
+            ..Self::default()
+        }
+    }
+}
+
+fn in_words(error: &ReadError) -> String {
+    match error {
+        ReadError::Io(cause) => cause.to_string(),
+        other => other.to_string(),
+    }
+}
+
+fn problem_of(error: &ReadError, is_nothing: bool) -> SeedProblem {
+    match error {
+        ReadError::Io(_) => SeedProblem::Io,
+        ReadError::Entry(finding) | ReadError::File(finding) => match finding.problem {
+            Problem::TooManyBytes { .. } => SeedProblem::TooLarge,
+            Problem::Truncated => SeedProblem::Truncated,
+            _ if is_nothing => SeedProblem::NotASitemap,
+            _ => SeedProblem::Damaged,
+        },
+        _ => SeedProblem::Damaged,
+    }
+}
