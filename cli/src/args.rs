@@ -36,9 +36,9 @@ pub(crate) enum Command {
     /// Publish sitemaps from lists of URLs or folders of HTML, without a request
     #[command(long_about = build::BUILD_HELP)]
     Build(Box<BuildArgs>),
-    /// Check sitemaps, indexes, feeds and URL lists in files and folders
+    /// Check sitemaps, indexes, feeds and URL lists: files, folders, or where they are served
     #[command(long_about = check::CHECK_HELP)]
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
 }
 
 /// What was typed after `arpent crawl`.

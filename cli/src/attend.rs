@@ -29,6 +29,38 @@ const CALM_TICK: Duration = Duration::from_millis(500);
 const FIRST_LINE: Duration = Duration::from_secs(5);
 const LINE_GAP: Duration = Duration::from_secs(30);
 
+/// Work whose progress can be shown.
+pub(crate) trait Watched {
+    /// Redraws the live view; without a terminal, says a line now and then.
+    fn show(&mut self, output: &Output);
+
+    /// Says what is told once.
+    fn say_news(&mut self, output: &Output);
+}
+
+/// When lines about the progress are due where nothing can be redrawn.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    next: Duration,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self { next: FIRST_LINE }
+    }
+}
+
+impl Lines {
+    /// Whether a line is due, `elapsed` after the beginning.
+    pub(crate) fn is_due(&mut self, elapsed: Duration) -> bool {
+        let is_due = elapsed >= self.next;
+        if is_due {
+            self.next = elapsed + LINE_GAP;
+        }
+        is_due
+    }
+}
+
 /// Stands beside the work of the whole program.
 #[derive(Debug)]
 pub(crate) struct Attendant {
@@ -64,7 +96,7 @@ impl Attendant {
     pub(crate) async fn during<T>(
         &mut self,
         work: impl Future<Output = T>,
-        mut progress: Option<&mut ProgressView>,
+        mut progress: Option<&mut dyn Watched>,
     ) -> Result<T, Panicked> {
         let mut work = pin!(caught(work));
         let mut ticks = interval(if self.output.is_terminal() {
@@ -133,7 +165,7 @@ pub(crate) struct ProgressView {
     delay: Option<Duration>,
     began: Instant,
     speed: Speed,
-    next_line: Duration,
+    lines: Lines,
     site_is_told: bool,
     notices_told: usize,
 }
@@ -146,7 +178,7 @@ impl ProgressView {
             delay,
             began: Instant::now(),
             speed: Speed::default(),
-            next_line: FIRST_LINE,
+            lines: Lines::default(),
             site_is_told: false,
             notices_told: 0,
         }
@@ -157,7 +189,16 @@ impl ProgressView {
         self.newest.borrow().clone()
     }
 
-    /// Redraws the live view; without a terminal, says a line now and then.
+    /// Says those of `notices`, a list that only grows, that were not said before.
+    fn say_notices(&mut self, notices: &[String], output: &Output) {
+        for notice in notices.iter().skip(self.notices_told) {
+            output.warn(notice);
+        }
+        self.notices_told = self.notices_told.max(notices.len());
+    }
+}
+
+impl Watched for ProgressView {
     fn show(&mut self, output: &Output) {
         self.say_news(output);
         let progress = self.newest();
@@ -171,9 +212,8 @@ impl ProgressView {
         if output.is_terminal() {
             // One column stays free: some terminals wrap after a full line.
             output.show(&view.lines(Output::width().saturating_sub(1)));
-        } else if elapsed >= self.next_line {
+        } else if self.lines.is_due(elapsed) {
             output.say(&view.log_line());
-            self.next_line = elapsed + LINE_GAP;
         }
     }
 
@@ -200,13 +240,5 @@ impl ProgressView {
             }
         }
         self.say_notices(&progress.notices, output);
-    }
-
-    /// Says those of `notices`, a list that only grows, that were not said before.
-    fn say_notices(&mut self, notices: &[String], output: &Output) {
-        for notice in notices.iter().skip(self.notices_told) {
-            output.warn(notice);
-        }
-        self.notices_told = self.notices_told.max(notices.len());
     }
 }

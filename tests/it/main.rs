@@ -9,6 +9,7 @@ mod support;
 mod architecture;
 mod build;
 mod check;
+mod check_live;
 mod check_rules;
 mod cli;
 mod conformance_html;

@@ -4,20 +4,23 @@ use std::path::PathBuf;
 
 use sitemap_core::validate::DEFAULT_REPEATS;
 
+use super::typed;
+use crate::settings::value::Value;
+
 /// What was typed after `arpent check`.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct CheckArgs {
-    /// What to check: files, folders with all sitemaps in them, - for standard input
-    #[arg(value_name = "FILE|DIR|-", required_unless_present = "explain")]
+    /// What to check: files, folders with all sitemaps in them, URLs of sitemaps or of sites, - for standard input
+    #[arg(value_name = "FILE|DIR|URL|-", required_unless_present = "explain")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Where it is served: the URL of the file, or with a / at the end of its folder
+    /// Where a file is served: its URL, or with a / at the end that of its folder
     #[arg(long, value_name = "URL")]
     pub(crate) at: Option<String>,
 
-    /// What the robots.txt of a host says: its Sitemap lines prove that a sitemap may list URLs of
-    /// this host although it stands on another one (repeatable)
+    /// What the robots.txt of a host says, instead of asking the host: its Sitemap lines prove that a
+    /// sitemap may list URLs of this host although it stands on another one (repeatable)
     #[arg(long, value_name = "https://HOST=FILE")]
     pub(crate) robots: Vec<String>,
 
@@ -32,19 +35,85 @@ pub(crate) struct CheckArgs {
     /// Explain a rule, such as R13, and check nothing
     #[arg(long, value_name = "RULE")]
     pub(crate) explain: Option<String>,
+
+    /// Ask for so many of the listed pages, spread evenly, or for all: do they answer 200, without a redirect, noindex or
+    /// another canonical address? [default: 0]
+    #[arg(long, value_name = "N|all", help_heading = "URLs")]
+    pub(crate) pages: Option<String>,
+
+    /// Read settings from this TOML file
+    #[arg(long, value_name = "FILE", help_heading = "URLs")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Requests per second and host, at most [default: 10]
+    #[arg(long, value_name = "N|unlimited", help_heading = "URLs")]
+    rate: Option<String>,
+
+    /// This long from the end of one answer to the next request, e.g. 2s
+    #[arg(long, value_name = "T", help_heading = "URLs")]
+    delay: Option<String>,
+
+    /// The User-Agent header; its first word is the name robots.txt rules are looked up by [default: arpent/VERSION]
+    #[arg(long, value_name = "S", help_heading = "URLs")]
+    user_agent: Option<String>,
+
+    /// A header for requests to the origin of the URL, e.g. 'Accept-Language: fr' (repeatable)
+    #[arg(long, value_name = "NAME:VALUE", help_heading = "URLs")]
+    header: Vec<String>,
+
+    /// Connect to ADDRESS for HOST:PORT instead of asking DNS (repeatable)
+    #[arg(long, value_name = "HOST:PORT:ADDRESS", help_heading = "URLs")]
+    resolve: Vec<String>,
+
+    /// Send requests through this proxy; proxy variables of the environment are ignored
+    #[arg(long, value_name = "URL", help_heading = "URLs")]
+    proxy: Option<String>,
+
+    /// Trust the certificate authorities in this PEM file as well
+    #[arg(long, value_name = "FILE", help_heading = "URLs")]
+    ca_file: Option<String>,
+
+    /// Say nothing on stderr but errors
+    #[arg(long)]
+    pub(crate) quiet: bool,
 }
 
 /// Shown above the options by `--help`.
 pub(super) const CHECK_HELP: &str = "\
-Check sitemaps, indexes, feeds and URL lists in files and folders
+Check sitemaps, indexes, feeds and URL lists in files and folders, or where they are served
 
 Every rule of the sitemap protocol that applies is checked, with the limits, the location rules and \
 the extensions of Google. A folder is checked as a set: its indexes, what they list, and sitemaps that \
-no index lists. Without --at it is taken to be served where its index says that its files are.";
+no index lists. Without --at it is taken to be served where its index says that its files are.
+
+The URL of a sitemap is fetched with all that it lists; that of a page or a site means the sitemaps that \
+its robots.txt names, or /sitemap.xml. The robots.txt of each host is obeyed, proves sitemaps that list \
+URLs of this host from another one, and tells which listed URLs are disallowed. How requests are sent is \
+set as for a crawl: by options, variables ARPENT_<NAME>, or the settings file.";
 
 /// Shown below the options.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    no errors (but perhaps warnings and notes)
-  1    errors were found
-  2    wrong usage, or something could not be read";
+  1    errors were found; a sitemap that answers with another status than 200 is one
+  2    wrong usage, or a file could not be read
+  5    a URL, or the robots.txt of its host, did not answer
+  130  stopped by SIGINT (143: SIGTERM)";
+
+impl CheckArgs {
+    /// The settings that were typed, by setting name, in the order of the options above.
+    pub(crate) fn typed(&self) -> Vec<(&'static str, Value)> {
+        typed(
+            [("header", &self.header), ("resolve", &self.resolve)],
+            [
+                ("rate", &self.rate),
+                ("delay", &self.delay),
+                ("user_agent", &self.user_agent),
+                ("proxy", &self.proxy),
+                ("ca_file", &self.ca_file),
+            ],
+            [("quiet", self.quiet)],
+            0,
+        )
+    }
+}

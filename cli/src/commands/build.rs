@@ -4,7 +4,6 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use anyhow::Context as _;
@@ -20,9 +19,10 @@ use crawler::{
     store::StoreError,
 };
 use jiff::Timestamp;
-use tokio::time::{Instant, interval};
+use tokio::time::Instant;
 
 use super::{
+    aborted,
     crawl::{changes, check_site, log_level, read_settings_file},
     print, seams, tell,
 };
@@ -37,9 +37,6 @@ use crate::{
     settings::{BuildSettings, Environment, KeptState},
     summary::{Outcome, RobotsFile, Summary},
 };
-
-/// Time between two looks at whether to wait for the work any longer.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// Lines about faulty inputs that are shown; the others are counted.
 const MAX_REMARKS: u64 = 20;
@@ -139,14 +136,6 @@ pub(super) fn run(
     summary.set_duration(began.elapsed());
     print(&summary, format, output);
     Ok(code)
-}
-
-/// Waits until the work shall not be waited for any longer.
-async fn aborted(shutdown: &Shutdown) {
-    let mut looks = interval(LOOK);
-    while !shutdown.is_aborting() {
-        looks.tick().await;
-    }
 }
 
 /// Everything that the work needs, away from the thread that listens to signals.

@@ -1,16 +1,21 @@
-//! `arpent check`: reads files and folders, has every rule checked by [`sitemap_core::validate`], and
-//! tells what was found. It decides what is read in which order and where it is taken to be served;
-//! what is right and wrong is decided there.
+//! `arpent check`: reads files, folders and live sitemaps, has every rule checked by
+//! [`sitemap_core::validate`], and tells what was found. It decides what is read in which order and where it is
+//! taken to be served; what is right and wrong is decided there.
 
 mod folder;
+mod live;
+mod network;
 mod places;
+mod sample;
 mod tell;
+mod watch;
 
 use std::{
     collections::BTreeMap,
     fs::{self, File},
     io::{self, BufReader},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use crawler::{
@@ -21,46 +26,61 @@ use jiff::Timestamp;
 use sitemap_core::{
     Loc,
     read::Rule,
-    validate::{DocumentId, Facts, Options, Report, RuleText, Validator},
+    validate::{Answer, DocumentId, Facts, Options, Report, RuleText, Validator},
 };
 
 use self::{
     folder::Folder,
+    live::{Live, Stopped},
     places::{Base, place_of_file},
-    tell::Teller,
+    tell::{Served, Teller},
 };
 use crate::{
     args::CheckArgs,
     exit_code::{ExitCode, Misuse},
     output::{Output, Paint},
+    settings::Environment,
 };
 
 /// Under whose name robots.txt is asked whether listed URLs may be fetched: the rules for everybody.
 const AGENT: &str = "*";
 
 /// Runs the command.
-pub(crate) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(
+    args: &CheckArgs,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
     if let Some(rule) = &args.explain {
         return explain(rule, output);
     }
-    let mut options = Options::new(SystemClock.now());
-    options.max_repeats = args.repeats;
-    options.is_whole = matches!(&args.paths[..], [path] if path.is_dir());
-    let mut check = Check {
-        validator: Validator::new(options),
-        teller: Teller::new(&args.format, output),
-        rules: BTreeMap::new(),
-        has_failed: false,
-        output,
-    };
-    for typed in &args.robots {
-        check.take_robots(typed)?;
+    if args.quiet {
+        output.be_quiet();
     }
-    let at = args.at.as_deref().map(read_at).transpose()?;
-    for path in &args.paths {
-        check.path(path, at.as_ref(), args.paths.len())?;
+    let urls: Vec<String> = args.paths.iter().filter_map(|path| url_of(path)).collect();
+    if !urls.is_empty() {
+        return live::run(args, urls, environment, output);
     }
-    Ok(check.finish())
+    if args.pages.is_some() {
+        return Err(Misuse(
+            "--pages: expected the URL of a sitemap or a site; the pages that a file lists are not asked for"
+                .to_owned(),
+        )
+        .into());
+    }
+    let mut check = Check::new(args, output)?;
+    let code = check.all(args, None)?;
+    Ok(code.worse(check.finish()))
+}
+
+/// The URL that was typed in the place of a path.
+fn url_of(path: &Path) -> Option<String> {
+    let typed = path.to_str()?;
+    let scheme = typed.split_once("://")?.0;
+    ["http", "https"]
+        .iter()
+        .any(|known| scheme.eq_ignore_ascii_case(known))
+        .then(|| typed.to_owned())
 }
 
 /// The command while it runs.
@@ -68,18 +88,96 @@ struct Check<'a> {
     validator: Validator,
     teller: Teller<'a>,
     /// What the robots.txt files say that are known, by origin.
-    rules: BTreeMap<String, Rules>,
-    /// Something could not be read.
-    has_failed: bool,
+    rules: BTreeMap<String, Arc<Rules>>,
+    /// The sitemaps that they name, by origin.
+    named: BTreeMap<String, Vec<Loc>>,
+    /// Pages that were asked for.
+    pages: u64,
+    /// How the command ends because of what could not be read.
+    worst: ExitCode,
     output: &'a Output,
 }
 
 /// A document that is about to be read.
-struct Document<'a> {
+struct Source<'a> {
     name: &'a str,
     place: Option<&'a Loc>,
+    /// Where it was asked for, if a redirect led to its place.
+    requested: Option<&'a Loc>,
     modified: Option<Timestamp>,
     listed_by: Option<DocumentId>,
+    answer: Option<Answer<'a>>,
+    served: Served,
+}
+
+impl<'a> Source<'a> {
+    /// A file.
+    fn file(name: &'a str, place: Option<&'a Loc>) -> Self {
+        Self {
+            name,
+            place,
+            requested: None,
+            modified: None,
+            listed_by: None,
+            answer: None,
+            served: Served {
+                url: place.map(Loc::to_string),
+                ..Served::default()
+            },
+        }
+    }
+}
+
+impl<'a> Check<'a> {
+    /// A check that has read nothing but the robots.txt files that were typed.
+    fn new(args: &CheckArgs, output: &'a Output) -> anyhow::Result<Self> {
+        let mut options = Options::new(SystemClock.now());
+        options.max_repeats = args.repeats;
+        options.is_whole = matches!(&args.paths[..], [path] if path.is_dir());
+        let mut check = Self {
+            validator: Validator::new(options),
+            teller: Teller::new(&args.format, output),
+            rules: BTreeMap::new(),
+            named: BTreeMap::new(),
+            pages: 0,
+            worst: ExitCode::Success,
+            output,
+        };
+        for typed in &args.robots {
+            check.take_robots(typed)?;
+        }
+        Ok(check)
+    }
+
+    /// Checks everything that was typed; how far it came.
+    fn all(&mut self, args: &CheckArgs, live: Option<&mut Live>) -> anyhow::Result<ExitCode> {
+        let at = args.at.as_deref().map(read_at).transpose()?;
+        let files = args.paths.iter().filter(|path| url_of(path).is_none());
+        let files = files.count();
+        let mut live = live;
+        for path in &args.paths {
+            let is_over = match (url_of(path), live.as_deref_mut()) {
+                (Some(url), Some(live)) => self.url(&url, live)?.is_err(),
+                (_, live) => {
+                    self.path(path, at.as_ref(), files)?;
+                    live.is_some_and(|live| live.is_stopping())
+                }
+            };
+            if is_over {
+                return Ok(self.stopped());
+            }
+        }
+        match live.map(|live| self.pages(live)) {
+            Some(Err(Stopped)) => Ok(self.stopped()),
+            Some(Ok(())) | None => Ok(ExitCode::Success),
+        }
+    }
+
+    fn stopped(&self) -> ExitCode {
+        self.output
+            .warn("stopped: what follows is about a part only");
+        ExitCode::Interrupted
+    }
 }
 
 impl Check<'_> {
@@ -103,32 +201,32 @@ impl Check<'_> {
         let Ok(place) = Loc::parse(&format!("{}/robots.txt", origin.origin())) else {
             return;
         };
-        let rules = Rules::parse(body, AGENT);
+        self.use_rules(&place, Arc::new(Rules::parse(body, AGENT)));
+    }
+
+    /// Takes in what the robots.txt of the origin of a URL says to everybody.
+    fn use_rules(&mut self, url: &Loc, rules: Arc<Rules>) {
+        let Ok(place) = Loc::parse(&format!("{}/robots.txt", url.origin())) else {
+            return;
+        };
         let lines = rules.sitemaps().iter().map(String::as_str);
-        self.validator
-            .robots(&place, lines, &mut |finding| self.teller.finding(&finding));
-        self.rules.insert(origin.origin().to_owned(), rules);
+        let teller = &mut self.teller;
+        let named = self
+            .validator
+            .robots(&place, lines, &mut |finding| teller.finding(&finding));
+        self.named.insert(place.origin().to_owned(), named);
+        self.rules.insert(place.origin().to_owned(), rules);
     }
 
     /// Checks what was typed as one path.
     fn path(&mut self, path: &Path, at: Option<&Loc>, paths: usize) -> anyhow::Result<()> {
         if path == Path::new("-") {
             let place = at.map(|at| place_of_file(at, None, paths)).transpose()?;
-            let document = Document {
-                name: "-",
-                place: place.as_ref(),
-                modified: None,
-                listed_by: None,
-            };
-            self.document(BufReader::new(io::stdin().lock()), &document);
+            let source = Source::file("-", place.as_ref());
+            if let Err(error) = self.document(BufReader::new(io::stdin().lock()), &source) {
+                self.fail("-", &error);
+            }
             return Ok(());
-        }
-        let typed = path.to_string_lossy();
-        if typed.starts_with("http://") || typed.starts_with("https://") {
-            return Err(Misuse(format!(
-                "{typed} is a URL, expected a file or a folder; save it to a file and say where it is served with --at {typed}"
-            ))
-            .into());
         }
         if path.is_dir() {
             return self.folder(path, at);
@@ -207,46 +305,46 @@ impl Check<'_> {
             .and_then(|metadata| metadata.modified())
             .ok()
             .and_then(|modified| Timestamp::try_from(modified).ok());
-        let document = Document {
-            name: &name,
-            place,
+        let source = Source {
             modified,
             listed_by,
+            ..Source::file(&name, place)
         };
-        self.document(BufReader::new(file), &document)
+        match self.document(BufReader::new(file), &source) {
+            Ok(report) => Some(report),
+            Err(error) => {
+                self.fail(&name, &error);
+                None
+            }
+        }
     }
 
-    fn document(&mut self, input: impl io::BufRead, document: &Document<'_>) -> Option<Report> {
+    /// Checks a document and tells what is wrong with it.
+    fn document(&mut self, input: impl io::BufRead, source: &Source<'_>) -> io::Result<Report> {
         let rules = &self.rules;
         let is_blocked = |loc: &Loc| {
             rules
                 .get(loc.origin())
                 .is_some_and(|rules| !rules.allows(loc.path_and_query()))
         };
-        let mut facts = Facts::new(document.name);
-        facts.place = document.place;
-        facts.modified = document.modified;
-        facts.listed_by = document.listed_by;
+        let mut facts = Facts::new(source.name);
+        facts.place = source.place;
+        facts.requested = source.requested;
+        facts.modified = source.modified;
+        facts.listed_by = source.listed_by;
+        facts.answer = source.answer;
         facts.is_blocked = (!rules.is_empty()).then_some(&is_blocked);
-        self.teller.begin(document.name);
-        let outcome = self
+        self.teller.begin(source.name, source.served.clone());
+        let report = self
             .validator
-            .check(input, &facts, &mut |finding| self.teller.finding(&finding));
-        match outcome {
-            Ok(report) => {
-                self.teller.end(document.place, &report);
-                Some(report)
-            }
-            Err(error) => {
-                self.fail(document.name, &error);
-                None
-            }
-        }
+            .check(input, &facts, &mut |finding| self.teller.finding(&finding))?;
+        self.teller.end(&report);
+        Ok(report)
     }
 
     /// Tells that something cannot be read.
     fn fail(&mut self, name: &str, error: &io::Error) {
-        self.has_failed = true;
+        self.worst = self.worst.worse(ExitCode::Usage);
         self.output.error(&format!("cannot read {name}: {error}"));
     }
 
@@ -254,17 +352,13 @@ impl Check<'_> {
         let summary = self
             .validator
             .finish(&mut |finding| self.teller.finding(&finding));
-        self.teller.finish(&summary);
+        self.teller.finish(&summary, self.pages);
         let found = if summary.counts.errors > 0 {
             ExitCode::Invalid
         } else {
             ExitCode::Success
         };
-        if self.has_failed {
-            found.worse(ExitCode::Usage)
-        } else {
-            found
-        }
+        found.worse(self.worst)
     }
 }
 

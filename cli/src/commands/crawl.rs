@@ -367,7 +367,7 @@ pub(super) fn changes(published: &Published) -> bool {
 
 /// Where credentials may go: the origin itself and, because sites move from http to https, the same
 /// host there.
-fn with_https_twin(origin: Origin) -> Vec<Origin> {
+pub(super) fn with_https_twin(origin: Origin) -> Vec<Origin> {
     let twin = (&*origin.scheme == "http" && origin.port == 80).then(|| Origin {
         scheme: "https".into(),
         host: Arc::clone(&origin.host),

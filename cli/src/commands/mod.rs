@@ -6,7 +6,11 @@ mod check;
 mod crawl;
 mod seams;
 
+use std::time::Duration;
+
 use clap::Parser as _;
+use crawler::engine::Shutdown;
+use tokio::time::interval;
 
 use crate::{
     args::{Args, Command},
@@ -15,6 +19,9 @@ use crate::{
     settings::{Environment, SettingsError, SummaryFormat},
     summary::Summary,
 };
+
+/// Time between two looks at whether to wait for the work any longer.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// The whole program.
 pub(crate) fn run() -> ExitCode {
@@ -40,7 +47,7 @@ pub(crate) fn run() -> ExitCode {
     let result = match args.command {
         Command::Crawl(args) => crawl::run(&args, &environment, &output),
         Command::Build(args) => build::run(&args, &environment, &output),
-        Command::Check(args) => check::run(&args, &output),
+        Command::Check(args) => check::run(&args, &environment, &output),
     };
     result.unwrap_or_else(|error| {
         tell(&error, &output);
@@ -68,6 +75,14 @@ fn tell(error: &anyhow::Error, output: &Output) {
             }
         }
         Some(SettingsError::Unreadable { .. }) | None => output.error(&format!("{error:#}")),
+    }
+}
+
+/// Waits until the work shall not be waited for any longer.
+async fn aborted(shutdown: &Shutdown) {
+    let mut looks = interval(LOOK);
+    while !shutdown.is_aborting() {
+        looks.tick().await;
     }
 }
 

@@ -236,6 +236,27 @@ impl Merge {
         })
     }
 
+    /// The settings of a check that begins at `starts`, when nothing is wrong with them. What they say of
+    /// the crawl of a site means nothing here.
+    pub(super) fn finish_check(
+        mut self,
+        starts: Vec<String>,
+        environment: &Environment,
+    ) -> Result<Settings, SettingsError> {
+        let config = &mut self.draft.config;
+        config.identity = config.identity.verbatim();
+        config.written_as = None;
+        config.publish.public_url = None;
+        self.draft.seeds.clear();
+        self.draft.urls = starts;
+        let urls = self.urls();
+        let state = self.draft.state.take();
+        // There is one for what hosts asked to wait for; a check can do without.
+        let state = state.or_else(|| default_state_folder(environment));
+        self.draft.state = Some(state.unwrap_or_default());
+        self.settings(urls, environment)
+    }
+
     fn settings(
         mut self,
         urls: Vec<UrlKey>,

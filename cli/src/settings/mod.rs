@@ -31,7 +31,7 @@ use self::{
     request::public_url_of,
     value::Value,
 };
-use crate::args::{BuildArgs, CrawlArgs};
+use crate::args::{BuildArgs, CheckArgs, CrawlArgs};
 
 /// What is printed on stdout at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -112,6 +112,22 @@ impl Settings {
         read_file: impl FnOnce(&Path) -> io::Result<String>,
     ) -> Result<Self, SettingsError> {
         layers(args.config.as_deref(), args.typed(), environment, read_file)?.finish(environment)
+    }
+}
+
+impl Settings {
+    /// The same for `arpent check`, which begins at the URLs `starts`.
+    ///
+    /// # Errors
+    /// As [`Settings::load`].
+    pub(crate) fn load_check(
+        args: &CheckArgs,
+        starts: Vec<String>,
+        environment: &Environment,
+        read_file: impl FnOnce(&Path) -> io::Result<String>,
+    ) -> Result<Self, SettingsError> {
+        layers(args.config.as_deref(), args.typed(), environment, read_file)?
+            .finish_check(starts, environment)
     }
 }
 

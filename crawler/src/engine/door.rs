@@ -317,6 +317,16 @@ impl Door {
     /// Redirects are followed to any host, five at most; the rules apply to `origin`
     /// (RFC 9309 section 2.3.1.2).
     pub(super) async fn robots(&self, origin: &Origin, stop: &CancellationToken) -> Robots {
+        self.robots_seen(origin, stop, &mut |_| {}).await
+    }
+
+    /// The same; `see` gets the file, when there is one that is to be obeyed.
+    pub(super) async fn robots_seen(
+        &self,
+        origin: &Origin,
+        stop: &CancellationToken,
+        see: &mut (dyn FnMut(&[u8]) + Send),
+    ) -> Robots {
         let Ok(mut url) = UrlKey::from_normalised(&format!("{origin}/robots.txt")) else {
             return Robots::Unreachable(format!("{origin} has no robots.txt URL"));
         };
@@ -349,7 +359,10 @@ impl Door {
                 continue;
             }
             match robots::judge_answer(Some(status), &fetched.end, sink.body(), &self.agent) {
-                robots::RobotsAnswer::Rules(rules) => break rules,
+                robots::RobotsAnswer::Rules(rules) => {
+                    see(sink.body());
+                    break rules;
+                }
                 robots::RobotsAnswer::AllowAll => break Rules::allow_all(),
                 robots::RobotsAnswer::Unreachable => {
                     return Robots::Unreachable(format!("{url} {}", robots_trouble(&fetched)));

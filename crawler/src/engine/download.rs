@@ -16,6 +16,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
+use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 use tempfile::SpooledTempFile;
 use tokio::time::Instant;
@@ -24,13 +25,15 @@ use super::{
     Shutdown,
     door::{Answered, Door, Refused, Robots, location},
     run::ROBOTS_LIFETIME,
+    signal,
 };
 use crate::{
     clock::Clock,
     config::Config,
     fetch::{BodySink, BodyWish, Fetch, FetchErrorKind, Headers, ResponseHead},
     holds::Holds,
-    page::BodyEnd,
+    page::{BodyEnd, PageFacts},
+    parse::{PageParser, PageReader},
     politeness::{Closed, SharedPoliteness},
     robots::{self, Rules},
     url_key::{HostKey, Origin, UrlKey},
@@ -43,6 +46,9 @@ pub const MAX_DOCUMENT_BYTES: u64 = 52_428_800;
 
 /// Bytes up to which a document stays in memory.
 const MAX_BYTES_IN_MEMORY: usize = 256 * 1024;
+
+/// The name in robots.txt whose rules are for everybody (RFC 9309 section 2.2.1).
+const EVERYBODY: &str = "*";
 
 /// Origins whose robots.txt is kept. A crawl meets a handful; one that is forgotten is asked for again.
 const MAX_ORIGINS: usize = 256;
@@ -84,12 +90,17 @@ const MAX_ORIGINS: usize = 256;
 #[derive(Clone)]
 pub struct Downloader {
     door: Door,
+    /// The most bytes of a page.
+    max_page_bytes: u64,
     known: Arc<Mutex<HashMap<Origin, Known>>>,
 }
 
 /// What is known of an origin's robots.txt.
+#[derive(Clone)]
 struct Known {
     rules: Result<Arc<Rules>, Arc<str>>,
+    /// The rules for those that it does not name, where they were read.
+    everybody: Option<Arc<Rules>>,
     since: Instant,
 }
 
@@ -104,6 +115,8 @@ pub struct Document {
     pub status: u16,
     /// The headers of the answer.
     pub headers: Headers,
+    /// `Last-Modified`, when readable.
+    pub last_modified: Option<Timestamp>,
     /// How the body ended; what arrived before an early end can be read.
     pub end: BodyEnd,
     /// Body bytes that came over the wire, of all answers on the way.
@@ -116,6 +129,15 @@ pub struct Document {
 }
 
 impl Document {
+    /// The body, from its beginning; to be read as often as one likes. Reading it may block.
+    ///
+    /// # Errors
+    /// The temporary file cannot be read.
+    pub fn body(&mut self) -> io::Result<impl BufRead + '_> {
+        self.body.rewind()?;
+        Ok(BufReader::new(&mut self.body))
+    }
+
     /// The body, from its beginning. Reading it may block.
     ///
     /// # Errors
@@ -187,7 +209,7 @@ impl Downloader {
         holds: Holds,
     ) -> Self {
         let agent = robots::agent_token(&config.fetch.user_agent).into();
-        Self::behind(&Door {
+        let door = Door {
             fetch,
             politeness,
             clock,
@@ -199,7 +221,18 @@ impl Downloader {
             holds,
             writes: Arc::default(),
             waiting: Arc::default(),
-        })
+        };
+        Self {
+            max_page_bytes: config.fetch.max_body_bytes,
+            ..Self::behind(&door)
+        }
+    }
+
+    /// The same, but of a document at most so many bytes are read; by default [`MAX_DOCUMENT_BYTES`].
+    #[must_use]
+    pub fn with_max_bytes(mut self, max_bytes: u64) -> Self {
+        self.door.max_body_bytes = max_bytes;
+        self
     }
 
     /// The same through the door of a run.
@@ -209,13 +242,20 @@ impl Downloader {
                 max_body_bytes: MAX_DOCUMENT_BYTES,
                 ..door.clone()
             },
+            max_page_bytes: door.max_body_bytes,
             known: Arc::default(),
         }
     }
 
     /// Remembers what somebody else read in the robots.txt of `origin`.
     pub(super) fn know(&self, origin: &Origin, rules: Rules) {
-        self.remember(origin, Ok(Arc::new(rules)));
+        self.remember(origin, Ok(Arc::new(rules)), None);
+    }
+
+    /// Tells the clocks what earlier starts of the program were asked to wait for; to be called before the
+    /// first request.
+    pub fn recall(&self) {
+        self.door.recall_holds();
     }
 
     /// Writes down what hosts asked to wait for (`Retry-After`), so that the next start knows it; to be
@@ -237,8 +277,8 @@ impl Downloader {
             origin: origin.clone(),
             why: why.to_owned(),
         };
-        if let Some(known) = self.recall(origin) {
-            return known.map_err(|why| unreachable(&why));
+        if let Some(known) = self.known_of(origin) {
+            return known.rules.map_err(|why| unreachable(&why));
         }
         let host = HostKey::new(&origin.host);
         let is_new = !self.known().keys().any(|known| known.host == origin.host);
@@ -246,18 +286,70 @@ impl Downloader {
             // Trouble of an earlier run is forgotten, that of this one is not.
             self.door.clocks().begin_run(&host);
         }
-        match self.door.robots(origin, &shutdown.stop).await {
+        let mut everybody = Rules::allow_all();
+        let mut see = |body: &[u8]| everybody = Rules::parse(body, EVERYBODY);
+        let asked = self
+            .door
+            .robots_seen(origin, &shutdown.stop, &mut see)
+            .await;
+        match asked {
             Robots::Rules(rules) => {
                 let rules = Arc::new(rules);
-                self.remember(origin, Ok(Arc::clone(&rules)));
+                self.remember(origin, Ok(Arc::clone(&rules)), Some(Arc::new(everybody)));
                 Ok(rules)
             }
             Robots::Unreachable(why) => {
-                self.remember(origin, Err(why.as_str().into()));
+                self.remember(origin, Err(why.as_str().into()), None);
                 Err(unreachable(&why))
             }
             Robots::Refused(refused) => Err(refused_at(host, refused)),
         }
+    }
+
+    /// The same file as [`Downloader::robots`], read as those do whom it does not name.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn robots_for_everybody(
+        &self,
+        origin: &Origin,
+        shutdown: &Shutdown,
+    ) -> Result<Arc<Rules>, DownloadError> {
+        let own = self.robots(origin, shutdown).await?;
+        let everybody = self.known_of(origin).and_then(|known| known.everybody);
+        Ok(everybody.unwrap_or(own))
+    }
+
+    /// Asks for the page at `url` and reads what it says of itself; a redirect is not followed. Of a body at
+    /// most [`crate::config::FetchConfig::max_body_bytes`] are read.
+    ///
+    /// # Errors
+    /// See [`DownloadError`]. An answer with another status than 200 is none: see [`PageFacts::status`].
+    pub async fn page(
+        &self,
+        url: &UrlKey,
+        reader: &Arc<PageReader>,
+        shutdown: &Shutdown,
+    ) -> Result<PageFacts, DownloadError> {
+        let rules = self.robots(&url.origin(), shutdown).await?;
+        if !rules.allows(url.path_and_query()) {
+            return Err(DownloadError::Disallowed(url.clone()));
+        }
+        let door = Door {
+            max_body_bytes: self.max_page_bytes,
+            ..self.door.clone()
+        };
+        let parser = || PageParser::new(url, &door.identity, reader);
+        let asked = door.ask(url, &shutdown.stop, parser).await;
+        let Answered {
+            result, receiver, ..
+        } = asked.map_err(|refused| refused_at(url.host(), refused))?;
+        let fetched = result.map_err(|error| DownloadError::NoAnswer {
+            url: url.clone(),
+            kind: error.kind(),
+            message: error.to_string(),
+        })?;
+        Ok(receiver.finish(&fetched))
     }
 
     /// Fetches the document at `url`. Redirects are followed, [`MAX_HOPS`] at most, each under the
@@ -297,6 +389,11 @@ impl Downloader {
                     url,
                     redirects: passed.len(),
                     status,
+                    last_modified: fetched
+                        .head
+                        .headers
+                        .text("last-modified")
+                        .and_then(signal::http_date),
                     headers: fetched.head.headers,
                     end: fetched.end,
                     wire_bytes,
@@ -326,13 +423,18 @@ impl Downloader {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn recall(&self, origin: &Origin) -> Option<Result<Arc<Rules>, Arc<str>>> {
+    fn known_of(&self, origin: &Origin) -> Option<Known> {
         let known = self.known();
         let known = known.get(origin)?;
-        (known.since.elapsed() < ROBOTS_LIFETIME).then(|| known.rules.clone())
+        (known.since.elapsed() < ROBOTS_LIFETIME).then(|| known.clone())
     }
 
-    fn remember(&self, origin: &Origin, rules: Result<Arc<Rules>, Arc<str>>) {
+    fn remember(
+        &self,
+        origin: &Origin,
+        rules: Result<Arc<Rules>, Arc<str>>,
+        everybody: Option<Arc<Rules>>,
+    ) {
         let since = Instant::now();
         let mut known = self.known();
         if known.len() >= MAX_ORIGINS && !known.contains_key(origin) {
@@ -341,7 +443,12 @@ impl Downloader {
                 known.remove(&oldest);
             }
         }
-        known.insert(origin.clone(), Known { rules, since });
+        let rules = Known {
+            rules,
+            everybody,
+            since,
+        };
+        known.insert(origin.clone(), rules);
     }
 }
 

@@ -9,8 +9,8 @@ use std::{
 use jiff::{Timestamp, ToSpan as _};
 
 use super::{
-    Child, DocumentId, Facts, MAX_DIRECTORIES, MAX_REPORTED_CHILDREN, Problem, Report, Sink,
-    Validator,
+    AnswerEnd, Child, DocumentId, Facts, MAX_DIRECTORIES, MAX_REPORTED_CHILDREN, Problem, Report,
+    Sink, Validator,
     clusters::MAX_COMPARED_LINKS,
     finding::{Spot, Tally, What},
     is_near,
@@ -23,6 +23,9 @@ use crate::{
     read::{Item, Kind, Position, ReadError, Reader, Source},
 };
 
+/// The first bytes of gzip (RFC 1952 section 2.3.1).
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
 /// The first year in which a page can have changed; the web began in 1990.
 const FIRST_YEAR: u16 = 1990;
 
@@ -32,11 +35,12 @@ const MIN_EQUAL_ENTRIES: u64 = 2;
 /// Reads a document to its end and tells what is wrong with it.
 pub(super) fn check(
     validator: &mut Validator,
-    input: impl BufRead,
+    mut input: impl BufRead,
     facts: &Facts<'_>,
     sink: &mut Sink<'_>,
 ) -> io::Result<Report> {
     let id = validator.remember(facts);
+    let is_gzip = facts.answer.is_some() && input.fill_buf()?.starts_with(&GZIP_MAGIC);
     let mut reader = Reader::new(input, validator.options.limits).keeping_text();
     if let Some(place) = facts.place {
         reader = reader.at(place);
@@ -57,7 +61,8 @@ pub(super) fn check(
     let kind = reader.kind();
     pass.validator.set.documents[id.index()].kind = kind;
     // What was told of a broken document counts as well.
-    let is_complete = outcome?;
+    let is_complete = outcome? && is_whole(facts);
+    pass.about_answer(&mut reader, is_gzip);
     pass.finish(&mut reader);
     let Pass {
         territory,
@@ -338,6 +343,21 @@ impl Pass<'_, '_> {
         }
     }
 
+    /// How it was served.
+    fn about_answer<R: BufRead>(&mut self, reader: &mut Reader<R>, is_gzip: bool) {
+        let Some(answer) = &self.facts.answer else {
+            return;
+        };
+        let Facts {
+            place, modified, ..
+        } = *self.facts;
+        let end = answer.problem_of_end();
+        let others = answer.problems(place, reader.kind(), is_gzip, modified);
+        for problem in end.into_iter().chain(others) {
+            self.say_at(&What::Strict(problem), None, reader, None);
+        }
+    }
+
     /// What shows when the whole document is known.
     fn finish<R: BufRead>(&mut self, reader: &mut Reader<R>) {
         let Some(kind) = reader.kind() else { return };
@@ -465,6 +485,13 @@ impl Values {
             lastmod: latest.clone(),
         })
     }
+}
+
+/// Whether all of the document was given to the reader.
+fn is_whole(facts: &Facts<'_>) -> bool {
+    facts
+        .answer
+        .is_none_or(|answer| answer.end == AnswerEnd::Complete)
 }
 
 /// Whether a date has no time.

@@ -4,7 +4,7 @@
 //! robots.txt lines -> Validator::robots        one document after the other
 //! bytes + Facts    -> Validator::check   -> Report, findings while it is read
 //! answers of pages -> Validator::page
-//! missing children -> Validator::missing
+//! missing children -> Validator::missing, and what cannot be had at all -> Validator::unavailable
 //!                     Validator::finish  -> findings that only show in the whole set, the counts
 //! ```
 //!
@@ -40,6 +40,7 @@
 
 mod document;
 
+mod answer;
 mod clusters;
 mod finding;
 mod place;
@@ -55,19 +56,20 @@ use std::{
 
 use jiff::{Timestamp, ToSpan as _};
 
-use self::{
-    clusters::Clusters,
-    finding::{Spot, Tally, What},
-    place::Proofs,
-    set::{Remembered, Set},
-};
 pub use self::{
+    answer::{Answer, AnswerEnd, Unavailable},
     clusters::MAX_COMPARED_LINKS,
     finding::{Counts, Finding, Repeated},
     place::MAX_PROOFS,
     problem::Problem,
     rules::{RULES, RuleText},
     set::{MAX_CHILDREN, MAX_COMPARED_URLS},
+};
+use self::{
+    clusters::Clusters,
+    finding::{Spot, Tally, What},
+    place::Proofs,
+    set::{Remembered, Set},
 };
 use crate::{
     LastMod, Limits, Loc,
@@ -147,6 +149,8 @@ pub struct Facts<'a> {
     pub modified: Option<Timestamp>,
     /// The index that led to it.
     pub listed_by: Option<DocumentId>,
+    /// How a server gave it; `None` when it was read elsewhere.
+    pub answer: Option<Answer<'a>>,
     /// Whether robots.txt disallows a URL, if that is known (R79).
     pub is_blocked: Option<&'a dyn Fn(&Loc) -> bool>,
 }
@@ -160,6 +164,7 @@ impl<'a> Facts<'a> {
             requested: None,
             modified: None,
             listed_by: None,
+            answer: None,
             is_blocked: None,
         }
     }
@@ -174,6 +179,7 @@ impl std::fmt::Debug for Facts<'_> {
             .field("requested", &self.requested)
             .field("modified", &self.modified)
             .field("listed_by", &self.listed_by)
+            .field("answer", &self.answer)
             .finish_non_exhaustive()
     }
 }
@@ -220,12 +226,16 @@ pub struct Child {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct PageFacts {
+    /// Why there was no answer, if there was none.
+    pub no_answer: Option<String>,
     /// The status of the answer, unless it is 200 or a redirect.
     pub status: Option<u16>,
     /// Where it redirects to, if it does (R10).
     pub redirects_to: Option<String>,
     /// Whether it says `noindex`, in a meta tag or a header (R79).
     pub is_noindex: bool,
+    /// Its canonical address, if that is another one (R10).
+    pub canonical_elsewhere: Option<String>,
     /// Its `Last-Modified` header (R15).
     pub last_modified: Option<Timestamp>,
     /// The `lastmod` of its entry.
@@ -340,6 +350,43 @@ impl Validator {
         self.tell(problem, &spot, sink);
     }
 
+    /// Takes in a document that cannot be had, in its turn, and tells so: at the place where an index lists it (`child`), or by
+    /// itself (R40, R72, R79).
+    pub fn unavailable(
+        &mut self,
+        facts: &Facts<'_>,
+        child: Option<&Child>,
+        why: &Unavailable<'_>,
+        sink: &mut Sink<'_>,
+    ) -> DocumentId {
+        let id = self.remember(facts);
+        let listed = facts.listed_by.zip(child);
+        let problem = match (*why, listed) {
+            (Unavailable::Disallowed, _) => Problem::SitemapBlocked,
+            (Unavailable::Because(why), Some(_)) => Problem::ChildMissing {
+                why: why.to_owned(),
+            },
+            (Unavailable::Because(why), None) => Problem::Unavailable {
+                why: why.to_owned(),
+            },
+        };
+        let spot = match listed {
+            Some((index, child)) => Spot {
+                document: Some(index),
+                kind: Some(Kind::Index),
+                position: Some(child.position),
+                url: Some(child.loc.as_str()),
+                ..Spot::default()
+            },
+            None => Spot {
+                document: Some(id),
+                ..Spot::default()
+            },
+        };
+        self.tell(problem, &spot, sink);
+        id
+    }
+
     /// Tells what is wrong with a listed page by its answer (R10, R15, R79).
     pub fn page(
         &mut self,
@@ -357,10 +404,14 @@ impl Validator {
         };
         let redirects = facts.redirects_to.clone();
         let changed_later = facts.last_modified.zip(facts.lastmod.as_ref());
+        let no_answer = facts.no_answer.clone();
+        let canonical = facts.canonical_elsewhere.clone();
         let problems = [
+            no_answer.map(|why| Problem::NoAnswer { why }),
             facts.status.map(|status| Problem::Status { status }),
             redirects.map(|target| Problem::Redirects { target }),
             facts.is_noindex.then_some(Problem::NoIndexPage),
+            canonical.map(|target| Problem::CanonicalElsewhere { target }),
             changed_later
                 .filter(|(server, lastmod)| {
                     *server > lastmod.latest_instant()
@@ -420,6 +471,7 @@ impl Validator {
         self.set.add(Remembered {
             name: facts.name.to_owned(),
             place: facts.place.cloned(),
+            requested: facts.requested.cloned(),
             kind: None,
             listed_by: facts.listed_by,
             modified: facts.modified,

@@ -216,6 +216,73 @@ pub enum Problem {
         /// The `Last-Modified` header.
         last_modified: LastMod,
     },
+    /// A page that has another canonical address.
+    #[error("page says that its canonical address is {target}")]
+    CanonicalElsewhere {
+        /// Which one.
+        target: String,
+    },
+    /// A page of which there was no answer at all.
+    #[error("URL does not answer: {why}")]
+    NoAnswer {
+        /// Why.
+        why: String,
+    },
+    /// A sitemap that cannot be had.
+    #[error("sitemap cannot be read: {why}")]
+    Unavailable {
+        /// Why.
+        why: String,
+    },
+    /// A sitemap that robots.txt keeps from being read.
+    #[error("sitemap is disallowed by robots.txt")]
+    SitemapBlocked,
+    /// A document that was not sent to its end.
+    #[error("answer ended before the end that was announced, or took too long")]
+    CutShort,
+    /// A document of which only the beginning was read.
+    #[error("file is too large: only its first {limit} bytes were read")]
+    NotReadFurther {
+        /// How many.
+        limit: u64,
+    },
+    /// A content coding that cannot be undone.
+    #[error("Content-Encoding cannot be undone: {coding}")]
+    Undecodable {
+        /// What is wrong with it.
+        coding: String,
+    },
+    /// A content coding that is announced and not there.
+    #[error("Content-Encoding says that the answer is compressed, but it is not")]
+    CodingMissing,
+    /// A media type that does not fit the document.
+    #[error("{}, expected {expected}", type_found(found.as_deref()))]
+    ContentType {
+        /// The header; `None` when there is none.
+        found: Option<String>,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A header that names another encoding than UTF-8.
+    #[error("Content-Type says that the encoding is {charset}")]
+    HeaderCharset {
+        /// Which one.
+        charset: String,
+    },
+    /// A compressed file that is not called so.
+    #[error("file is compressed, but its name does not end in .gz")]
+    NotNamedGzip,
+    /// A file that is called compressed and is not.
+    #[error("name ends in .gz, but the file is not compressed")]
+    NamedGzip,
+    /// The server says that a sitemap changed after the `lastmod` that its index has for it.
+    #[error("server says that the sitemap changed at {last_modified}, its index says {lastmod}")]
+    FileChangedLater {
+        /// The `lastmod` in the index.
+        lastmod: LastMod,
+        /// The `Last-Modified` header.
+        last_modified: LastMod,
+    },
     /// An article that is no news any more.
     #[error("article of {published} is older than two days")]
     OldNews {
@@ -251,7 +318,12 @@ impl Problem {
     /// The rule it breaks, in a urlset.
     pub(super) fn rule(&self) -> Rule {
         Rule(match self {
-            Self::Redirects { .. } | Self::Status { .. } => 10,
+            Self::HeaderCharset { .. } | Self::ContentType { .. } => 2,
+            Self::CutShort => 1,
+            Self::Redirects { .. }
+            | Self::Status { .. }
+            | Self::NoAnswer { .. }
+            | Self::CanonicalElsewhere { .. } => 10,
             Self::Future { .. } | Self::Ancient { .. } | Self::AllNow { .. } => 14,
             Self::ChangedLater { .. } => 15,
             Self::AllBusy { .. } => 17,
@@ -260,14 +332,18 @@ impl Problem {
                 26
             }
             Self::TooManyEntries { .. } => 27,
-            Self::TooManyBytes { .. } => 28,
+            Self::TooManyBytes { .. } | Self::NotReadFurther { .. } => 28,
+            Self::Undecodable { .. }
+            | Self::CodingMissing
+            | Self::NotNamedGzip
+            | Self::NamedGzip => 29,
             Self::Unlisted | Self::NoIndex { .. } => 31,
             Self::ChildElsewhere { .. } | Self::ChildAbove { .. } => 37,
             Self::ListsItself
             | Self::NestedIndex { .. }
             | Self::Cycle { .. }
             | Self::ChildMissing { .. } => 40,
-            Self::IndexAllNow { .. } => 41,
+            Self::IndexAllNow { .. } | Self::FileChangedLater { .. } => 41,
             Self::OnlyFeeds => 48,
             Self::OutOfScope { .. } | Self::Moved { .. } => 58,
             Self::Scheme { .. } => 59,
@@ -280,9 +356,10 @@ impl Problem {
             | Self::NoSelfLink
             | Self::NoReturnLink { .. }
             | Self::VersionNotListed { .. } => 71,
+            Self::Unavailable { .. } => 72,
             Self::RelativeSitemapLine { .. } => 73,
             Self::BesideIndex { .. } => 75,
-            Self::Blocked | Self::NoIndexPage => 79,
+            Self::Blocked | Self::SitemapBlocked | Self::NoIndexPage => 79,
         })
     }
 
@@ -300,7 +377,12 @@ impl Problem {
             | Self::ListsItself
             | Self::NestedIndex { .. }
             | Self::Cycle { .. }
-            | Self::ChildMissing { .. } => Severity::Error,
+            | Self::ChildMissing { .. }
+            | Self::Unavailable { .. }
+            | Self::SitemapBlocked
+            | Self::CutShort
+            | Self::NotReadFurther { .. }
+            | Self::Undecodable { .. } => Severity::Error,
             Self::ChildAbove { .. }
             | Self::Moved { .. }
             | Self::Future { .. }
@@ -316,7 +398,11 @@ impl Problem {
             | Self::Blocked
             | Self::NoIndexPage
             | Self::Redirects { .. }
-            | Self::Status { .. } => Severity::Warning,
+            | Self::Status { .. }
+            | Self::NoAnswer { .. }
+            | Self::CanonicalElsewhere { .. }
+            | Self::HeaderCharset { .. }
+            | Self::CodingMissing => Severity::Warning,
             Self::OnlyWww { .. }
             | Self::Proven { .. }
             | Self::NotAtRoot { .. }
@@ -327,6 +413,10 @@ impl Problem {
             | Self::OnlyFeeds
             | Self::BesideIndex { .. }
             | Self::ChangedLater { .. }
+            | Self::FileChangedLater { .. }
+            | Self::ContentType { .. }
+            | Self::NotNamedGzip
+            | Self::NamedGzip
             | Self::VersionNotListed { .. }
             | Self::NotCompared { .. } => Severity::Note,
         }
@@ -350,7 +440,36 @@ impl Problem {
             (Self::ChildMissing { .. }, _) => {
                 Some("publish the sitemap, or take it out of the index".to_owned())
             }
-            (Self::Status { .. }, _) => Some("list only URLs that answer with 200".to_owned()),
+            (Self::Status { .. } | Self::NoAnswer { .. }, _) => {
+                Some("list only URLs that answer with 200".to_owned())
+            }
+            (Self::CanonicalElsewhere { .. }, _) => {
+                Some("list the canonical address instead of this one".to_owned())
+            }
+            (Self::Unavailable { .. }, _) => Some(
+                "serve the sitemap there with status 200, or name the address at which it is served"
+                    .to_owned(),
+            ),
+            (Self::SitemapBlocked, _) => {
+                Some("allow the sitemap in robots.txt, or nobody reads it".to_owned())
+            }
+            (Self::CutShort, _) => Some(
+                "see that the server sends the whole file, as long as Content-Length says".to_owned(),
+            ),
+            (Self::Undecodable { .. } | Self::CodingMissing, _) => Some(
+                "compress with gzip and say so in Content-Encoding, or send the file as it is"
+                    .to_owned(),
+            ),
+            (Self::ContentType { expected, .. }, _) => {
+                Some(format!("send the header \"Content-Type: {expected}\""))
+            }
+            (Self::HeaderCharset { .. }, _) => {
+                Some("leave charset out of Content-Type, or write charset=UTF-8".to_owned())
+            }
+            (Self::NotNamedGzip | Self::NamedGzip, _) => Some(
+                "let the name of a compressed file end in .gz, and no other; readers look at the bytes"
+                    .to_owned(),
+            ),
             (Self::NotCompared { .. }, _) => {
                 Some("check parts of the set by themselves to find what is left".to_owned())
             }
@@ -376,4 +495,12 @@ impl Problem {
             (_, _) => None,
         }
     }
+}
+
+/// The beginning of the message about a media type.
+fn type_found(found: Option<&str>) -> String {
+    found.map_or_else(
+        || "there is no Content-Type".to_owned(),
+        |found| format!("Content-Type is \"{found}\""),
+    )
 }

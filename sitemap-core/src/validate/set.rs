@@ -25,6 +25,8 @@ pub const MAX_CHILDREN: usize = 1_000_000;
 pub(super) struct Remembered {
     pub(super) name: String,
     pub(super) place: Option<Loc>,
+    /// Where it was asked for, if a redirect led elsewhere.
+    pub(super) requested: Option<Loc>,
     pub(super) kind: Option<Kind>,
     pub(super) listed_by: Option<DocumentId>,
     pub(super) modified: Option<jiff::Timestamp>,
@@ -81,14 +83,16 @@ impl Set {
     /// Takes a document in.
     pub(super) fn add(&mut self, document: Remembered) -> DocumentId {
         let id = DocumentId(self.documents.len());
-        if let Some(place) = &document.place {
+        // An index lists it where it is asked for.
+        for place in [&document.place, &document.requested].into_iter().flatten() {
             self.by_place.entry(fingerprint(place)).or_insert(id);
         }
         self.documents.push(document);
         id
     }
 
-    /// The place of a document and of the indexes that lead to it, nearest first.
+    /// The place of a document and of the indexes that lead to it, nearest first; behind each the URL that redirects to it, which
+    /// a robots.txt may name as well.
     pub(super) fn route(&self, id: DocumentId) -> Vec<Loc> {
         let mut route = Vec::new();
         let mut next = Some(id);
@@ -100,6 +104,7 @@ impl Set {
                 break;
             };
             route.push(place.clone());
+            route.extend(document.requested.clone());
             next = document.listed_by;
         }
         route

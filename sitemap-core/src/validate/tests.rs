@@ -278,3 +278,82 @@ fn reading_that_fails_is_an_error() {
             .is_err()
     );
 }
+
+#[test]
+fn what_cannot_be_had_is_told_where_it_is_listed_or_by_itself() {
+    let mut validator = validator();
+    let mut said = Vec::new();
+    let place = loc("https://h/i.xml");
+    let mut facts = Facts::new("i.xml");
+    facts.place = Some(&place);
+    let text = index(&["https://h/a.xml"]);
+    let report = validator
+        .check(text.as_bytes(), &facts, &mut |finding| {
+            said.push(short(&finding));
+        })
+        .unwrap();
+    let child = &report.children[0];
+    let mut facts = Facts::new("a.xml");
+    facts.listed_by = Some(report.document);
+    let because = Unavailable::Because("status 404");
+    let mut messages = Vec::new();
+    let mut sink = |finding: Finding| {
+        said.push(short(&finding));
+        messages.push(finding.message);
+    };
+    let second = validator.unavailable(&facts, Some(child), &because, &mut sink);
+    validator.unavailable(&facts, Some(child), &Unavailable::Disallowed, &mut sink);
+    let alone = Facts::new("b.xml");
+    let last = validator.unavailable(&alone, None, &because, &mut sink);
+    assert_eq!((second.index(), last.index()), (1, 3));
+    assert_eq!(said, ["error R40:3", "error R79:3", "error R72"]);
+    assert_eq!(messages[2], "sitemap cannot be read: status 404");
+    let summary = validator.finish(&mut |finding| panic!("{finding:?}"));
+    assert_eq!((summary.documents, summary.counts.errors), (4, 3));
+}
+
+#[test]
+fn an_answer_that_broke_off_is_no_whole_document() {
+    let check = |end: AnswerEnd<'_>, expected: &[&str]| {
+        let text = urlset("<url><loc>https://h/a</loc></url>");
+        let mut facts = Facts::new("a.xml");
+        facts.answer = Some(Answer {
+            content_type: Some("text/xml"),
+            end,
+            ..Answer::default()
+        });
+        let mut said = Vec::new();
+        let mut validator = validator();
+        let report = validator.check(text.as_bytes(), &facts, &mut |finding| {
+            said.push(short(&finding));
+        });
+        assert_eq!(report.unwrap().is_complete, expected.is_empty());
+        assert_eq!(said, expected);
+    };
+    check(AnswerEnd::Complete, &[]);
+    check(AnswerEnd::CutShort, &["error R1"]);
+    check(AnswerEnd::TooLarge { limit: 9 }, &["error R28"]);
+    check(AnswerEnd::Undecodable { coding: "br" }, &["error R29"]);
+}
+
+#[test]
+fn a_robots_txt_may_name_what_redirects_to_the_sitemap() {
+    let check = |named: &str, expected: &[&str]| {
+        let mut validator = validator();
+        let mut said = Vec::new();
+        let robots = loc("https://listed/robots.txt");
+        validator.robots(&robots, [named], &mut |finding| said.push(short(&finding)));
+        let (place, requested) = (loc("https://maps/new.xml"), loc("https://maps/old.xml"));
+        let mut facts = Facts::new("old.xml");
+        (facts.place, facts.requested) = (Some(&place), Some(&requested));
+        let text = urlset("<url><loc>https://listed/a</loc></url>");
+        let report = validator.check(text.as_bytes(), &facts, &mut |finding| {
+            said.push(short(&finding));
+        });
+        report.unwrap();
+        assert_eq!(said, expected, "{named}");
+    };
+    check("https://maps/old.xml", &["note R67:3"]);
+    check("https://maps/new.xml", &["note R67:3"]);
+    check("https://maps/else.xml", &["error R60:3"]);
+}

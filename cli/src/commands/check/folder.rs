@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     fs::{self, File},
-    io::BufReader,
+    io::{BufRead, BufReader},
     path::{Path, PathBuf},
 };
 
@@ -47,7 +47,7 @@ impl Folder {
         let mut indexes = Vec::new();
         let mut others = Vec::new();
         for name in names {
-            match sniff(&path.join(&name)) {
+            match sniff_file(&path.join(&name)) {
                 Some(Kind::Index) => indexes.push(name),
                 Some(_) => others.push(name),
                 // It cannot be read as one, but is meant to be one.
@@ -146,7 +146,8 @@ fn collect(
     Ok(())
 }
 
-fn has_ending(name: &str) -> bool {
+/// Whether a name is one that sitemaps and feeds have.
+pub(super) fn has_ending(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name != "robots.txt" && ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
@@ -156,9 +157,9 @@ fn is_called_sitemap(relative: &Path) -> bool {
     name.is_some_and(|name| name.to_ascii_lowercase().starts_with("sitemap"))
 }
 
-/// What a file is by its beginning, if it is a sitemap or a feed; a text is one when it begins with a URL.
-fn sniff(file: &Path) -> Option<Kind> {
-    let mut reader = Reader::new(BufReader::new(File::open(file).ok()?), Limits::PROTOCOL);
+/// What a document is by its beginning, if it is a sitemap or a feed; a text is one when it begins with a URL.
+pub(super) fn sniff(input: impl BufRead) -> Option<Kind> {
+    let mut reader = Reader::new(input, Limits::PROTOCOL);
     loop {
         match reader.next() {
             Some(Err(ReadError::Entry(_))) if reader.kind().is_some_and(Kind::is_xml) => {}
@@ -166,6 +167,11 @@ fn sniff(file: &Path) -> Option<Kind> {
             Some(_) | None => return reader.kind(),
         }
     }
+}
+
+/// The same for a file.
+fn sniff_file(file: &Path) -> Option<Kind> {
+    sniff(BufReader::new(File::open(file).ok()?))
 }
 
 /// The sitemaps that an index lists, as far as it can be read.

@@ -25,9 +25,21 @@ pub(super) struct Teller<'a> {
     has_findings: bool,
 }
 
+/// Where a document is served, as far as that is known.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Served {
+    /// Its URL: that of `--at`, or the one that was asked for.
+    pub(super) url: Option<String>,
+    /// The URL that answered, behind all redirects.
+    pub(super) final_url: Option<String>,
+    /// The status of the answer.
+    pub(super) status: Option<u16>,
+}
+
 /// What is kept of a document.
 struct Told {
     name: String,
+    served: Served,
     /// For JSON: everything but findings.
     summary: Value,
 }
@@ -59,22 +71,22 @@ impl<'a> Teller<'a> {
     }
 
     /// A document is about to be read.
-    pub(super) fn begin(&mut self, name: &str) {
+    pub(super) fn begin(&mut self, name: &str, served: Served) {
         self.documents.push(Told {
             name: name.to_owned(),
+            served,
             summary: Value::Null,
         });
     }
 
     /// The document that was begun last has been read.
-    pub(super) fn end(&mut self, place: Option<&Loc>, report: &Report) {
+    pub(super) fn end(&mut self, report: &Report) {
         self.entries += report.entries;
         self.repeated(&report.repeated);
         if self.is_json
             && let Some(told) = self.documents.last_mut()
         {
             told.summary = json!({
-                "url": place.map(Loc::as_str),
                 "kind": report.kind.map(|kind| kind.to_string()),
                 "entries": report.entries,
                 "bytes": report.bytes,
@@ -106,7 +118,7 @@ impl<'a> Teller<'a> {
     }
 
     /// All documents have been read.
-    pub(super) fn finish(&mut self, summary: &Summary) {
+    pub(super) fn finish(&mut self, summary: &Summary, pages: u64) {
         self.repeated(&summary.repeated);
         let Counts {
             errors,
@@ -124,12 +136,16 @@ impl<'a> Teller<'a> {
                     line = json!({"complete": false});
                 }
                 line["file"] = json!(told.name);
+                line["url"] = json!(told.served.url);
+                line["final_url"] = json!(told.served.final_url);
+                line["status"] = json!(told.served.status);
                 let comma = if number == 0 { "" } else { "," };
                 self.output.data_json(&format!("{comma}{line}"));
             }
             let line = json!({
                 "files": files,
                 "entries": self.entries,
+                "pages": pages,
                 "errors": errors,
                 "warnings": warnings,
                 "notes": notes,
@@ -137,8 +153,13 @@ impl<'a> Teller<'a> {
             self.output.data_json(&format!("],\"summary\":{line}}}"));
             return;
         }
+        let asked = if pages > 0 {
+            format!(", {} asked for", human::count(pages, "page"))
+        } else {
+            String::new()
+        };
         let counted = format!(
-            "{}, {}: ",
+            "{}, {}{asked}: ",
             human::count(files, "file"),
             if self.entries == 1 {
                 "1 entry".to_owned()

@@ -202,3 +202,68 @@ async fn a_stop_ends_the_waiting() {
     assert!(matches!(result, Err(DownloadError::Stopped)), "{result:?}");
     assert_eq!(site.requests().len(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_document_may_be_read_again_and_as_far_as_one_likes() {
+    let page = FixturePage::text("0123456789")
+        .with_header("last-modified", "Sun, 01 Feb 2026 12:00:00 GMT");
+    let site = FixtureSite::new([(MAP, page)]);
+    let downloader = downloader(&site, &Config::default()).with_max_bytes(4);
+    let url = UrlKey::from_normalised(MAP).unwrap();
+    let document = downloader.download(&url, &Shutdown::default()).await;
+    let mut document = document.unwrap();
+    assert_eq!(document.end, BodyEnd::TooLarge);
+    assert_eq!(document.last_modified, "2026-02-01T12:00:00Z".parse().ok());
+    for _ in 0..2 {
+        let mut text = String::new();
+        document.body().unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "0123");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_robots_txt_is_read_for_us_and_for_everybody() {
+    let robots = "User-agent: arpent\nDisallow: /ours\n\nUser-agent: *\nDisallow: /theirs\n";
+    let site = FixtureSite::new([("https://site.example/robots.txt", FixturePage::text(robots))]);
+    let downloader = downloader(&site, &Config::default());
+    let origin = UrlKey::from_normalised(MAP).unwrap().origin();
+    let shutdown = Shutdown::default();
+    let ours = downloader.robots(&origin, &shutdown).await.unwrap();
+    let theirs = downloader.robots_for_everybody(&origin, &shutdown).await;
+    let theirs = theirs.unwrap();
+    let allowed = |rules: &robots::Rules| ["/ours", "/theirs"].map(|path| rules.allows(path));
+    assert_eq!(allowed(&ours), [false, true]);
+    assert_eq!(allowed(&theirs), [true, false]);
+    assert_eq!(site.requests().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_tells_what_it_says_of_itself_and_is_not_left() {
+    let page = FixturePage::html("<title>x</title><meta name=robots content=noindex>");
+    let site = FixtureSite::new([
+        (url("/page").as_str(), page),
+        (&url("/moved"), FixturePage::redirect(301, &url("/page"))),
+        (
+            "https://site.example/robots.txt",
+            FixturePage::text("User-agent: *\nDisallow: /kept\n"),
+        ),
+    ]);
+    let downloader = downloader(&site, &Config::default());
+    let reader = Arc::new(PageReader::new(&Config::default().parse).unwrap());
+    let shutdown = Shutdown::default();
+    let ask = async |path: &str| {
+        let url = UrlKey::from_normalised(&url(path)).unwrap();
+        downloader.page(&url, &reader, &shutdown).await
+    };
+    let page = ask("/page").await.unwrap();
+    assert_eq!((page.status, page.directives.noindex), (200, true));
+    let moved = ask("/moved").await.unwrap();
+    let target = moved.location.map(|target| target.to_string());
+    assert_eq!((moved.status, target), (301, Some(url("/page"))));
+    let kept = ask("/kept").await;
+    assert!(
+        matches!(kept, Err(DownloadError::Disallowed(_))),
+        "{kept:?}"
+    );
+    assert_eq!(site.requests().len(), 3);
+}

@@ -1,0 +1,687 @@
+//! Live sitemaps: from a URL, or from what the robots.txt of a site names, through indexes to all that they
+//! list. What is fetched in which order is decided here; every request goes through [`super::network`], and
+//! what is right and wrong is decided by the validator.
+//!
+//! ```text
+//! URL -> robots.txt of its origin -> document -> robots.txt of the origins it lists -> check
+//!    a page? -> what its robots.txt names          an index? -> its sitemaps, three indexes deep
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+
+use anyhow::Context as _;
+use crawler::{
+    config::Config,
+    engine::{
+        Shutdown,
+        download::{Document, DownloadError},
+    },
+    page::{BodyEnd, Canonical},
+    url_key::{Identity, UrlKey},
+};
+use sitemap_core::{
+    LastMod, Loc,
+    read::{Item, Kind, Position, Reader},
+    validate::{
+        Answer, AnswerEnd, Child, DocumentId, Facts, PageFacts, READING_LIMITS, Unavailable,
+    },
+};
+use tokio::runtime::Handle;
+
+use super::{
+    Check, Source,
+    folder::{has_ending, sniff},
+    network::{Asker, MAX_FETCHED_BYTES, Network},
+    sample::{Sample, Wish},
+    tell::Served,
+    watch::{CheckView, Progress, Watching},
+};
+use crate::{
+    args::CheckArgs,
+    attend::Attendant,
+    commands::crawl::{log_level, read_settings_file},
+    exit_code::ExitCode,
+    human,
+    output::Output,
+    panicked::Panicked,
+    settings::{Environment, Settings},
+};
+
+/// How many indexes may lead to a sitemap. The protocol wants one (R40); more are followed to tell what
+/// else is wrong.
+const MAX_INDEXES: u32 = 3;
+
+/// The most sitemaps of one check: two full indexes.
+const MAX_DOCUMENTS: usize = 100_000;
+
+/// The most origins whose robots.txt is asked for: a sitemap may list the URLs of one (R66), so what lists
+/// more is broken, and no reason to bother everybody.
+const MAX_ORIGINS: usize = 100;
+
+/// The most pages that are remembered so as not to be asked for twice.
+const MAX_ASKED_PAGES: usize = 1_000_000;
+
+/// Runs a check that has URLs among its arguments.
+///
+/// # Errors
+/// The settings make no sense, or the program cannot start.
+pub(super) fn run(
+    args: &CheckArgs,
+    starts: Vec<String>,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let wish = Wish::read(args.pages.as_deref())?;
+    let settings = Settings::load_check(args, starts, environment, read_settings_file)?;
+    if settings.quiet {
+        output.be_quiet();
+    }
+    output.take_log(log_level(&settings));
+    for warning in &settings.warnings {
+        output.warn(warning);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("failed to start the runtime")?;
+    let code = runtime.block_on(async {
+        let mut attendant = Attendant::new(output).context("failed to listen to signals")?;
+        let shutdown = attendant.stop().shutdown.clone();
+        let progress = Progress::default();
+        let mut view = CheckView::new(&progress);
+        let (args, output, handle) = (args.clone(), output.clone(), Handle::current());
+        let work = tokio::task::spawn_blocking(move || {
+            let config = &settings.config;
+            let network = Network::new(config, &settings.state, handle, shutdown.clone())?;
+            let mut live = Live::new(network, config, wish, progress, shutdown);
+            let mut check = Check::new(&args, &output)?;
+            let mut code = check.all(&args, Some(&mut live))?;
+            live.network.settle();
+            let found = check.finish();
+            code = code.worse(found);
+            anyhow::Ok(code)
+        });
+        let joined = attendant.during(work, Some(&mut view)).await?;
+        let code = joined.map_err(|error| match error.try_into_panic() {
+            Ok(payload) => Panicked::from_payload(&*payload),
+            Err(error) => Panicked::new(error.to_string()),
+        })??;
+        Ok(match (code, attendant.stop().asked_by()) {
+            (ExitCode::Interrupted, Some(signal)) => signal.into(),
+            (code, _) => code,
+        })
+    });
+    // What still runs is a name lookup that nobody waits for.
+    runtime.shutdown_background();
+    code
+}
+
+/// Somebody asked to stop.
+#[derive(Debug)]
+pub(super) struct Stopped;
+
+/// What a check of live sitemaps has besides that of files.
+pub(super) struct Live {
+    network: Network,
+    /// Sitemaps are asked for as they are written.
+    identity: Identity,
+    wish: Wish,
+    sample: Sample<Listed>,
+    progress: Progress,
+    shutdown: Shutdown,
+    /// Where documents were asked for, and where they were found.
+    visited: HashSet<Loc>,
+    /// Fingerprints of pages that were asked for.
+    asked: HashSet<u64>,
+    /// Origins whose robots.txt cannot be read.
+    silent: BTreeSet<String>,
+    /// Hosts that get no further request, and what was said about each.
+    closed: BTreeSet<String>,
+    is_origin_left_out: bool,
+}
+
+/// A page in a list.
+struct Listed {
+    document: DocumentId,
+    loc: Loc,
+    position: Position,
+    lastmod: Option<LastMod>,
+    asker: Asker,
+}
+
+/// A document that is to be checked.
+struct Wanted {
+    loc: Loc,
+    /// The index that lists it, and where.
+    listed: Option<(DocumentId, Child)>,
+    /// Indexes that lead to it.
+    indexes: u32,
+    /// Whether the user named it.
+    is_typed: bool,
+    /// What it answered, if it was asked already.
+    given: Option<Result<Document, DownloadError>>,
+}
+
+impl Wanted {
+    /// Something that no index lists.
+    fn new(loc: Loc) -> Self {
+        Self {
+            loc,
+            listed: None,
+            indexes: 0,
+            is_typed: false,
+            given: None,
+        }
+    }
+
+    fn typed(loc: Loc, given: Option<Result<Document, DownloadError>>) -> Self {
+        Self {
+            is_typed: true,
+            given,
+            ..Self::new(loc)
+        }
+    }
+}
+
+impl Live {
+    fn new(
+        network: Network,
+        config: &Config,
+        wish: Wish,
+        progress: Progress,
+        shutdown: Shutdown,
+    ) -> Self {
+        let wanted = match wish {
+            Wish::Some(wanted) => wanted,
+            Wish::All => 0,
+        };
+        Self {
+            network,
+            identity: config.identity.clone(),
+            wish,
+            sample: Sample::new(wanted),
+            progress,
+            shutdown,
+            visited: HashSet::new(),
+            asked: HashSet::new(),
+            silent: BTreeSet::new(),
+            closed: BTreeSet::new(),
+            is_origin_left_out: false,
+        }
+    }
+
+    /// Whether somebody asked to stop.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.shutdown.is_stopping()
+    }
+
+    fn key_of(&self, loc: &Loc) -> Option<UrlKey> {
+        self.identity.parse(loc.as_str()).ok()
+    }
+}
+
+impl Check<'_> {
+    /// Checks what is at a URL, and all that it leads to.
+    ///
+    /// # Errors
+    /// The settings cannot be used.
+    pub(super) fn url(
+        &mut self,
+        typed: &str,
+        live: &mut Live,
+    ) -> anyhow::Result<Result<(), Stopped>> {
+        let start = live.identity.parse(typed).context("a URL of no use")?;
+        let asker = live.network.starting_at(&start)?;
+        let mut walk = Walk {
+            check: self,
+            live,
+            asker,
+        };
+        Ok(walk.begin(&start))
+    }
+
+    /// Asks for the pages that were chosen from all lists.
+    pub(super) fn pages(&mut self, live: &mut Live) -> Result<(), Stopped> {
+        let sample = std::mem::replace(&mut live.sample, Sample::new(0));
+        for listed in sample.choose() {
+            let asker = listed.asker.clone();
+            let mut walk = Walk {
+                check: self,
+                live,
+                asker,
+            };
+            walk.page(&listed)?;
+        }
+        Ok(())
+    }
+}
+
+/// The way from one start URL.
+struct Walk<'w, 'c> {
+    check: &'w mut Check<'c>,
+    live: &'w mut Live,
+    asker: Asker,
+}
+
+impl Walk<'_, '_> {
+    /// Finds out what the start URL is: a sitemap, or a page of a site.
+    fn begin(&mut self, start: &UrlKey) -> Result<(), Stopped> {
+        // A key is a URL of the same shape.
+        let Ok(loc) = Loc::parse(start.as_str()) else {
+            return Ok(());
+        };
+        if start.path_and_query() == "/robots.txt" {
+            return self.site(&loc);
+        }
+        self.live.progress.turn_to(loc.as_str());
+        self.learn(&loc)?;
+        if has_ending(start.path()) {
+            return self.walk([Wanted::typed(loc, None)]);
+        }
+        let is_root = start.path_and_query() == "/";
+        let mut answer = self.ask(start)?;
+        let site = match &answer {
+            Ok(document) if document.status == 200 || is_root => {
+                Loc::parse(document.url.as_str()).ok()
+            }
+            // What may not be crawled may have sitemaps all the same.
+            Err(DownloadError::Disallowed(_)) if is_root => Some(loc.clone()),
+            Ok(_) | Err(_) => None,
+        };
+        let is_sitemap = answer.as_mut().is_ok_and(|document| {
+            document.status == 200 && document.body().is_ok_and(|body| sniff(body).is_some())
+        });
+        match site {
+            Some(site) if !is_sitemap => self.site(&site),
+            Some(_) | None => self.walk([Wanted::typed(loc, Some(answer))]),
+        }
+    }
+
+    /// Checks what the robots.txt of the site at `page` names.
+    fn site(&mut self, page: &Loc) -> Result<(), Stopped> {
+        let origin = page.origin();
+        let Ok(robots) = Loc::parse(&format!("{origin}/robots.txt")) else {
+            return Ok(());
+        };
+        self.live.progress.turn_to(robots.as_str());
+        self.learn(page)?;
+        if self.live.silent.contains(origin) {
+            // Asked again it answers from memory, with its reason.
+            return self.walk([Wanted::typed(robots, None)]);
+        }
+        let named = self.check.named.get(origin).cloned().unwrap_or_default();
+        if !named.is_empty() {
+            let count = human::count(named.len() as u64, "sitemap");
+            self.check.output.say(&format!("{robots} names {count}"));
+            return self.walk(named.into_iter().map(Wanted::new));
+        }
+        let Ok(usual) = Loc::parse(&format!("{origin}/sitemap.xml")) else {
+            return Ok(());
+        };
+        self.check
+            .output
+            .say(&format!("{robots} names no sitemap; {usual} is taken"));
+        self.walk([Wanted::typed(usual, None)])
+    }
+
+    /// Checks documents and what they list, indexes before their sitemaps.
+    fn walk(&mut self, from: impl IntoIterator<Item = Wanted>) -> Result<(), Stopped> {
+        let mut queue: VecDeque<Wanted> = from.into_iter().collect();
+        while let Some(wanted) = queue.pop_front() {
+            self.live.progress.figures().queued = queue.len() as u64;
+            queue.extend(self.visit(wanted)?);
+            self.live.progress.figures().documents += 1;
+        }
+        Ok(())
+    }
+
+    /// Checks one document, unless that was done; returns what it lists.
+    fn visit(&mut self, mut wanted: Wanted) -> Result<Vec<Wanted>, Stopped> {
+        if self.live.visited.contains(&wanted.loc) {
+            return Ok(Vec::new());
+        }
+        if self.live.visited.len() >= MAX_DOCUMENTS {
+            let why = format!("only {MAX_DOCUMENTS} are read in one check");
+            self.unavailable(&wanted, &Unavailable::Because(&why), None);
+            return Ok(Vec::new());
+        }
+        self.live.visited.insert(wanted.loc.clone());
+        let Some(url) = self.live.key_of(&wanted.loc) else {
+            let why = Unavailable::Because("its URL is none that can be asked for");
+            self.unavailable(&wanted, &why, None);
+            return Ok(Vec::new());
+        };
+        self.live.progress.turn_to(wanted.loc.as_str());
+        self.learn(&wanted.loc)?;
+        let answer = match wanted.given.take() {
+            Some(answer) => answer,
+            None => self.ask(&url)?,
+        };
+        match answer {
+            Ok(document) if document.status == 200 => self.read(&wanted, document),
+            Ok(document) => {
+                let mut why = format!("status {}", document.status);
+                if document.redirects > 0 {
+                    why = format!("{why}, behind a redirect to {}", document.url);
+                }
+                self.unavailable(&wanted, &Unavailable::Because(&why), Some(&document));
+                Ok(Vec::new())
+            }
+            Err(error) => {
+                self.failed(&wanted, &error);
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    /// Checks a document that is there; returns what it lists.
+    fn read(&mut self, wanted: &Wanted, mut document: Document) -> Result<Vec<Wanted>, Stopped> {
+        let mut place = wanted.loc.clone();
+        if document.redirects > 0
+            && let Ok(found) = Loc::parse(document.url.as_str())
+        {
+            place = found;
+        }
+        if place != wanted.loc && !self.live.visited.insert(place.clone()) {
+            let why = format!("redirects to {place}, which is checked by itself");
+            self.unavailable(wanted, &Unavailable::Because(&why), Some(&document));
+            return Ok(Vec::new());
+        }
+        self.learn(&place)?;
+        self.learn_listed(&mut document, &place)?;
+        let content_type = document.headers.text("content-type").map(str::to_owned);
+        let end = document.end.clone();
+        let mut answer = Answer::default();
+        answer.content_type = content_type.as_deref();
+        answer.had_coding = document
+            .headers
+            .text("content-encoding")
+            .is_some_and(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"));
+        answer.is_coding_missing = answer.had_coding
+            && document.redirects == 0
+            && end == BodyEnd::Complete
+            && document.body_bytes > 0
+            && document.wire_bytes == document.body_bytes;
+        answer.end = match &end {
+            BodyEnd::Complete | BodyEnd::Skipped => AnswerEnd::Complete,
+            BodyEnd::CutShort => AnswerEnd::CutShort,
+            BodyEnd::TooLarge => AnswerEnd::TooLarge {
+                limit: MAX_FETCHED_BYTES,
+            },
+            BodyEnd::Undecodable(coding) => AnswerEnd::Undecodable { coding },
+        };
+        let child = wanted.listed.as_ref().map(|(_, child)| child);
+        answer.listed_lastmod = child.and_then(|child| child.lastmod.as_ref());
+        let source = Source {
+            name: wanted.loc.as_str(),
+            place: Some(&place),
+            requested: (place != wanted.loc).then_some(&wanted.loc),
+            modified: document.last_modified,
+            listed_by: wanted.listed.as_ref().map(|(index, _)| *index),
+            answer: Some(answer),
+            served: served(wanted, Some(&document)),
+        };
+        let (progress, shutdown) = (self.live.progress.clone(), self.live.shutdown.clone());
+        let outcome = document.body().and_then(|body| {
+            let body = Watching::new(body, &progress, &shutdown);
+            self.check.document(body, &source)
+        });
+        let report = match outcome {
+            Ok(report) => report,
+            Err(_) if self.live.is_stopping() => return Err(Stopped),
+            Err(error) => {
+                self.check.fail(wanted.loc.as_str(), &error);
+                return Ok(Vec::new());
+            }
+        };
+        {
+            let mut figures = progress.figures();
+            figures.entries += report.entries;
+            figures.errors += report.counts.errors;
+            figures.warnings += report.counts.warnings;
+        }
+        if report.kind != Some(Kind::Index) {
+            self.choose_pages(&mut document, &place, report.document)?;
+        }
+        let indexes = wanted.indexes + 1;
+        if indexes <= MAX_INDEXES {
+            let listed = |child: Child| Wanted {
+                listed: Some((report.document, child.clone())),
+                indexes,
+                ..Wanted::new(child.loc)
+            };
+            return Ok(report.children.into_iter().map(listed).collect());
+        }
+        for child in &report.children {
+            if !self.live.visited.contains(&child.loc) {
+                let why = format!("it is listed {indexes} indexes deep, where nobody looks");
+                let Check {
+                    validator, teller, ..
+                } = &mut *self.check;
+                validator.missing(report.document, child, &why, &mut |finding| {
+                    teller.finding(&finding);
+                });
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// The answer of a URL.
+    fn ask(&self, url: &UrlKey) -> Result<Result<Document, DownloadError>, Stopped> {
+        match self.asker.document(url) {
+            Err(DownloadError::Stopped) => Err(Stopped),
+            answer => Ok(answer),
+        }
+    }
+
+    /// Asks for the robots.txt of a URL's origin, once.
+    fn learn(&mut self, loc: &Loc) -> Result<(), Stopped> {
+        let origin = loc.origin();
+        if self.check.rules.contains_key(origin) || self.live.silent.contains(origin) {
+            return Ok(());
+        }
+        if self.check.rules.len() + self.live.silent.len() >= MAX_ORIGINS {
+            if !std::mem::replace(&mut self.live.is_origin_left_out, true) {
+                self.check.output.warn(&format!(
+                    "the robots.txt files of {MAX_ORIGINS} hosts were asked for, and those of no further one are: nothing proves what is listed of them"
+                ));
+            }
+            return Ok(());
+        }
+        let Some(key) = self.live.key_of(loc) else {
+            return Ok(());
+        };
+        match self.asker.robots(&key.origin()) {
+            Ok(rules) => self.check.use_rules(loc, rules),
+            Err(DownloadError::Stopped) => return Err(Stopped),
+            Err(error) => {
+                self.check.output.warn(&format!(
+                    "{error}; it proves nothing, and what it disallows is not known"
+                ));
+                self.live.silent.insert(origin.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks for the robots.txt of all origins that a document lists: they may prove that it may (R65).
+    fn learn_listed(&mut self, document: &mut Document, place: &Loc) -> Result<(), Stopped> {
+        let mut strangers: BTreeMap<String, Loc> = BTreeMap::new();
+        let Ok(body) = document.body() else {
+            return Ok(());
+        };
+        let body = Watching::new(body, &self.live.progress, &self.live.shutdown);
+        for item in Reader::new(body, READING_LIMITS).at(place) {
+            let loc = match item {
+                Ok(Item::Url(entry)) => entry.loc,
+                Ok(Item::Sitemap(entry)) => entry.loc,
+                Err(_) => continue,
+            };
+            if loc.origin() != place.origin() && !strangers.contains_key(loc.origin()) {
+                strangers.insert(loc.origin().to_owned(), loc);
+                if strangers.len() >= MAX_ORIGINS {
+                    break;
+                }
+            }
+        }
+        if self.live.is_stopping() {
+            return Err(Stopped);
+        }
+        self.live.progress.figures().bytes = 0;
+        strangers.values().try_for_each(|loc| self.learn(loc))
+    }
+
+    /// Tells that there is no answer.
+    fn failed(&mut self, wanted: &Wanted, error: &DownloadError) {
+        let is_itself = |url: &UrlKey| url.as_str() == wanted.loc.as_str();
+        let (why, is_silence) = match error {
+            DownloadError::Disallowed(url) if is_itself(url) => {
+                return self.unavailable(wanted, &Unavailable::Disallowed, None);
+            }
+            DownloadError::Disallowed(_) => (format!("redirected, {error}"), false),
+            DownloadError::Redirects { url, problem } if is_itself(url) => (problem.clone(), false),
+            DownloadError::NoAnswer { url, message, .. } if is_itself(url) => {
+                (message.clone(), true)
+            }
+            DownloadError::RobotsUnreachable { .. }
+            | DownloadError::NoAnswer { .. }
+            | DownloadError::Closed { .. } => (error.to_string(), true),
+            _ => (error.to_string(), false),
+        };
+        if wanted.is_typed && is_silence {
+            self.check.worst = self.check.worst.worse(ExitCode::NotCrawled);
+        }
+        self.unavailable(wanted, &Unavailable::Because(&why), None);
+    }
+
+    fn unavailable(&mut self, wanted: &Wanted, why: &Unavailable<'_>, document: Option<&Document>) {
+        let mut facts = Facts::new(wanted.loc.as_str());
+        facts.place = Some(&wanted.loc);
+        facts.listed_by = wanted.listed.as_ref().map(|(index, _)| *index);
+        let Check {
+            validator, teller, ..
+        } = &mut *self.check;
+        teller.begin(wanted.loc.as_str(), served(wanted, document));
+        let child = wanted.listed.as_ref().map(|(_, child)| child);
+        validator.unavailable(&facts, child, why, &mut |finding| teller.finding(&finding));
+        self.live.progress.figures().errors += 1;
+    }
+
+    /// Asks for the pages of a list, or remembers some of them.
+    fn choose_pages(
+        &mut self,
+        document: &mut Document,
+        place: &Loc,
+        id: DocumentId,
+    ) -> Result<(), Stopped> {
+        if self.live.wish == Wish::Some(0) {
+            return Ok(());
+        }
+        let Ok(body) = document.body() else {
+            return Ok(());
+        };
+        let mut reader = Reader::new(body, READING_LIMITS).at(place);
+        while let Some(item) = reader.next() {
+            if self.live.is_stopping() {
+                return Err(Stopped);
+            }
+            let Ok(Item::Url(entry)) = item else { continue };
+            if !self.may_ask(&entry.loc) {
+                continue;
+            }
+            let listed = || Listed {
+                document: id,
+                position: reader.loc_position(),
+                loc: entry.loc,
+                lastmod: entry.lastmod,
+                asker: self.asker.clone(),
+            };
+            match self.live.wish {
+                Wish::Some(_) => self.live.sample.offer(listed),
+                Wish::All => {
+                    let listed = listed();
+                    self.page(&listed)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a page may be asked for: robots.txt of its origin is known and allows it.
+    fn may_ask(&self, loc: &Loc) -> bool {
+        let rules = self.check.rules.get(loc.origin());
+        rules.is_some_and(|rules| rules.allows(loc.path_and_query()))
+    }
+
+    /// Asks for a page and tells what is wrong with it.
+    fn page(&mut self, listed: &Listed) -> Result<(), Stopped> {
+        let Some(key) = self.live.key_of(&listed.loc) else {
+            return Ok(());
+        };
+        let is_asked = self.live.asked.contains(&key.fingerprint());
+        if is_asked || self.live.closed.contains(listed.loc.host()) {
+            return Ok(());
+        }
+        if self.live.asked.len() < MAX_ASKED_PAGES {
+            self.live.asked.insert(key.fingerprint());
+        }
+        self.live.progress.turn_to(listed.loc.as_str());
+        let mut facts = PageFacts::default();
+        facts.lastmod.clone_from(&listed.lastmod);
+        match self.asker.page(&key) {
+            Err(DownloadError::Stopped) => return Err(Stopped),
+            // It may be read by others, and was meant for them.
+            Err(DownloadError::Disallowed(_)) => return Ok(()),
+            Err(error @ DownloadError::Closed { .. }) => {
+                self.live.closed.insert(listed.loc.host().to_owned());
+                self.check
+                    .output
+                    .warn(&format!("{error}; its other pages are not checked"));
+                return Ok(());
+            }
+            Err(DownloadError::NoAnswer { message, .. }) => facts.no_answer = Some(message),
+            Err(error) => facts.no_answer = Some(error.to_string()),
+            Ok(page) => {
+                let is_redirect = (300..400).contains(&page.status);
+                facts.redirects_to = page
+                    .location
+                    .filter(|_| is_redirect)
+                    .map(|target| target.to_string());
+                let is_fine = page.status == 200 || facts.redirects_to.is_some();
+                facts.status = (!is_fine).then_some(page.status);
+                facts.is_noindex = page.status == 200 && page.directives.noindex;
+                facts.canonical_elsewhere = match page.canonical {
+                    Canonical::Other(target) if page.status == 200 => Some(target.to_string()),
+                    Canonical::Other(_)
+                    | Canonical::Absent
+                    | Canonical::Itself
+                    | Canonical::Conflicting => None,
+                };
+                facts.last_modified = page.last_modified.filter(|_| page.status == 200);
+            }
+        }
+        self.check.pages += 1;
+        self.live.progress.figures().pages += 1;
+        let Check {
+            validator, teller, ..
+        } = &mut *self.check;
+        let position = Some(listed.position);
+        validator.page(
+            listed.document,
+            &listed.loc,
+            position,
+            &facts,
+            &mut |finding| teller.finding(&finding),
+        );
+        Ok(())
+    }
+}
+
+/// What is told of the answer besides what is in it.
+fn served(wanted: &Wanted, document: Option<&Document>) -> Served {
+    Served {
+        url: Some(wanted.loc.to_string()),
+        final_url: document.map(|document| document.url.to_string()),
+        status: document.map(|document| document.status),
+    }
+}

@@ -1,0 +1,279 @@
+//! How a document came from its server, and what is odd about that (R2, R28, R29, R41).
+
+use jiff::Timestamp;
+
+use super::{Problem, is_near};
+use crate::{LastMod, Loc, read::Kind};
+
+/// How a server gave a document.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct Answer<'a> {
+    /// The `Content-Type` header, as sent.
+    pub content_type: Option<&'a str>,
+    /// Whether the connection undid a `Content-Encoding`; what is compressed then shows neither in the bytes nor in the name.
+    pub had_coding: bool,
+    /// Whether a `Content-Encoding` was announced for bytes that have none.
+    pub is_coding_missing: bool,
+    /// How its body ended.
+    pub end: AnswerEnd<'a>,
+    /// What the index that lists it says of its last change (R41).
+    pub listed_lastmod: Option<&'a LastMod>,
+}
+
+/// How the body of an answer ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AnswerEnd<'a> {
+    /// All of it was read.
+    #[default]
+    Complete,
+    /// The connection ended, or the time was up, before the end that was announced.
+    CutShort,
+    /// Nobody wanted to read more than so many bytes of it.
+    TooLarge {
+        /// How many were read.
+        limit: u64,
+    },
+    /// Its `Content-Encoding` cannot be undone.
+    Undecodable {
+        /// Which one, or what is wrong with it.
+        coding: &'a str,
+    },
+}
+
+/// Why there is no document at a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unavailable<'a> {
+    /// The robots.txt of its host disallows it.
+    Disallowed,
+    /// Anything else, in words: "status 404".
+    Because(&'a str),
+}
+
+/// Media types of XML documents (RFC 7303); a feed has its own besides.
+const XML: [&str; 2] = ["application/xml", "text/xml"];
+
+/// Media types of gzip (RFC 6713 section 3), and those that say nothing.
+const GZIP: [&str; 4] = [
+    "application/gzip",
+    "application/x-gzip",
+    "application/octet-stream",
+    "binary/octet-stream",
+];
+
+impl Answer<'_> {
+    /// What broke off the body, if anything did.
+    pub(super) fn problem_of_end(&self) -> Option<Problem> {
+        match self.end {
+            AnswerEnd::Complete => None,
+            AnswerEnd::CutShort => Some(Problem::CutShort),
+            AnswerEnd::TooLarge { limit } => Some(Problem::NotReadFurther { limit }),
+            AnswerEnd::Undecodable { coding } => Some(Problem::Undecodable {
+                coding: coding.to_owned(),
+            }),
+        }
+    }
+
+    /// What the headers and the name say that the bytes do not.
+    pub(super) fn problems(
+        &self,
+        place: Option<&Loc>,
+        kind: Option<Kind>,
+        is_gzip: bool,
+        modified: Option<Timestamp>,
+    ) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if let Some(kind) = kind {
+            problems.extend(self.problem_of_type(kind, is_gzip));
+            problems.extend(self.problem_of_charset());
+        }
+        let is_named_gzip =
+            place.is_some_and(|place| place.path().to_ascii_lowercase().ends_with(".gz"));
+        match (is_gzip, is_named_gzip) {
+            (true, false) => problems.push(Problem::NotNamedGzip),
+            (false, true) if kind.is_some() && !self.had_coding => {
+                problems.push(Problem::NamedGzip);
+            }
+            (true, true) | (false, _) => {}
+        }
+        if self.is_coding_missing {
+            problems.push(Problem::CodingMissing);
+        }
+        if let (Some(modified), Some(lastmod)) = (modified, self.listed_lastmod) {
+            let listed = lastmod.latest_instant();
+            if modified > listed && !is_near(modified, listed) {
+                problems.push(Problem::FileChangedLater {
+                    lastmod: lastmod.clone(),
+                    last_modified: LastMod::from_timestamp(modified),
+                });
+            }
+        }
+        problems
+    }
+
+    fn problem_of_type(&self, kind: Kind, is_gzip: bool) -> Option<Problem> {
+        let essence = self.content_type.map(essence).unwrap_or_default();
+        let (own, expected): (&[&str], _) = match kind {
+            Kind::UrlSet | Kind::Index => (&[], "application/xml"),
+            Kind::Rss => (
+                &["application/rss+xml", "application/rdf+xml"],
+                "application/rss+xml",
+            ),
+            Kind::Atom => (&["application/atom+xml"], "application/atom+xml"),
+            Kind::Text => (&["text/plain"], "text/plain"),
+        };
+        let is_expected = own.contains(&essence.as_str())
+            || kind != Kind::Text && XML.contains(&essence.as_str())
+            || is_gzip && GZIP.contains(&essence.as_str());
+        (!is_expected).then(|| Problem::ContentType {
+            found: self.content_type.map(shortened),
+            expected: if is_gzip { GZIP[0] } else { expected },
+        })
+    }
+
+    /// A header that names another encoding goes before what the document says (RFC 7303 section 3).
+    fn problem_of_charset(&self) -> Option<Problem> {
+        let charset = parameter(self.content_type?, "charset")?;
+        let is_utf_8 = ["utf-8", "utf8", "us-ascii"]
+            .iter()
+            .any(|name| charset.eq_ignore_ascii_case(name));
+        (!is_utf_8).then(|| Problem::HeaderCharset {
+            charset: shortened(&charset),
+        })
+    }
+}
+
+/// The media type without parameters, in lower case.
+fn essence(content_type: &str) -> String {
+    let essence = content_type.split(';').next().unwrap_or_default();
+    essence.trim().to_ascii_lowercase()
+}
+
+/// The value of a parameter of a media type, without quotes.
+fn parameter(content_type: &str, name: &str) -> Option<String> {
+    let mut parameters = content_type.split(';').skip(1);
+    parameters.find_map(|parameter| {
+        let (found, value) = parameter.split_once('=')?;
+        let value = value.trim().trim_matches('"');
+        (found.trim().eq_ignore_ascii_case(name) && !value.is_empty()).then(|| value.to_owned())
+    })
+}
+
+/// As much of a header as fits into a message.
+fn shortened(text: &str) -> String {
+    text.chars().take(100).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The messages for an answer.
+    fn said(url: &str, content_type: Option<&str>, kind: Kind, is_gzip: bool) -> Vec<String> {
+        let answer = Answer {
+            content_type,
+            ..Answer::default()
+        };
+        let place = Loc::parse(url).unwrap();
+        let problems = answer.problems(Some(&place), Some(kind), is_gzip, None);
+        problems.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn usual_answers_are_fine() {
+        let check = |url: &str, content_type: &str, kind, is_gzip| {
+            let said = said(url, Some(content_type), kind, is_gzip);
+            assert!(said.is_empty(), "{content_type}: {said:?}");
+        };
+        check("https://h/s.xml", "application/xml", Kind::UrlSet, false);
+        check(
+            "https://h/s.xml",
+            "Text/XML; charset=\"UTF-8\"",
+            Kind::Index,
+            false,
+        );
+        check(
+            "https://h/s.xml.GZ",
+            "application/x-gzip",
+            Kind::UrlSet,
+            true,
+        );
+        check("https://h/s.xml.gz", "application/xml", Kind::UrlSet, true);
+        check(
+            "https://h/s.txt",
+            "text/plain;charset=utf-8",
+            Kind::Text,
+            false,
+        );
+        check("https://h/feed", "application/rss+xml", Kind::Rss, false);
+        check(
+            "https://h/feed",
+            "application/atom+xml; type=feed",
+            Kind::Atom,
+            false,
+        );
+    }
+
+    #[test]
+    fn odd_types_and_names_are_told() {
+        let check = |url: &str, content_type: Option<&str>, kind, is_gzip, expected: &str| {
+            assert_eq!(said(url, content_type, kind, is_gzip), [expected]);
+        };
+        let html = "Content-Type is \"text/html\", expected application/xml";
+        check(
+            "https://h/s.xml",
+            Some("text/html"),
+            Kind::UrlSet,
+            false,
+            html,
+        );
+        let none = "there is no Content-Type, expected text/plain";
+        check("https://h/s.txt", None, Kind::Text, false, none);
+        let plain = "Content-Type is \"text/plain\", expected application/gzip";
+        check(
+            "https://h/s.xml.gz",
+            Some("text/plain"),
+            Kind::UrlSet,
+            true,
+            plain,
+        );
+        let latin = "Content-Type says that the encoding is iso-8859-1";
+        check(
+            "https://h/s.xml",
+            Some("text/xml; Charset=iso-8859-1"),
+            Kind::UrlSet,
+            false,
+            latin,
+        );
+        let unnamed = "file is compressed, but its name does not end in .gz";
+        check(
+            "https://h/s.xml?x=.gz",
+            Some("application/gzip"),
+            Kind::UrlSet,
+            true,
+            unnamed,
+        );
+        let named = "name ends in .gz, but the file is not compressed";
+        check(
+            "https://h/s.xml.gz",
+            Some("text/xml"),
+            Kind::UrlSet,
+            false,
+            named,
+        );
+    }
+
+    #[test]
+    fn a_coding_of_the_connection_compresses_what_is_named_so() {
+        let answer = Answer {
+            content_type: Some("application/xml"),
+            had_coding: true,
+            ..Answer::default()
+        };
+        let place = Loc::parse("https://h/s.xml.gz").unwrap();
+        let problems = answer.problems(Some(&place), Some(Kind::UrlSet), false, None);
+        assert_eq!(problems, []);
+    }
+}

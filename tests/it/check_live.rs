@@ -1,0 +1,845 @@
+//! `arpent check` of sitemaps where they are served.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+use std::{
+    collections::HashMap,
+    io::Write as _,
+    process::{Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use flate2::{Compression, write::GzEncoder};
+use serde_json::Value;
+
+use crate::support::{
+    program::{self, Ran},
+    site::{Response, Seen, Site},
+};
+
+/// What a run needs: a folder for its state, and no patience with failures.
+struct Bench(tempfile::TempDir);
+
+impl Bench {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+        command.env_clear().current_dir(self.0.path());
+        command
+            .env("HOME", self.0.path())
+            .env("ARPENT_MAX_TRIES", "1");
+        command.arg("check").args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    /// Checks as fast as the server can.
+    fn check(&self, arguments: &[&str]) -> Ran {
+        let mut command = self.command(arguments);
+        command.args(["--rate", "unlimited"]);
+        Ran::of(command)
+    }
+
+    /// The same with JSON.
+    #[track_caller]
+    fn json(&self, code: i32, arguments: &[&str]) -> Value {
+        let mut command = self.command(arguments);
+        command.args(["--rate", "unlimited", "--format", "json"]);
+        let ran = Ran::of(command).expect_code(code);
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", ran.stdout))
+    }
+}
+
+fn xml(body: impl Into<Vec<u8>>) -> Response {
+    let mut response = Response::html("");
+    response.headers.clear();
+    response.body = body.into();
+    response.with("Content-Type", "application/xml")
+}
+
+fn urlset<T: AsRef<str>>(urls: impl IntoIterator<Item = T>) -> String {
+    let entry = |url: T| format!("<url><loc>{}</loc></url>\n", url.as_ref());
+    let entries: String = urls.into_iter().map(entry).collect();
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n{entries}</urlset>\n"
+    )
+}
+
+fn index<T: AsRef<str>>(urls: impl IntoIterator<Item = T>) -> String {
+    let entry = |url: T| format!("<sitemap><loc>{}</loc></sitemap>\n", url.as_ref());
+    let entries: String = urls.into_iter().map(entry).collect();
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n{entries}</sitemapindex>\n"
+    )
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A compressed file with this text, in which the site writes its own origin before.
+fn compressed(text: impl Into<Vec<u8>>) -> Response {
+    let mut response = xml(text);
+    response.headers.clear();
+    response.with("Content-Type", "application/gzip")
+}
+
+/// A site of fixed answers; `{}` in a body or a `Location` stands for its own origin. Everything else is 404.
+fn site<'a>(answers: impl IntoIterator<Item = (&'a str, Response)>) -> Site {
+    let answers: HashMap<String, Response> = answers
+        .into_iter()
+        .map(|(path, response)| (path.to_owned(), response))
+        .collect();
+    Site::start(move |request| {
+        let Some(response) = answers.get(&request.target) else {
+            return Response::status(404);
+        };
+        let mut response = response.clone();
+        let origin = format!("http://{}", request.headers["host"]);
+        let text = String::from_utf8(response.body).unwrap();
+        response.body = text.replace("{}", &origin).into_bytes();
+        for (name, value) in &mut response.headers {
+            *value = value.replace("{}", &origin);
+            if (name.as_str(), value.as_str()) == ("Content-Type", "application/gzip") {
+                response.body = gzip(&response.body);
+            }
+        }
+        response
+    })
+}
+
+/// The findings as `severity rule file-path:line`, in order; a file is told by its path.
+fn findings(said: &Value) -> Vec<String> {
+    let path = |url: &str| {
+        let (_, rest) = url.split_once("://").unwrap_or(("", url));
+        rest.find('/').map_or("", |slash| &rest[slash..]).to_owned()
+    };
+    said["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| {
+            let file = finding["file"].as_str().map(path).unwrap_or_default();
+            let line = finding["line"]
+                .as_u64()
+                .map(|line| format!(":{line}"))
+                .unwrap_or_default();
+            let [severity, rule] = ["severity", "rule"].map(|key| finding[key].as_str().unwrap());
+            format!("{severity} {rule} {file}{line}")
+        })
+        .collect()
+}
+
+/// Asserts that this was found, whatever else was.
+#[track_caller]
+fn has(said: &Value, expected: &str) {
+    let found = findings(said);
+    assert!(
+        found.iter().any(|finding| finding == expected),
+        "{expected}: {found:#?}"
+    );
+}
+
+/// The message of the first finding for a rule.
+#[track_caller]
+fn message<'a>(said: &'a Value, rule: &str) -> &'a str {
+    let found = said["findings"].as_array().unwrap();
+    let found = found.iter().find(|finding| finding["rule"] == rule);
+    found.unwrap_or_else(|| panic!("no {rule}: {said:#}"))["message"]
+        .as_str()
+        .unwrap()
+}
+
+/// The documents by their path: kind, entries, status.
+fn files(said: &Value) -> Vec<(String, Value, Value, Value)> {
+    let file = |file: &Value| {
+        let url = file["url"].as_str().unwrap();
+        let path = url.splitn(4, '/').nth(3).unwrap_or_default();
+        let [kind, entries, status] = ["kind", "entries", "status"].map(|key| file[key].clone());
+        (format!("/{path}"), kind, entries, status)
+    };
+    said["files"].as_array().unwrap().iter().map(file).collect()
+}
+
+fn targets(site: &Site) -> Vec<String> {
+    site.log().into_iter().map(|seen| seen.target).collect()
+}
+
+#[test]
+fn a_site_is_checked_from_its_robots_txt() {
+    let robots = "User-agent: *\nDisallow: /private\nSitemap: {}/maps.xml.gz\nsitemap: {}/feed\nSitemap: {}/urls.txt\nSitemap: {}/gone.xml\n";
+    let rss = "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>t</title><link>{}/</link><description>d</description><item><title>x</title><link>{}/news</link></item></channel></rss>";
+    let atom = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><feed xmlns=\"http://www.w3.org/2005/Atom\"><title>t</title><id>urn:x</id><updated>2026-01-01T00:00:00Z</updated><entry><title>x</title><id>urn:y</id><updated>2026-01-01T00:00:00Z</updated><link href=\"{}/c\"/></entry></feed>";
+    let site = site([
+        ("/robots.txt", Response::text(robots)),
+        ("/", Response::linking(["/a"])),
+        (
+            "/maps.xml.gz",
+            compressed(index(["{}/a.xml", "{}/atom.xml"])),
+        ),
+        ("/feed", xml(rss)),
+        ("/urls.txt", Response::text("{}/a\n{}/private/b\n")),
+        ("/a.xml", xml(urlset(["{}/a", "{}/b", "{}/d"]))),
+        ("/atom.xml", xml(atom)),
+    ]);
+    let said = Bench::new().json(1, &[&site.url("/")]);
+    has(&said, "error R72 /gone.xml");
+    assert_eq!(message(&said, "R72"), "sitemap cannot be read: status 404");
+    has(&said, "warning R79 /urls.txt:2");
+    let row = |path: &str, kind: &str, entries: u64| {
+        (path.to_owned(), kind.into(), entries.into(), 200.into())
+    };
+    let told = files(&said);
+    assert_eq!(told[0], row("/maps.xml.gz", "sitemapindex", 2));
+    assert_eq!(told[1], row("/feed", "rss", 1));
+    assert_eq!(told[2], row("/urls.txt", "text", 2));
+    assert_eq!((told[3].0.as_str(), &told[3].3), ("/gone.xml", &404.into()));
+    assert_eq!(told[4], row("/a.xml", "urlset", 3));
+    assert_eq!(told[5], row("/atom.xml", "atom", 1));
+    assert_eq!(said["summary"]["entries"], 9);
+    // Each once, robots.txt first.
+    let mut asked = targets(&site);
+    assert_eq!(&asked[..2], ["/robots.txt", "/"]);
+    let count = asked.len();
+    asked.sort();
+    asked.dedup();
+    assert_eq!((count, asked.len()), (8, 8));
+
+    // The same from robots.txt itself, and from another page.
+    for start in ["/robots.txt", "/about"] {
+        let page = Response::html("<!doctype html><title>About</title>");
+        let site = self::site([
+            ("/robots.txt", Response::text("Sitemap: {}/s.xml")),
+            ("/about", page),
+            ("/s.xml", xml(urlset(["{}/about"]))),
+        ]);
+        let said = Bench::new().json(0, &[&site.url(start)]);
+        assert_eq!(files(&said), [row("/s.xml", "urlset", 1)], "{start}");
+    }
+}
+
+#[test]
+fn a_site_without_a_line_has_its_sitemap_at_the_usual_place() {
+    let good = site([
+        ("/", Response::status(403)),
+        ("/sitemap.xml", xml(urlset(["{}/"]))),
+    ]);
+    let ran = Bench::new().check(&[&good.url("/")]).expect_code(0);
+    assert_eq!(
+        ran.stdout,
+        "1 file, 1 entry: 0 errors, 0 warnings, 0 notes\n"
+    );
+    assert!(
+        ran.stderr.contains("/robots.txt names no sitemap; "),
+        "{}",
+        ran.stderr
+    );
+    let bare = site([("/", Response::linking(["/"]))]);
+    let ran = Bench::new().check(&[&bare.origin()]).expect_code(1);
+    let expected = format!(
+        "{}/sitemap.xml: error[R72]: sitemap cannot be read: status 404",
+        bare.origin()
+    );
+    assert!(ran.stdout.starts_with(&expected), "{}", ran.stdout);
+}
+
+#[test]
+fn children_that_cannot_be_had_are_told_where_they_are_listed() {
+    let blocked = "User-agent: *\nDisallow: /blocked\n";
+    let site = site([
+        ("/robots.txt", Response::text(blocked)),
+        (
+            "/i.xml",
+            xml(index([
+                "{}/good.xml",
+                "{}/gone.xml",
+                "{}/blocked.xml",
+                "{}/dropped.xml",
+                "{}/round.xml",
+                "{}/page.xml",
+            ])),
+        ),
+        ("/good.xml", xml(urlset(["{}/"]))),
+        ("/dropped.xml", Response::dropped()),
+        ("/round.xml", Response::redirect(301, "/round.xml")),
+        ("/page.xml", Response::linking(["/"])),
+    ]);
+    let said = Bench::new().json(1, &[&site.url("/i.xml")]);
+    for expected in [
+        "error R40 /i.xml:4",
+        "error R79 /i.xml:5",
+        "error R40 /i.xml:6",
+        "error R40 /i.xml:7",
+        // A page in the place of a sitemap is read, and is none.
+        "error R4 /page.xml:2",
+    ] {
+        has(&said, expected);
+    }
+    let statuses: Vec<_> = files(&said)
+        .into_iter()
+        .map(|(_, _, _, status)| status)
+        .collect();
+    let none = Value::Null;
+    assert_eq!(
+        statuses,
+        [
+            200.into(),
+            200.into(),
+            404.into(),
+            none.clone(),
+            none.clone(),
+            none,
+            200.into()
+        ]
+    );
+    assert!(!targets(&site).contains(&"/blocked.xml".to_owned()));
+}
+
+#[test]
+fn loops_of_indexes_end_and_are_told() {
+    let site = site([
+        ("/a.xml", xml(index(["{}/b.xml"]))),
+        ("/b.xml", xml(index(["{}/c.xml", "{}/s.xml"]))),
+        ("/c.xml", xml(index(["{}/a.xml", "{}/c.xml"]))),
+        ("/s.xml", xml(urlset(["{}/"]))),
+        ("/back.xml", xml(index(["{}/forth.xml"]))),
+        ("/forth.xml", Response::redirect(302, "{}/back.xml")),
+    ]);
+    let bench = Bench::new();
+    let said = bench.json(1, &[&site.url("/a.xml")]);
+    for expected in [
+        "error R40 /a.xml:3",
+        "error R40 /b.xml:3",
+        "error R40 /c.xml:3",
+        "error R40 /c.xml:4",
+    ] {
+        has(&said, expected);
+    }
+    assert!(
+        said.to_string().contains("which leads back to it"),
+        "{said:#}"
+    );
+    assert_eq!(
+        targets(&site),
+        ["/robots.txt", "/a.xml", "/b.xml", "/c.xml", "/s.xml"]
+    );
+    site.clear_log();
+    let said = bench.json(1, &[&site.url("/back.xml")]);
+    has(&said, "error R40 /back.xml:3");
+    // The redirect is followed, and what is there was checked.
+    assert_eq!(
+        targets(&site),
+        ["/robots.txt", "/back.xml", "/forth.xml", "/back.xml"]
+    );
+}
+
+#[test]
+fn indexes_are_followed_so_deep_and_no_deeper() {
+    let site = Site::start(|request| {
+        let origin = format!("http://{}", request.headers["host"]);
+        match request
+            .target
+            .trim_matches(|byte: char| !byte.is_ascii_digit())
+            .parse::<u32>()
+        {
+            Ok(number) => xml(index([format!("{origin}/{}.xml", number + 1)])),
+            Err(_) => Response::status(404),
+        }
+    });
+    let said = Bench::new().json(1, &[&site.url("/1.xml")]);
+    assert_eq!(
+        targets(&site),
+        ["/robots.txt", "/1.xml", "/2.xml", "/3.xml", "/4.xml"]
+    );
+    assert!(
+        said.to_string().contains("it is listed 4 indexes deep"),
+        "{said:#}"
+    );
+    has(&said, "error R40 /1.xml:3");
+}
+
+#[test]
+fn the_place_of_a_sitemap_is_where_redirects_end() {
+    let site = site([
+        ("/sitemap.xml", Response::redirect(301, "{}/maps/s.xml")),
+        ("/maps/s.xml", xml(urlset(["{}/maps/a", "{}/b"]))),
+        ("/moved.xml", Response::redirect(301, "{}/here.xml")),
+        ("/here.xml", xml(urlset(["{}/b"]))),
+    ]);
+    let bench = Bench::new();
+    let said = bench.json(1, &[&site.url("/sitemap.xml")]);
+    has(&said, "warning R58 /sitemap.xml");
+    has(&said, "error R58 /sitemap.xml:4");
+    let file = &said["files"][0];
+    assert_eq!(file["url"], site.url("/sitemap.xml"));
+    assert_eq!(file["final_url"], site.url("/maps/s.xml"));
+    assert_eq!(file["status"], 200);
+    // In the same directory nothing changes.
+    let said = bench.json(0, &[&site.url("/moved.xml")]);
+    assert_eq!(findings(&said), [""; 0]);
+}
+
+/// A site whose robots.txt has this line, once it is switched on.
+fn proving(line: impl Fn() -> String + Send + Sync + 'static) -> (Site, Arc<AtomicBool>) {
+    let is_there = Arc::new(AtomicBool::new(false));
+    let switch = Arc::clone(&is_there);
+    let site = Site::start(move |request| match request.target.as_str() {
+        "/robots.txt" if switch.load(Ordering::SeqCst) => Response::text(line()),
+        "/robots.txt" => Response::text("User-agent: *\nDisallow:\n"),
+        _ => Response::linking(["/"]),
+    });
+    (site, is_there)
+}
+
+#[test]
+fn a_sitemap_on_another_host_is_proven_by_the_robots_txt_of_the_listed_one() {
+    let target = Arc::new(std::sync::OnceLock::new());
+    let line = Arc::clone(&target);
+    let (listed, is_there) = proving(move || format!("Sitemap: {}\n", line.get().unwrap()));
+    let pages = urlset([listed.url("/a"), listed.url("/b/c")]);
+    let maps = site([
+        ("/x/i.xml", xml(index(["{}/x/s.xml"]))),
+        ("/x/s.xml", xml(pages)),
+        ("/old.xml", Response::redirect(301, "{}/x/s.xml")),
+    ]);
+    let bench = Bench::new();
+    target.set(maps.url("/x/s.xml")).unwrap();
+    let url = maps.url("/x/s.xml");
+    let said = bench.json(1, &[&url]);
+    has(&said, "error R64 /x/s.xml:3");
+    has(&said, "error R64 /x/s.xml:4");
+    is_there.store(true, Ordering::SeqCst);
+    let said = bench.json(0, &[&url]);
+    let proof = format!(
+        "URLs of {0} are allowed here: {0}/robots.txt points to this sitemap",
+        listed.origin()
+    );
+    assert_eq!(message(&said, "R67"), proof);
+    // The file of one host is asked for once, however many URLs there are.
+    assert_eq!(targets(&listed), ["/robots.txt", "/robots.txt"]);
+    // The line may name the index, what redirects to the sitemap, or where that ends.
+    assert_eq!(
+        message(&bench.json(0, &[&maps.url("/old.xml")]), "R67"),
+        proof
+    );
+    let robots = bench.0.path().join("robots.txt");
+    for named in ["/x/i.xml", "/old.xml"] {
+        std::fs::write(&robots, format!("Sitemap: {}\n", maps.url(named))).unwrap();
+        let given = format!("{}=robots.txt", listed.origin());
+        let said = bench.json(0, &[&maps.url(named), "--robots", &given]);
+        assert_eq!(message(&said, "R67"), proof, "{named}");
+    }
+}
+
+#[test]
+fn a_set_published_for_another_host_passes_once_the_line_is_there() {
+    let crawl = program::Bench::new();
+    let folder = crawl.output();
+    let maps = Site::start(move |request| {
+        let name = request.target.trim_start_matches('/');
+        match std::fs::read(folder.join(name)) {
+            Ok(bytes) if name.strip_suffix(".gz").is_some() => {
+                let mut response = compressed("");
+                response.body = bytes;
+                response
+            }
+            Ok(bytes) => xml(bytes),
+            Err(_) => Response::status(404),
+        }
+    });
+    let index = maps.url("/sitemap.xml");
+    let line = format!("Sitemap: {index}\n");
+    let (listed, is_there) = proving(move || line.clone());
+    let public_url = maps.url("/");
+    crawl
+        .crawl(&listed.url("/"), &["--public-url", &public_url])
+        .expect_code(0);
+    let bench = Bench::new();
+    let ran = bench.check(&[&index]).expect_code(1);
+    assert!(ran.stdout.contains("error[R64]"), "{}", ran.stdout);
+    is_there.store(true, Ordering::SeqCst);
+    let said = bench.json(0, &[&index]);
+    assert!(message(&said, "R67").contains("/robots.txt points to this sitemap"));
+    assert_eq!(said["summary"]["files"], 2);
+}
+
+#[test]
+fn sitemaps_that_list_many_hosts_bother_only_some() {
+    let (stranger, _) = proving(String::new);
+    // All of these are the same machine by other names, and none of them proves anything.
+    let port = stranger.port();
+    let urls = (0..150).map(|number| format!("http://127.0.{number}.2:{port}/x"));
+    let maps = site([("/s.xml", xml(urlset(urls)))]);
+    let bench = Bench::new();
+    let ran = bench
+        .check(&[&maps.url("/s.xml"), "--repeats", "1"])
+        .expect_code(1);
+    assert!(
+        ran.stderr
+            .contains("the robots.txt files of 100 hosts were asked for"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stdout.contains("150 errors"), "{}", ran.stdout);
+}
+
+#[test]
+fn what_the_server_says_of_a_file_is_compared_with_the_file() {
+    let latin = xml(urlset(["{}/"])).with("Content-Type", "x");
+    let mut latin = latin;
+    latin.headers = vec![("Content-Type".into(), "text/xml; charset=ISO-8859-1".into())];
+    let mut untyped = xml(urlset(["{}/"]));
+    untyped.headers.clear();
+    let mut zipped = compressed(urlset(["{}/"]));
+    zipped
+        .headers
+        .push(("Content-Disposition".into(), "inline".into()));
+    let mut short = xml(urlset(["{}/a", "{}/b"]));
+    short.announced = Some(10_000);
+    let site = site([
+        ("/latin.xml", latin),
+        ("/untyped.xml", untyped),
+        ("/zipped.xml", zipped),
+        ("/plain.xml.gz", xml(urlset(["{}/"]))),
+        ("/short.xml", short),
+        (
+            "/coded.xml",
+            xml(urlset(["{}/"])).with("Content-Encoding", "gzip"),
+        ),
+        ("/empty.xml", xml("")),
+        ("/page.xml", Response::linking(["/"])),
+        ("/good.xml.gz", compressed(urlset(["{}/"]))),
+    ]);
+    let check = |path: &str, code, expected: &str| {
+        let said = Bench::new().json(code, &[&site.url(path)]);
+        has(&said, expected);
+    };
+    check("/latin.xml", 0, "warning R2 /latin.xml");
+    check("/untyped.xml", 0, "note R2 /untyped.xml");
+    check("/zipped.xml", 0, "note R29 /zipped.xml");
+    check("/plain.xml.gz", 0, "note R29 /plain.xml.gz");
+    check("/short.xml", 1, "error R1 /short.xml");
+    check("/coded.xml", 0, "warning R29 /coded.xml");
+    check("/page.xml", 1, "error R4 /page.xml:2");
+    let said = Bench::new().json(1, &[&site.url("/empty.xml")]);
+    assert_eq!(said["summary"]["errors"], 1, "{said:#}");
+    let said = Bench::new().json(0, &[&site.url("/good.xml.gz")]);
+    assert_eq!(findings(&said), [""; 0]);
+}
+
+#[test]
+fn a_sitemap_that_goes_on_for_ever_is_left_at_a_bound() {
+    let blanks = format!("{}\n", " ".repeat(1023)).repeat(1024);
+    let site = site([("/big.xml", xml(blanks).repeated(usize::MAX, Duration::ZERO))]);
+    let said = Bench::new().json(1, &[&site.url("/big.xml")]);
+    has(&said, "error R28 /big.xml");
+    assert!(
+        said.to_string()
+            .contains("only its first 104857600 bytes were read"),
+        "{said:#}"
+    );
+    assert_eq!(said["files"][0]["complete"], false);
+}
+
+#[test]
+fn dates_of_files_are_compared_with_their_index() {
+    let listed = |lastmod: &str| {
+        index(["{}/s.xml"]).replace("</loc>", &format!("</loc><lastmod>{lastmod}</lastmod>"))
+    };
+    let map = xml(urlset(["{}/"])).with("Last-Modified", "Sun, 01 Feb 2026 12:00:00 GMT");
+    let site = site([
+        ("/old.xml", xml(listed("2026-01-01T12:00:00Z"))),
+        ("/new.xml", xml(listed("2026-02-01T12:00:00Z"))),
+        ("/day.xml", xml(listed("2026-02-01"))),
+        ("/s.xml", map),
+    ]);
+    let bench = Bench::new();
+    has(&bench.json(0, &[&site.url("/old.xml")]), "note R41 /s.xml");
+    for fine in ["/new.xml", "/day.xml"] {
+        assert_eq!(findings(&bench.json(0, &[&site.url(fine)])), [""; 0]);
+    }
+}
+
+#[test]
+fn listed_pages_are_asked_for_on_request() {
+    let pages = [
+        "/fine", "/moved", "/gone", "/hidden", "/shy", "/copy", "/later", "/secret",
+    ];
+    let list = urlset(pages.map(|page| format!("{{}}{page}")))
+        .replace("/later</loc>", "/later</loc><lastmod>2026-01-01</lastmod>");
+    let head = |head: &str| {
+        Response::html(format!(
+            "<!doctype html><html><head><title>x</title>{head}</head><body>x</body></html>"
+        ))
+    };
+    let site = site([
+        (
+            "/robots.txt",
+            Response::text("User-agent: *\nDisallow: /secret\n"),
+        ),
+        ("/s.xml", xml(list)),
+        ("/fine", head("<link rel=canonical href=/fine>")),
+        ("/moved", Response::redirect(301, "{}/fine")),
+        ("/hidden", head("<meta name=robots content=noindex>")),
+        ("/shy", head("").with("X-Robots-Tag", "noindex")),
+        ("/copy", head("<link rel=canonical href=/fine>")),
+        (
+            "/later",
+            head("").with("Last-Modified", "Sun, 01 Feb 2026 12:00:00 GMT"),
+        ),
+    ]);
+    let bench = Bench::new();
+    let said = bench.json(0, &[&site.url("/s.xml"), "--pages", "all"]);
+    let expected = [
+        "warning R79 /s.xml:10",
+        "warning R10 /s.xml:4",
+        "warning R10 /s.xml:5",
+        "warning R79 /s.xml:6",
+        "warning R79 /s.xml:7",
+        "warning R10 /s.xml:8",
+        "note R15 /s.xml:9",
+    ];
+    assert_eq!(findings(&said), expected);
+    assert_eq!(said["summary"]["pages"], 7);
+    let asked = targets(&site);
+    assert!(!asked.contains(&"/secret".to_owned()), "{asked:?}");
+    // Without the option no page is asked for.
+    site.clear_log();
+    let said = bench.json(0, &[&site.url("/s.xml")]);
+    assert_eq!(findings(&said), ["warning R79 /s.xml:10"]);
+    assert_eq!(targets(&site), ["/robots.txt", "/s.xml"]);
+}
+
+#[test]
+fn some_pages_are_spread_over_all_lists() {
+    let urls = |part: usize| urlset((0..100).map(move |page| format!("{{}}/{part}/{page}")));
+    let site = site([
+        ("/i.xml", xml(index(["{}/0.xml", "{}/1.xml", "{}/2.xml"]))),
+        ("/0.xml", xml(urls(0))),
+        ("/1.xml", xml(urls(1))),
+        ("/2.xml", xml(urls(2))),
+    ]);
+    let bench = Bench::new();
+    let asked = || {
+        site.clear_log();
+        let said = bench.json(0, &[&site.url("/i.xml"), "--pages", "6"]);
+        assert_eq!(said["summary"]["pages"], 6);
+        let asked = targets(&site);
+        let (_, pages) = asked.split_at(5);
+        pages.to_vec()
+    };
+    let first = asked();
+    assert_eq!(first.len(), 6);
+    for part in 0..3 {
+        let of_part = first
+            .iter()
+            .filter(|page| page.starts_with(&format!("/{part}/")));
+        assert!((1..=3).contains(&of_part.count()), "{first:?}");
+    }
+    assert_eq!(asked(), first);
+    let ran = bench
+        .check(&["--pages", "many", &site.url("/i.xml")])
+        .expect_code(2);
+    assert!(
+        ran.stderr.contains("--pages: expected a number"),
+        "{}",
+        ran.stderr
+    );
+    std::fs::write(bench.0.path().join("s.xml"), urlset(["https://h.example/"])).unwrap();
+    let mut command = bench.command(&["--pages", "3", "s.xml"]);
+    command.stdin(Stdio::null());
+    let ran = Ran::of(command).expect_code(2);
+    assert!(ran.stderr.contains("expected the URL"), "{}", ran.stderr);
+}
+
+/// Time from the end of one answer to the next request.
+fn pauses(log: &[Seen]) -> Vec<Duration> {
+    let pause = |pair: &[Seen]| {
+        pair[1]
+            .begun
+            .saturating_duration_since(pair[0].ended.unwrap())
+    };
+    log.windows(2).map(pause).collect()
+}
+
+#[test]
+fn the_host_is_spared() {
+    let answers = |robots: &str| {
+        site([
+            ("/robots.txt", Response::text(robots)),
+            ("/i.xml", xml(index(["{}/s.xml"]))),
+            ("/s.xml", xml(urlset(["{}/a"]))),
+            ("/a", Response::linking(["/"])),
+        ])
+    };
+    // As the settings have it.
+    let patient = answers("");
+    let bench = Bench::new();
+    let arguments = [
+        &patient.url("/i.xml"),
+        "--pages",
+        "all",
+        "--delay",
+        "300ms",
+        "--user-agent",
+        "probe/1.0",
+        "--header",
+        "X-Probe: yes",
+    ];
+    Ran::of(bench.command(&arguments)).expect_code(0);
+    let log = patient.log();
+    assert_eq!(log.len(), 4);
+    assert!(
+        pauses(&log)
+            .iter()
+            .all(|pause| *pause >= Duration::from_millis(290)),
+        "{log:#?}"
+    );
+    assert!(
+        log.iter()
+            .all(|seen| seen.headers["user-agent"] == "probe/1.0"
+                && seen.headers["x-probe"] == "yes")
+    );
+    assert!(log.iter().all(|seen| seen.in_flight == 1));
+    // As robots.txt has it, whatever the rate.
+    let slow = answers("User-agent: *\nCrawl-delay: 1\n");
+    bench.check(&[&slow.url("/i.xml")]).expect_code(0);
+    let log = slow.log();
+    assert_eq!(log.len(), 3);
+    assert!(
+        pauses(&log)
+            .iter()
+            .all(|pause| *pause >= Duration::from_millis(990)),
+        "{log:#?}"
+    );
+}
+
+#[test]
+fn retry_after_is_waited_for() {
+    let site = Site::start(|request| match request.target.as_str() {
+        "/s.xml" if request.earlier == 0 => Response::status(503).with("Retry-After", "1"),
+        "/s.xml" => xml(urlset([format!("http://{}/", request.headers["host"])])),
+        _ => Response::status(404),
+    });
+    let bench = Bench::new();
+    let mut command = bench.command(&[&site.url("/s.xml"), "--rate", "unlimited"]);
+    command
+        .env("ARPENT_MAX_TRIES", "2")
+        .env("ARPENT_RETRY_DELAYS", "0s");
+    Ran::of(command).expect_code(0);
+    let log = site.log();
+    assert_eq!(log.len(), 3);
+    assert!(pauses(&log)[1] >= Duration::from_millis(990), "{log:#?}");
+}
+
+#[test]
+fn robots_txt_is_obeyed_by_name_and_judges_for_everybody() {
+    let robots = "User-agent: arpent\nDisallow: /kept\n\nUser-agent: *\nDisallow: /b\n";
+    let site = site([
+        ("/robots.txt", Response::text(robots)),
+        ("/kept.xml", xml(urlset(["{}/a"]))),
+        ("/s.xml", xml(urlset(["{}/kept/a", "{}/b"]))),
+    ]);
+    let bench = Bench::new();
+    let said = bench.json(1, &[&site.url("/kept.xml")]);
+    assert_eq!(findings(&said), ["error R79 /kept.xml"]);
+    assert_eq!(targets(&site), ["/robots.txt"]);
+    let said = bench.json(0, &[&site.url("/s.xml")]);
+    assert_eq!(findings(&said), ["warning R79 /s.xml:4"]);
+    // Under another name it may be read.
+    let said = bench.json(0, &[&site.url("/kept.xml"), "--user-agent", "probe/1.0"]);
+    assert_eq!(findings(&said), [""; 0]);
+}
+
+#[test]
+fn what_does_not_answer_ends_with_a_code_of_its_own() {
+    let gone = Site::start(|_| Response::status(404));
+    let silent = gone.url("/sitemap.xml");
+    drop(gone);
+    let broken = Site::start(|_| Response::status(500));
+    let bench = Bench::new();
+    let said = bench.json(5, &[&silent]);
+    assert_eq!(findings(&said), ["error R72 /sitemap.xml"]);
+    let said = bench.json(5, &[&broken.url("/")]);
+    assert!(message(&said, "R72").contains("robots.txt"), "{said:#}");
+    // The others are checked all the same.
+    let good = site([("/s.xml", xml(urlset(["{}/"])))]);
+    let said = bench.json(5, &[&silent, &good.url("/s.xml")]);
+    assert_eq!(files(&said)[1].3, 200);
+    let ran = bench
+        .check(&["https://user:secret@h.example/"])
+        .expect_code(2);
+    assert!(!ran.stderr.contains("secret"), "{}", ran.stderr);
+}
+
+#[test]
+fn files_and_urls_are_one_set() {
+    let site = site([(
+        "/s.xml",
+        xml(urlset(["{}/a"]).replace("</loc>", "</loc><priority>0.5</priority>")),
+    )]);
+    let bench = Bench::new();
+    let local = urlset([site.url("/a")]);
+    std::fs::write(bench.0.path().join("local.xml"), local).unwrap();
+    let said = bench.json(0, &["local.xml", &site.url("/s.xml")]);
+    has(&said, "warning R26 /s.xml:3");
+    assert_eq!(said["files"][0]["file"], "local.xml");
+    assert_eq!(said["files"][0]["url"], Value::Null);
+    assert_eq!(said["files"][1]["file"], site.url("/s.xml"));
+}
+
+#[test]
+fn private_addresses_are_not_reached_from_a_public_name() {
+    let inside = Site::start(|_| xml(urlset(["http://h.example/"])));
+    // A name of the public kind that somebody pointed at this machine is asked for as a public one.
+    let maps = site([(
+        "/i.xml",
+        xml(index([format!(
+            "http://169.254.169.254:{}/s.xml",
+            inside.port()
+        )])),
+    )]);
+    let said = Bench::new().json(1, &[&maps.url("/i.xml")]);
+    has(&said, "error R40 /i.xml:3");
+    assert!(
+        said.to_string().contains("cloud metadata address"),
+        "{said:#}"
+    );
+}
+
+#[test]
+fn a_signal_ends_it_with_what_was_found() {
+    let site = Site::start(|request| {
+        let origin = format!("http://{}", request.headers["host"]);
+        match request.target.as_str() {
+            "/robots.txt" => Response::text("User-agent: *\nCrawl-delay: 600\n"),
+            _ => xml(index([format!("{origin}/next.xml")])),
+        }
+    });
+    let bench = Bench::new();
+    let mut command = bench.command(&["--format", "json", &site.url("/i.xml")]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    // It waits for its turn once it knows the delay.
+    while site.log().is_empty() {
+        std::thread::yield_now();
+    }
+    let sent = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("stopped: "), "{stderr}");
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(said["summary"]["entries"], 0);
+}
