@@ -68,6 +68,8 @@ pub(crate) struct Attendant {
     signals: Signals,
     stop: Stop,
     abort_at: Option<Instant>,
+    /// Servers are asked: what is said of a stop speaks of requests.
+    sends_requests: bool,
 }
 
 impl Attendant {
@@ -81,7 +83,14 @@ impl Attendant {
             signals: Signals::listen()?,
             stop: Stop::default(),
             abort_at: None,
+            sends_requests: true,
         })
+    }
+
+    /// The same for work that waits for no answer of a server.
+    pub(crate) fn of_work_without_requests(mut self) -> Self {
+        self.sends_requests = false;
+        self
     }
 
     /// Stops the work when a signal came.
@@ -131,12 +140,17 @@ impl Attendant {
         match self.stop.obey(signal) {
             Reaction::Stopping => {
                 self.abort_at = Some(Instant::now() + STOP_GRACE);
-                self.output
-                    .say("stopping: no new requests; a second signal drops those in flight");
+                self.output.say(if self.sends_requests {
+                    "stopping: no new requests; a second signal drops those in flight"
+                } else {
+                    "stopping; a second signal does not wait"
+                });
             }
-            Reaction::Aborting => self
-                .output
-                .say("stopping now: requests in flight are dropped"),
+            Reaction::Aborting => self.output.say(if self.sends_requests {
+                "stopping now: requests in flight are dropped"
+            } else {
+                "stopping now"
+            }),
             Reaction::Dying => {
                 self.output.hide();
                 self.output.error("ended at once by a third signal");
@@ -151,8 +165,11 @@ impl Attendant {
             && !self.stop.shutdown.is_aborting()
         {
             self.stop.shutdown.abort();
-            self.output
-                .say("requests in flight did not end in time and are dropped");
+            self.output.say(if self.sends_requests {
+                "requests in flight did not end in time and are dropped"
+            } else {
+                "stopping now: the work did not end in time"
+            });
         }
     }
 }
@@ -167,6 +184,7 @@ pub(crate) struct ProgressView {
     speed: Speed,
     lines: Lines,
     site_is_told: bool,
+    resume_is_told: bool,
     notices_told: usize,
 }
 
@@ -180,6 +198,7 @@ impl ProgressView {
             speed: Speed::default(),
             lines: Lines::default(),
             site_is_told: false,
+            resume_is_told: false,
             notices_told: 0,
         }
     }
@@ -231,13 +250,15 @@ impl Watched for ProgressView {
                 "crawling {} and everything below it{written_as}",
                 site.url()
             ));
-            if let Some(resumed) = progress.resumed {
-                output.say(&format!(
-                    "going on with the run that was not finished: {} known, {} waiting",
-                    human::count(resumed.known, "URL"),
-                    human::number(resumed.queued)
-                ));
-            }
+        }
+        // Known a moment later: the state is opened in between.
+        if let Some(resumed) = progress.resumed.filter(|_| !self.resume_is_told) {
+            self.resume_is_told = true;
+            output.say(&format!(
+                "going on with the run that was not finished: {} known, {} waiting",
+                human::count(resumed.known, "URL"),
+                human::number(resumed.queued)
+            ));
         }
         self.say_notices(&progress.notices, output);
     }

@@ -10,7 +10,7 @@ use crawler::{
     store::{StoreError, StoreErrorKind},
 };
 
-use crate::{panicked::Panicked, settings::SettingsError, signal::StopSignal};
+use crate::{human, panicked::Panicked, settings::SettingsError, signal::StopSignal};
 
 /// How a process of arpent ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,7 +160,8 @@ pub(crate) struct SiteDown;
 /// An input of a strict build has lines or values that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{lines} lines and {values} values of the inputs cannot be used, and strict says that all must be; nothing is published"
+    "{} and {} of the inputs cannot be used; nothing is published, because of --strict",
+    human::count(*lines, "line"), human::count(*values, "value")
 )]
 pub(crate) struct FaultyInput {
     /// Lines that would be left out.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use tracing::level_filters::LevelFilter;
+use tracing::{Level, Metadata, level_filters::LevelFilter};
 use tracing_subscriber::{
     filter::Targets,
     fmt::MakeWriter,
@@ -211,13 +211,30 @@ impl Output {
         let filter = Targets::new()
             .with_default(level)
             .with_targets(BELOW.map(|name| (name, below)));
-        let lines = tracing_subscriber::fmt::layer()
-            .with_ansi(false)
-            .with_writer(self.clone());
+        let lines = tracing_subscriber::fmt::layer().with_ansi(false);
+        let lines = if level <= LevelFilter::WARN {
+            // Nobody asked for a log: what it says is talk like any other.
+            lines
+                .without_time()
+                .with_level(false)
+                .with_target(false)
+                .with_writer(Log {
+                    output: self.clone(),
+                    is_talk: true,
+                })
+                .with_filter(filter)
+                .boxed()
+        } else {
+            lines
+                .with_writer(Log {
+                    output: self.clone(),
+                    is_talk: false,
+                })
+                .with_filter(filter)
+                .boxed()
+        };
         // Only a second call could fail, and then the first one holds.
-        let _ = tracing_subscriber::registry()
-            .with(lines.with_filter(filter))
-            .try_init();
+        let _ = tracing_subscriber::registry().with(lines).try_init();
         let output = self.clone();
         std::panic::set_hook(Box::new(move |panic| {
             let place = panic
@@ -275,10 +292,20 @@ impl Output {
     }
 }
 
+/// The way of the log to stderr.
+#[derive(Debug, Clone)]
+struct Log {
+    output: Output,
+    /// Lines are said as `warning: ...` and `error: ...`, not written as they are.
+    is_talk: bool,
+}
+
 /// One event of the log on its way to stderr: written when it is complete.
 #[derive(Debug)]
-pub(crate) struct LogLine {
+struct LogLine {
     output: Output,
+    /// As what it is said; `None` when it is written as it is.
+    kind: Option<Kind>,
     text: Vec<u8>,
 }
 
@@ -296,18 +323,33 @@ impl Write for LogLine {
 impl Drop for LogLine {
     fn drop(&mut self) {
         let text = String::from_utf8_lossy(&self.text);
-        let line = escape(text.trim_end_matches('\n'));
-        Output::write_talk(&shorten(&line, MAX_TALK), &self.output.screen());
+        let line = text.trim_end_matches('\n');
+        match self.kind {
+            Some(kind) => self.output.talk(kind, line),
+            None => Output::write_talk(&shorten(&escape(line), MAX_TALK), &self.output.screen()),
+        }
     }
 }
 
-impl<'a> MakeWriter<'a> for Output {
+impl<'a> MakeWriter<'a> for Log {
     type Writer = LogLine;
 
     fn make_writer(&'a self) -> LogLine {
         LogLine {
-            output: self.clone(),
+            output: self.output.clone(),
+            kind: self.is_talk.then_some(Kind::Plain),
             text: Vec::new(),
         }
+    }
+
+    fn make_writer_for(&'a self, event: &Metadata<'_>) -> LogLine {
+        let kind = match *event.level() {
+            Level::ERROR => Kind::Error,
+            Level::WARN => Kind::Warning,
+            _ => Kind::Plain,
+        };
+        let mut line = self.make_writer();
+        line.kind = self.is_talk.then_some(kind);
+        line
     }
 }

@@ -79,7 +79,7 @@ impl Outcome {
             Self::Refused => "not published, the old sitemaps stand",
             Self::Unreachable => "could not be crawled",
             Self::Busy => "busy",
-            Self::Settings => "the settings do not work here",
+            Self::Settings => "not begun: a setting, or what it names, cannot be used",
             Self::Interrupted => {
                 "interrupted, nothing published; the same command goes on from here"
             }
@@ -90,11 +90,17 @@ impl Outcome {
 
 /// Everything that is told of one site. The serialised fields are the line of JSON.
 #[derive(Debug, Clone, Serialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of a run, each told in words of its own"
+)]
 pub(crate) struct Summary {
     /// The site's directory as a URL, or the start URL while the site is not known.
     pub(crate) site: String,
     /// How it ended.
     pub(crate) outcome: Outcome,
+    #[serde(skip)]
+    is_build: bool,
     /// Known URLs: the sum of the next four.
     known: u64,
     listed: u64,
@@ -146,6 +152,9 @@ pub(crate) struct Summary {
     /// Whether a set stood there before.
     #[serde(skip)]
     pub(crate) has_old_set: bool,
+    /// Whether links were followed; otherwise nobody knows what no page leads to.
+    #[serde(skip)]
+    followed_links: bool,
     /// What ended the run before everything was decided, as a sentence.
     #[serde(skip)]
     pub(crate) stopped_by: Option<String>,
@@ -250,6 +259,8 @@ struct FileLine {
 struct SeedLine {
     /// Read to the end.
     read: u64,
+    /// Of these, those that were not fetched again, because their index says that they did not change.
+    kept: u64,
     /// Published by arpent itself, so they were not read.
     own: u64,
     /// Not read yet.
@@ -283,6 +294,7 @@ impl From<&Tally> for SeedLine {
         });
         Self {
             read: tally.read,
+            kept: tally.kept,
             own: tally.own,
             waiting: tally.waiting,
             troubled: tally.troubled,
@@ -308,6 +320,7 @@ impl Summary {
         Self {
             site: start.to_owned(),
             outcome: Outcome::Internal,
+            is_build: false,
             known: 0,
             listed: 0,
             excluded: BTreeMap::new(),
@@ -332,8 +345,17 @@ impl Summary {
             output: None,
             state: None,
             has_old_set: false,
+            followed_links: true,
             stopped_by: None,
             notices: Vec::new(),
+        }
+    }
+
+    /// The same for a site that is built from inputs.
+    pub(crate) fn of_build(base_url: &str) -> Self {
+        Self {
+            is_build: true,
+            ..Self::new(base_url)
         }
     }
 
@@ -341,6 +363,7 @@ impl Summary {
     pub(crate) fn set_asked(&mut self, config: &Config) {
         self.written_as = config.written_as.as_ref().map(ToString::to_string);
         self.ignored = config.ignore.words().collect();
+        self.followed_links = config.discover.links;
     }
 
     /// The site is known.
@@ -453,6 +476,8 @@ impl Summary {
     fn ending(&self) -> &'static str {
         match self.outcome {
             Outcome::Refused if !self.has_old_set => "not published",
+            // A build reads its inputs from their beginning again.
+            Outcome::Interrupted if self.is_build => "interrupted, nothing published",
             outcome => outcome.text(),
         }
     }
@@ -497,19 +522,18 @@ impl Summary {
         self.add_seeds(lines);
         if self.duplicates > 0 {
             lines.push(format!(
-                "  {} of the listed pages repeat another one byte for byte; a canonical link would say which counts",
-                human::number(self.duplicates)
+                "  {} of the listed pages {} another one byte for byte; a canonical link would say which counts",
+                human::number(self.duplicates),
+                if self.duplicates == 1 { "repeats" } else { "repeat" }
             ));
         }
     }
 
     fn add_input(&self, input: &InputLine, took: Duration, lines: &mut Vec<String>) {
-        let read = [(input.entries, "entries"), (input.files, "files")]
-            .into_iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{} {what}", human::number(count)))
-            .collect::<Vec<_>>()
-            .join(" and ");
+        let entries = (input.entries > 0 || input.files == 0).then(|| entries(input.entries));
+        let files = (input.files > 0).then(|| human::count(input.files, "file"));
+        let read: Vec<String> = entries.into_iter().chain(files).collect();
+        let read = read.join(" and ");
         lines.push(format!(
             "  {} listed of {} known; {read} read in {} ({})",
             human::number(self.listed),
@@ -520,9 +544,9 @@ impl Summary {
         let parts = [
             (
                 input.repeated,
-                "entry",
-                "entries",
-                "for a URL that has a better one",
+                "entry that repeats",
+                "entries that repeat",
+                "the URL of another, of which the better one counts",
             ),
             (
                 input.outside,
@@ -566,9 +590,20 @@ impl Summary {
 
     fn add_seeds(&self, lines: &mut Vec<String>) {
         if self.orphans > 0 {
+            let why = if self.followed_links {
+                "no page leads to them"
+            } else {
+                "links were not followed"
+            };
             lines.push(format!(
-                "  {} known by sitemaps, feeds or lists only: no page leads to them",
+                "  {} known by sitemaps, feeds or lists only: {why}",
                 human::count(self.orphans, "URL")
+            ));
+        }
+        if self.seeds.kept > 0 {
+            lines.push(format!(
+                "  {} not fetched again: the index says that nothing changed",
+                human::count(self.seeds.kept, "sitemap")
             ));
         }
         if self.seeds.own > 0 {
@@ -587,14 +622,19 @@ impl Summary {
             return;
         }
         lines.push(format!(
-            "  {} of sitemaps, feeds and lists:",
-            human::count(self.seeds.troubled, "problem")
+            "  {} with a problem:",
+            match self.seeds.troubled {
+                1 => "1 sitemap, feed or list".to_owned(),
+                many => format!("{} sitemaps, feeds and lists", human::number(many)),
+            }
         ));
         let shown = self.report.seeds.troubles.iter().take(MAX_SEEDS_SHOWN);
         let before = lines.len();
         lines.extend(shown.filter_map(|document| {
             let trouble = document.trouble()?;
-            Some(format!("    {} {trouble}", document.name))
+            let named_by = document.named_by.as_deref();
+            let named_by = named_by.map_or_else(String::new, |by| format!(", named by {by}"));
+            Some(format!("    {} {trouble}{named_by}", document.name))
         }));
         let more = self
             .seeds
@@ -635,15 +675,10 @@ impl Summary {
             .unwrap_or(0);
         for file in shown() {
             let word = if file.changed { verb } else { "unchanged" };
-            let entries = if file.entries == 1 {
-                "entry"
-            } else {
-                "entries"
-            };
             lines.push(format!(
-                "    {:<width$}  {} {entries}, {word}",
+                "    {:<width$}  {}, {word}",
                 file.name,
-                human::number(file.entries)
+                entries(file.entries)
             ));
         }
         if self.files.len() > MAX_FILES_SHOWN {
@@ -653,6 +688,11 @@ impl Summary {
             ));
         }
     }
+}
+
+fn entries(count: u64) -> String {
+    let noun = if count == 1 { "entry" } else { "entries" };
+    format!("{} {noun}", human::number(count))
 }
 
 fn with_texts(reasons: &BTreeMap<&'static str, u64>) -> Vec<(u64, &'static str, &'static str)> {
@@ -719,6 +759,7 @@ mod tests {
         report.orphans = 2;
         report.seeds = Tally {
             read: 3,
+            kept: 1,
             troubled: 1,
             troubles: vec![news],
             ..Tally::default()
@@ -778,7 +819,7 @@ mod tests {
                 r#""duration_s":123.457,"bytes_in":12900000,"as":null,"ignored":[],"robots_txt":["#,
                 r#"{"url":"https://www.example.com/robots.txt","#,
                 r#""line":"Sitemap: https://www.example.com/docs/sitemap.xml","required":false,"present":false}],"#,
-                r#""orphans":2,"seeds":{"read":3,"own":0,"waiting":0,"#,
+                r#""orphans":2,"seeds":{"read":3,"kept":1,"own":0,"waiting":0,"#,
                 r#""troubled":1,"troubles":[{"name":"https://www.example.com/news.xml","problem":"gone","#,
                 r#""detail":"status 404","named_by":"https://www.example.com/robots.txt"}]}}"#
             )
@@ -833,6 +874,28 @@ mod tests {
     }
 
     #[test]
+    fn a_build_counts_what_it_read() {
+        let check = |entries: u64, files: u64, expected: &str| {
+            let mut summary = summary();
+            summary.set_loaded(&Loaded {
+                entries,
+                files,
+                ..Loaded::default()
+            });
+            let text = summary.text().join("\n");
+            assert!(
+                text.contains(&format!(" known; {expected} read in ")),
+                "{text}"
+            );
+        };
+        check(0, 0, "0 entries");
+        check(1, 0, "1 entry");
+        check(0, 1, "1 file");
+        check(2, 0, "2 entries");
+        check(1, 3, "1 entry and 3 files");
+    }
+
+    #[test]
     fn a_build_tells_what_its_inputs_were() {
         let mut summary = summary();
         summary.set_loaded(&Loaded {
@@ -843,7 +906,7 @@ mod tests {
             repeated: 3,
             files: 0,
             bytes: 12_345,
-            notices: Vec::new(),
+            ..Loaded::default()
         });
         let json = summary.json().unwrap();
         let input = concat!(
@@ -854,7 +917,7 @@ mod tests {
         let text = summary.text().join("\n");
         for words in [
             "1,234 listed of 1,494 URLs known; 1,500 entries read in 2 min 3 s (12.1 KiB)\n",
-            "  3 entries for a URL that has a better one\n",
+            "  3 entries that repeat the URL of another, of which the better one counts\n",
             "  1 line that cannot be used, left out\n",
             "  2 values that cannot be used, left out\n",
         ] {
@@ -879,8 +942,9 @@ https://www.example.com/docs/: published, but partial
   7 not reached
   max_pages = 1400 was reached
   2 URLs known by sitemaps, feeds or lists only: no page leads to them
-  1 problem of sitemaps, feeds and lists:
-    https://www.example.com/news.xml answered 404 or 410 (status 404)
+  1 sitemap not fetched again: the index says that nothing changed
+  1 sitemap, feed or list with a problem:
+    https://www.example.com/news.xml does not exist (status 404), named by https://www.example.com/robots.txt
   2 files in sitemaps/https_www.example.com_docs: 1 written, 1 unchanged, 1 dropped
     sitemap.xml          1 entry, written
     sitemap-root.xml.gz  1,234 entries, unchanged
@@ -905,7 +969,7 @@ https://www.example.com/docs/: published, but partial
                 r#"{"site":"https://example.com/","outcome":"unreachable","known":0,"listed":0,"excluded":{},"#,
                 r#""failed":0,"queued":0,"fetched":0,"not_modified":0,"files":[],"duration_s":0.0,"bytes_in":0,"#,
                 r#""as":null,"ignored":[],"robots_txt":[],"#,
-                r#""orphans":0,"seeds":{"read":0,"own":0,"waiting":0,"troubled":0,"troubles":[]}}"#
+                r#""orphans":0,"seeds":{"read":0,"kept":0,"own":0,"waiting":0,"troubled":0,"troubles":[]}}"#
             )
         );
     }
@@ -968,6 +1032,16 @@ https://www.example.com/docs/: published, but partial
         }
         check(true, "not published, the old sitemaps stand");
         check(false, "not published");
+    }
+
+    #[test]
+    fn without_links_nobody_knows_what_no_page_leads_to() {
+        let mut config = Config::default();
+        config.discover.links = false;
+        let mut summary = summary();
+        summary.set_asked(&config);
+        let told = "  2 URLs known by sitemaps, feeds or lists only: links were not followed";
+        assert!(summary.text().contains(&told.to_owned()));
     }
 
     #[test]

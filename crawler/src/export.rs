@@ -18,7 +18,7 @@ mod trust;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, ops::ControlFlow};
+use std::{borrow::Cow, collections::BTreeMap, ops::ControlFlow};
 
 use jiff::{Timestamp, ToSpan as _};
 use sitemap_core::{Loc, UrlEntry, extension::News};
@@ -30,7 +30,7 @@ use self::{
 };
 use crate::{
     config::Extensions,
-    page::{Outcome, PageRecord, RunId, State},
+    page::{Outcome, PageFacts, PageRecord, RunId, State},
     robots::Rules,
     runs,
     store::{Commit, LedgerEntry, Rejudged, Store, StoreError, change_in_chunks},
@@ -77,6 +77,8 @@ impl Listed<'_> {
     pub fn news_entry(&self) -> Option<UrlEntry> {
         let mut entry = UrlEntry::new(self.entry.loc.clone());
         entry.lastmod.clone_from(&self.entry.lastmod);
+        // Whatever is said of a page is said wherever it is listed (R26).
+        (entry.changefreq, entry.priority) = (self.entry.changefreq, self.entry.priority);
         entry.extensions.set_news(self.news.clone()?).ok()?;
         Some(entry)
     }
@@ -205,20 +207,31 @@ impl Export {
         }
         let written = written(self.stand_in.as_ref(), key)?;
         let mut entry = UrlEntry::new(Loc::parse(written.as_str()).ok()?);
-        let mut values = &BTreeMap::new();
+        let mut values = Cow::Owned(BTreeMap::new());
         if let Some(facts) = record.facts() {
             entry.lastmod = self.lastmod(key, facts, known);
-            values = &facts.selected_values;
+            values = self.values(facts);
         }
         if let Some(Outcome::Given(given)) = &record.outcome {
             entry.lastmod.clone_from(&given.lastmod);
             entry.changefreq = given.changefreq;
             entry.priority = given.priority;
             entry.extensions.clone_from(&given.extensions);
-            values = &given.fields;
+            values = Cow::Borrowed(&given.fields);
         }
-        self.rules.apply(key, values, &mut entry);
+        self.rules.apply(key, &values, &mut entry);
         Some((written, entry))
+    }
+
+    /// What was selected on a page for elements of own namespaces, as readers are shown it.
+    fn values<'a>(&self, facts: &'a PageFacts) -> Cow<'a, BTreeMap<String, String>> {
+        let Some(stand_in) = &self.stand_in else {
+            return Cow::Borrowed(&facts.selected_values);
+        };
+        let shown = facts.selected_values.iter();
+        let shown =
+            shown.filter_map(|(name, text)| Some((name.clone(), stand_in.shown_text(text)?)));
+        Cow::Owned(shown.collect())
     }
 
     /// Makes the ledger remember what was just published.

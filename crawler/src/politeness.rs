@@ -31,7 +31,10 @@ use std::{
 
 use tokio::time::Instant;
 
-use crate::{config::PolitenessConfig, url_key::HostKey};
+use crate::{
+    config::PolitenessConfig,
+    url_key::{HostKey, Origin},
+};
 
 use self::{
     host::{Answer, HostClocks},
@@ -244,17 +247,18 @@ impl Politeness {
         }
     }
 
-    /// robots.txt asks for this `Crawl-delay` (`None` or zero: for none). It holds for every request to
-    /// the host from now on.
-    pub fn set_crawl_delay(&mut self, host: &HostKey, delay: Option<Duration>) {
+    /// robots.txt of `origin` asks for this `Crawl-delay` (`None` or zero: for none). The largest that an
+    /// origin of the host asks for holds for every request to the host from now on.
+    pub fn set_crawl_delay(&mut self, origin: &Origin, delay: Option<Duration>) {
+        let host = HostKey::new(&origin.host);
         let delay = delay.filter(|delay| !delay.is_zero());
-        match self.hosts.get_mut(host) {
-            Some(known) => known.clocks.set_crawl_delay(delay),
+        match self.hosts.get_mut(&host) {
+            Some(known) => known.clocks.set_crawl_delay(origin, delay),
             None if delay.is_some() => {
                 let mut clocks = HostClocks::default();
-                clocks.set_crawl_delay(delay);
+                clocks.set_crawl_delay(origin, delay);
                 self.hosts.insert(
-                    host.clone(),
+                    host,
                     Host {
                         clocks,
                         limiter: None,

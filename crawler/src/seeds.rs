@@ -7,6 +7,7 @@
 //! robots.txt, pages, lists -> Document (waiting) -> its bytes -> read -> batches of URLs -> Document (read, failed ...)
 //! ```
 
+mod kept;
 mod list;
 mod own;
 mod read;
@@ -17,9 +18,13 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
+    kept::{
+        KEPT_LIFETIME, KEPT_MARGIN, KeptDocuments, MAX_KEPT_BYTES, MAX_KEPT_BYTES_IN_ALL, pack,
+        unpack,
+    },
     list::{MAX_LIST_BYTES, SeedList, SeedListError},
     own::{MAX_OWN_FILES, OwnFiles},
-    read::{Batch, MAX_UNPACKED_BYTES, Reading, read},
+    read::{Batch, IndexedDocument, MAX_UNPACKED_BYTES, Reading, read},
 };
 use crate::{
     page::{RunId, Via},
@@ -122,21 +127,23 @@ macro_rules! problems {
 
 problems! {
     /// 404 or 410.
-    Gone = "gone", "answered 404 or 410";
+    Gone = "gone", "does not exist";
     /// 5xx or 429 after all tries.
-    ServerError = "server-error", "answered 5xx or 429";
+    ServerError = "server-error", "could not be fetched: its server is in trouble";
     /// Another status than 200.
     BadStatus = "bad-status", "did not answer 200";
     /// No answer after all tries.
     NetworkError = "network-error", "could not be fetched: network error or time-out";
     /// robots.txt of its origin disallows it.
-    RobotsDisallowed = "robots-disallowed", "disallowed by robots.txt";
+    RobotsDisallowed = "robots-disallowed", "is disallowed by robots.txt";
     /// robots.txt of its origin cannot be read.
-    RobotsUnreachable = "robots-unreachable", "robots.txt of its host could not be read";
+    RobotsUnreachable = "robots-unreachable", "was not read, because robots.txt of its host could not be read";
+    /// It must not be contacted: a private address, or production itself while its copy is crawled.
+    Forbidden = "forbidden", "must not be fetched";
     /// It redirects in a loop, too often, or nowhere.
     BadRedirect = "bad-redirect", "redirects in a loop, too often or nowhere";
     /// Its host asks not to be contacted now, or does not answer any more.
-    HostClosed = "host-closed", "its host gets no further request in this run";
+    HostClosed = "host-closed", "was not read: its host gets no further request in this run";
     /// It is something else, e.g. an HTML page.
     NotASitemap = "not-a-sitemap", "is no sitemap, feed or list";
     /// It ends before its end.
@@ -146,7 +153,7 @@ problems! {
     /// It cannot be read any further.
     Damaged = "damaged", "cannot be read to its end; what came before was read";
     /// Its content coding is unknown or broken.
-    Undecodable = "undecodable", "its content coding cannot be decoded";
+    Undecodable = "undecodable", "has a content coding that cannot be decoded";
     /// An index that is behind more indexes than are followed.
     TooDeep = "too-deep", "stands behind too many indexes, what it names was not read";
     /// An index that names itself, or an index that led to it.
@@ -174,6 +181,7 @@ impl SeedProblem {
             Self::Gone
             | Self::BadStatus
             | Self::RobotsDisallowed
+            | Self::Forbidden
             | Self::BadRedirect
             | Self::NotASitemap
             | Self::TooLarge
@@ -204,6 +212,13 @@ pub struct Document {
     /// Number of the index that names it; [`Document::named_by`] is then left to whoever reads all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<usize>,
+    /// What an index on the site itself says of its last change, word for word; only such a document is kept
+    /// for later runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lastmod: Option<String>,
+    /// Whether it is read from the copy that an earlier run kept, because it did not change since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_kept: bool,
     /// What names it, for people: robots.txt, an index, a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub named_by: Option<String>,
@@ -231,6 +246,8 @@ impl Document {
             level: 0,
             depth,
             parent: None,
+            lastmod: None,
+            is_kept: false,
             named_by: None,
             problem: None,
             detail: None,
@@ -327,6 +344,8 @@ fn corrupt(name: &str, text: &str) -> StoreError {
 pub struct Tally {
     /// Read to the end.
     pub read: u64,
+    /// Of these, those that were not fetched again: their index says that they did not change.
+    pub kept: u64,
     /// Published by arpent itself.
     pub own: u64,
     /// Not read yet.
@@ -356,7 +375,10 @@ impl Tally {
             document.named_by = document.named_by.or_else(|| parent.cloned());
             match document.state {
                 DocumentState::Waiting => tally.waiting += 1,
-                DocumentState::Read => tally.read += 1,
+                DocumentState::Read => {
+                    tally.read += 1;
+                    tally.kept += u64::from(document.is_kept);
+                }
                 DocumentState::Own => tally.own += 1,
                 DocumentState::Absent | DocumentState::Failed => {}
             }

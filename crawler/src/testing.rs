@@ -20,8 +20,8 @@ use crate::{
     },
     page::{BodyEnd, PageFacts, PageRecord, Reason, RunId},
     store::{
-        Commit, Gave, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store, StoreError,
-        StoreErrorKind, Version, VisitPage,
+        Commit, Gave, KeptDocument, KeptNote, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store,
+        StoreError, StoreErrorKind, Version, VisitPage,
     },
     url_key::UrlKey,
 };
@@ -263,10 +263,13 @@ impl Fetch for FixtureSite {
             let wish = sink.head(&head);
             if wish == BodyWish::Stop {
                 end = BodyEnd::Skipped;
-            } else if page.body.len() as u64 > request.max_body_bytes {
-                end = BodyEnd::TooLarge;
             } else {
-                for chunk in page.body.chunks(1_000) {
+                let most = usize::try_from(request.max_body_bytes).unwrap_or(usize::MAX);
+                if page.body.len() > most {
+                    end = BodyEnd::TooLarge;
+                }
+                let wanted = page.body.split_at(most.min(page.body.len())).0;
+                for chunk in wanted.chunks(1_000) {
                     if sink.chunk(chunk) == BodyWish::Stop {
                         end = BodyEnd::Skipped;
                         break;
@@ -451,6 +454,14 @@ impl<S: Store> Store for FailingStore<S> {
 
     fn visit_ledger(&self, visit: &mut dyn FnMut(&UrlKey, LedgerEntry)) -> Result<(), StoreError> {
         self.inner.visit_ledger(visit)
+    }
+
+    fn kept(&self, key: &UrlKey) -> Result<Option<KeptDocument>, StoreError> {
+        self.inner.kept(key)
+    }
+
+    fn visit_kept(&self, visit: &mut dyn FnMut(&UrlKey, KeptNote)) -> Result<(), StoreError> {
+        self.inner.visit_kept(visit)
     }
 
     fn value(&self, name: &str) -> Result<Option<String>, StoreError> {

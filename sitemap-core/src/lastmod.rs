@@ -12,8 +12,11 @@ use jiff::{
     tz::Offset,
 };
 
-/// Digits of a fraction of a second, the resolution of an instant here.
-const MAX_FRACTION_DIGITS: usize = 9;
+/// Digits of a fraction of a second that count: the resolution of an instant here.
+const NANOSECOND_DIGITS: usize = 9;
+
+/// Digits of a fraction of a second. The note and the schema ask for one or more; no clock has as many, and a value stays short.
+const MAX_FRACTION_DIGITS: usize = 32;
 
 /// The largest distance from UTC that the schema accepts (XML Schema part 2, section 3.2.7.3), in minutes.
 const MAX_OFFSET_MINUTES: i32 = 14 * 60;
@@ -71,7 +74,7 @@ pub enum LastModError {
 }
 
 impl LastMod {
-    /// Checks a text: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm:ss`, a fraction of up to nine digits if need be, and `Z` or `±hh:mm`.
+    /// Checks a text: `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm:ss`, a fraction if need be, and `Z` or `±hh:mm`.
     ///
     /// # Errors
     /// [`LastModError`] says which rule of the W3C note or of the schema the text breaks.
@@ -115,15 +118,16 @@ impl LastMod {
         }
     }
 
-    /// The last instant of a year, a month or a minute, which W3C date-time knows, but the schema refuses; `None` for anything else.
-    pub(crate) fn vague_instant(text: &str) -> Option<Timestamp> {
+    /// The first and the last instant of a year, a month or a minute, which W3C date-time knows, but the schema refuses; `None` for
+    /// anything else.
+    pub(crate) fn vague_span(text: &str) -> Option<(Timestamp, Timestamp)> {
         if parse_form(text).err() != Some(LastModError::Precision) {
             return None;
         }
-        let ends: &[&str] = match text.len() {
-            4 => &["-12-31"],
-            7 => &["-31", "-30", "-29", "-28"],
-            _ => &[":59"],
+        let (start, ends): (_, &[&str]) = match text.len() {
+            4 => ("-01-01T00:00:00Z", &["-12-31"]),
+            7 => ("-01T00:00:00Z", &["-31", "-30", "-29", "-28"]),
+            _ => (":00", &[":59"]),
         };
         // The zone of a time stands behind its minute.
         let (head, zone) = text
@@ -132,7 +136,18 @@ impl LastMod {
         let last = ends
             .iter()
             .find_map(|end| Self::parse(&format!("{head}{end}{zone}")).ok())?;
-        Some(last.latest_instant())
+        let first = Self::parse(&format!("{head}{start}{zone}")).ok()?;
+        Some((first.latest_instant(), last.latest_instant()))
+    }
+
+    /// The first and the last instant that the value can mean, in UTC.
+    pub(crate) fn span(&self) -> (Timestamp, Timestamp) {
+        let is_day = !self.text.contains('T');
+        let first = Self::parse(&format!("{}T00:00:00Z", self.text));
+        match first {
+            Ok(first) if is_day => (first.latest, self.latest),
+            Ok(_) | Err(_) => (self.latest, self.latest),
+        }
     }
 
     /// The value as it stands in a file.
@@ -314,7 +329,7 @@ impl Digits<'_> {
             .fold(0, |number, digit| number * 10 + u16::from(digit - b'0')))
     }
 
-    /// One to nine digits behind the point, as nanoseconds.
+    /// The digits behind the point as nanoseconds; what is finer counts for nothing.
     fn fraction(&mut self) -> Result<i32, LastModError> {
         let width = self
             .0
@@ -327,7 +342,7 @@ impl Digits<'_> {
         let (field, rest) = self.0.split_at(width);
         self.0 = rest;
         let mut nanoseconds = 0;
-        for position in 0..MAX_FRACTION_DIGITS {
+        for position in 0..NANOSECOND_DIGITS {
             nanoseconds = nanoseconds * 10
                 + field
                     .get(position)

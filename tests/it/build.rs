@@ -283,6 +283,23 @@ fn what_cannot_be_used_is_told_by_its_line_and_left_out() {
 }
 
 #[test]
+fn a_table_without_a_header_line_is_not_read_as_urls() {
+    let builds = Builds::new();
+    let file = builds.file(
+        "list.csv",
+        format!("# export\n{BASE}a,2026-01-02\n{BASE}b,2026-01-03\n"),
+    );
+    let ran = builds.build(&[&file]).expect_code(2);
+    let told = "list.csv:2: this is a table without a header line";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    assert!(builds.published().files.is_empty());
+    builds
+        .build(&["--input-format", "text", &file])
+        .expect_code(0);
+    assert!(builds.lines().contains_key("/a,2026-01-02"));
+}
+
+#[test]
 fn a_strict_build_publishes_nothing_of_a_faulty_input() {
     let builds = Builds::new();
     let faulty = builds.file("faulty.txt", "/a\nnot a url\n");
@@ -337,6 +354,17 @@ fn rules_leave_pages_out_with_their_reason() {
     assert_eq!(ran.summary()["excluded"], json!({"excluded-by-rule": 2}));
     assert_eq!(ran.summary()["known"], 3);
     assert_eq!(builds.lines().into_keys().collect::<Vec<_>>(), ["/a"]);
+}
+
+#[test]
+fn url_that_looks_escaped_twice_does_not_stop_the_set() {
+    let builds = Builds::new();
+    let file = builds.file("list.txt", "/?a=1&amp;b=2\n/c\n");
+    builds.build(&[&file]).expect_code(0);
+    assert_eq!(
+        builds.lines().into_keys().collect::<Vec<_>>(),
+        ["/?a=1&amp;amp;b=2", "/c"]
+    );
 }
 
 #[test]
@@ -413,6 +441,20 @@ fn every_end_has_its_exit_code() {
 }
 
 #[test]
+fn a_build_that_cannot_begin_has_its_line_of_json() {
+    let builds = Builds::new();
+    let list = builds.file("list.txt", "/a\n");
+    builds.file("taken", "a file where a folder is needed");
+    let taken = builds.path().join("taken/out");
+    let ran = Ran::of(builds.command_to(&taken, BASE, "json", &[&list])).expect_code(4);
+    assert!(
+        ran.stdout.contains("\"outcome\":\"refused\""),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
 fn two_builds_do_not_write_to_one_output() {
     let builds = Builds::new();
     let list = builds.file("list.txt", "/a\n");
@@ -434,7 +476,7 @@ fn the_text_says_what_was_read() {
     for words in [
         "https://www.example.com/: published\n",
         "  2 listed of 2 URLs known; 4 entries read in ",
-        "  1 entry for a URL that has a better one\n",
+        "  1 entry that repeats the URL of another, of which the better one counts\n",
         "  1 entry outside the site, not listed\n",
         "    Sitemap: https://www.example.com/sitemap.xml\n",
     ] {
@@ -465,7 +507,7 @@ fn a_build_that_waits_for_its_input_can_be_stopped() {
         std::thread::yield_now();
     }
     let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
-    for words in ["stopping: ", "stopping now: "] {
+    for words in ["stopping; a second", "stopping now"] {
         let sent = Command::new("kill")
             .arg("-INT")
             .arg(child.id().to_string())

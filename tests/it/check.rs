@@ -81,14 +81,14 @@ sitemap.xml:3:43: error[R13]: date or time does not exist
     <url><loc>https://h.example/docs/a</loc><lastmod>2005-02-30</lastmod></url>
                                             ^
     help: write YYYY-MM-DD, or YYYY-MM-DDThh:mm:ss with Z or an offset such as +01:00; without a date leave the element out
-sitemap.xml:4:37: warning[R6]: unknown element <title> (only the schema refuses it)
-    <url><loc>https://h.example/b</loc><title>x</title></url>
-                                       ^
-    help: put into <urlset> nothing but <url> elements, and into these only loc, lastmod, changefreq, priority and extensions
 sitemap.xml:4:7: error[R58]: URL is outside of https://h.example/docs/, the directory of the sitemap
     <url><loc>https://h.example/b</loc><title>x</title></url>
          ^
     help: move the sitemap to https://h.example/ or above, or list the URL in a sitemap there
+sitemap.xml:4:37: warning[R6]: unknown element <title> (only the schema refuses it)
+    <url><loc>https://h.example/b</loc><title>x</title></url>
+                                       ^
+    help: put into <urlset> nothing but <url> elements, and into these only loc, lastmod, changefreq, priority and extensions
 sitemap.xml: note[R62]: sitemap is in https://h.example/docs/ and can list no URL outside of it
     help: a sitemap in the root directory may list every URL of its host
 1 file, 2 entries: 2 errors, 1 warning, 1 note
@@ -100,6 +100,41 @@ sitemap.xml: note[R62]: sitemap is in https://h.example/docs/ and can list no UR
         assert_eq!(found, expected);
     }
     assert!(!ran.stdout.contains('\x1b'), "colours without a terminal");
+}
+
+#[test]
+fn findings_are_in_the_order_of_the_document() {
+    let entries = "<url><loc>https://g.example/a</loc><priority>7</priority></url>\n\
+                   <url><loc>https://h.example/a</loc></url>\n\
+                   <url><loc>https://h.example/a</loc><priority>8</priority></url>";
+    let place = Place::new(&[("sitemap.xml", &urlset(entries))]);
+    let ran = place
+        .check(&["sitemap.xml", "--at", "https://h.example/sitemap.xml"])
+        .expect_code(1);
+    let heads: Vec<_> = ran
+        .stdout
+        .lines()
+        .filter_map(|line| line.strip_prefix("sitemap.xml:"))
+        .filter_map(|line| line.split_once(']'))
+        .map(|(head, _)| head)
+        .collect();
+    let expected = [
+        "3:6: error[R60",
+        "3:36: error[R18",
+        "5:6: warning[R26",
+        "5:36: error[R18",
+    ];
+    assert_eq!(heads, expected, "{}", ran.stdout);
+}
+
+#[test]
+fn the_line_for_robots_txt_names_the_index() {
+    let index = "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\
+                 <sitemap><loc>https://maps.example/a.xml</loc></sitemap></sitemapindex>";
+    let place = Place::new(&[("set/sitemap.xml", index), ("set/a.xml", &urlset(GOOD))]);
+    let ran = place.check(&["set"]).expect_code(1);
+    let help = "add the line \"Sitemap: https://maps.example/sitemap.xml\" to the robots.txt of that host\n";
+    assert!(ran.stdout.contains(help), "{}", ran.stdout);
 }
 
 #[test]
@@ -232,6 +267,9 @@ fn wrong_usage_says_what_was_expected() {
     );
     check(&["a.xml", "--format", "yaml"], "yaml");
     check(&["--explain", "R81"], "expected a rule from R1 to R80");
+    // Half an object would be no answer.
+    let ran = place.check(&["empty", "--format", "json"]).expect_code(2);
+    assert_eq!(ran.stdout, "");
 }
 
 #[test]

@@ -235,6 +235,20 @@ fn xml_and_its_root() {
     ] {
         rule("R5", "error", 2, &namespace(wrong), &good());
     }
+    // Some programs take the namespace away again; the entries are read all the same.
+    let nowhere = urlset("<url xmlns=\"\"><loc>https://h.example/a</loc></url>");
+    rule("R5", "error", 3, &nowhere, &good());
+    assert!(!check(&nowhere).has("R68", "warning", Some(4)));
+    let half_prefixed = format!(
+        "{HEAD}<s:urlset xmlns:s=\"{SITEMAP}\">\n<url><loc>https://h.example/a</loc></url></s:urlset>"
+    );
+    rule(
+        "R5",
+        "error",
+        3,
+        &Given::file("sitemap.xml", half_prefixed),
+        &good(),
+    );
     let historic = namespace("http://www.google.com/schemas/sitemap/0.84");
     let prefixed = format!(
         "{HEAD}<s:urlset xmlns:s=\"{SITEMAP}\"><s:url><s:loc>https://h.example/a</s:loc></s:url></s:urlset>"
@@ -251,6 +265,21 @@ fn xml_and_its_root() {
 #[test]
 fn elements_of_an_entry() {
     rule("R6", "warning", 3, &page("<title>x</title>"), &page(""));
+    let bare = "<loc>https://h.example/a</loc>";
+    rule("R6", "error", 3, &urlset(bare), &good());
+    rule("R36", "error", 3, &index(bare), &sitemap(""));
+    // However many warnings come before it, an error decides.
+    let flood = urlset(&format!("{}<y>&nbsp;</y>{GOOD}", "<x/>".repeat(2_000)));
+    rule("R22", "error", 3, &flood, &good());
+    let wrong_case = "<urlset xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:schemalocation=\"a b\"";
+    let wrong_case = urlset_text(GOOD).replacen("<urlset", wrong_case, 1);
+    rule(
+        "R6",
+        "warning",
+        2,
+        &Given::file("sitemap.xml", wrong_case),
+        &good(),
+    );
     rule(
         "R7",
         "error",
@@ -383,6 +412,7 @@ fn values_of_an_entry() {
     for wrong in [
         "",
         "2004-12-23T18:00:15",
+        "2004-12-23T18:00",
         "2005-01-01Z",
         "2005-01-01T24:00:00Z",
         "-2005-01-01",
@@ -407,6 +437,8 @@ fn values_of_an_entry() {
             &lastmod("2004-12-23T18:00:15.5+00:00"),
         );
     }
+    let fine = lastmod("2004-12-23T18:00:15.123456789012+00:00");
+    rule("R13", "error", 3, &lastmod("2004-12-23T18:00:15.Z"), &fine);
     for schema in [
         "2005",
         "2005-01",
@@ -436,6 +468,15 @@ fn values_of_an_entry() {
         &lastmod("1989-12-31"),
         &lastmod("2005-01-01"),
     );
+    // What only the schema refuses is a date nevertheless.
+    for (wrong, right) in [
+        ("2999", "2005"),
+        ("2999-05", "2005-05"),
+        ("2999-05-17T10:00Z", "2005-05-17T10:00Z"),
+        ("1989", "1990"),
+    ] {
+        rule("R14", "warning", 3, &lastmod(wrong), &lastmod(right));
+    }
     for wrong in ["Daily", " daily ", "sometimes", ""] {
         let changefreq = |value: &str| page(&format!("<changefreq>{value}</changefreq>"));
         rule("R16", "error", 3, &changefreq(wrong), &changefreq("daily"));
@@ -495,6 +536,22 @@ fn urls_are_listed_once() {
         3,
         &two(&urlset_text(GOOD), &with_date),
         &two(&with_date, &with_date),
+    );
+    // Text and feeds beside a sitemap say other things than it, or nothing at all.
+    let feed = "<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>t</title><id>https://h.example/</id>\
+                <updated>2024-05-18T00:00:00Z</updated><author><name>h</name></author>\
+                <entry><title>a</title><link href=\"https://h.example/a\"/><id>https://h.example/a</id>\
+                <updated>2024-05-18T00:00:00Z</updated></entry></feed>";
+    let text = "https://h.example/a\n";
+    let others = || Given::file("a.txt", text).and("b.atom", feed);
+    rule(
+        "R26",
+        "warning",
+        3,
+        &others()
+            .and("c.xml", with_date.as_str())
+            .and("d.xml", urlset_text(GOOD)),
+        &others().and("c.xml", with_date.as_str()).and("d.txt", text),
     );
 }
 
@@ -978,6 +1035,17 @@ fn schema_and_namespaces() {
         &located("sitemap.xsd"),
     );
     rule("R70", "error", 3, &page("<x:y>1</x:y>"), &page(""));
+    let undeclared = format!("<urlset xsi:schemaLocation=\"{SITEMAP} {SITEMAP}/sitemap.xsd\"");
+    rule(
+        "R70",
+        "error",
+        2,
+        &Given::file(
+            "sitemap.xml",
+            urlset_text(GOOD).replacen("<urlset", &undeclared, 1),
+        ),
+        &located("sitemap.xsd"),
+    );
     let own = |below: &str| {
         let root = if below.is_empty() {
             " xmlns:x=\"http://x.example/\""

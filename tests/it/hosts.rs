@@ -504,6 +504,62 @@ fn versions_and_images_of_a_staging_crawl_are_those_of_production() {
 }
 
 #[test]
+fn an_image_of_a_copy_is_one_by_either_of_its_addresses() {
+    let staging = Staging::start("/", |request, production| match request.target.as_str() {
+        "/robots.txt" => Response::text("User-agent: *\nDisallow: /private/"),
+        _ => Response::html(format!(
+            "<title>A</title><img src=\"/1.png\"><img src=\"{production}1.png\">\
+             <img src=\"{production}private/2.png\"><img src=\"/private/2.png\">"
+        )),
+    });
+    let bench = Bench::new();
+    let options = ["--extensions", "images", "--no-gzip"];
+    let ran = staging.crawl(&bench, "/", "/", &options).expect_code(0);
+    let xml = &bench.published().files["sitemap-root.xml"].xml;
+    let image = staging.production.url("/1.png");
+    assert_eq!(xml.matches(&image).count(), 1, "{xml}");
+    let images = &ran.summary()["extensions"]["images"];
+    assert_eq!(images["written"], 1);
+    assert_eq!(images["left_out"], json!({"robots-disallowed": 1}));
+}
+
+#[test]
+fn what_is_selected_on_a_copy_does_not_name_it() {
+    let staging = Staging::start("/", |request, production| match request.target.as_str() {
+        "/robots.txt" => Response::text(""),
+        _ => Response::html(format!(
+            "<title>A</title><base href=\"http://{host}/\"><meta name=own content=\"http://{host}/a.png\">\
+             <meta name=other content=\"http://{host}\"><meta name=real content=\"{production}b.png\">",
+            host = request.headers["host"],
+        )),
+    });
+    let bench = Bench::new();
+    let element = |name: &str| {
+        format!(
+            "[[namespace.element]]\nname = \"{name}\"\nselector = \"meta[name={name}]\"\nattribute = \"content\"\n"
+        )
+    };
+    let config = bench.settings(&format!(
+        "[[namespace]]\nprefix = \"n\"\nuri = \"https://example.com/ns\"\n{}{}{}",
+        element("own"),
+        element("other"),
+        element("real")
+    ));
+    let options = ["--config", &config, "--no-gzip"];
+    staging.crawl(&bench, "/", "/", &options).expect_code(0);
+    // Not shown to the schemas, which know nothing of this namespace.
+    let xml = fs::read_to_string(bench.output().join("sitemap-root.xml")).expect("a sitemap");
+    let production = staging.production.url("/");
+    assert!(
+        xml.contains(&format!(
+            "<n:own>{production}a.png</n:own><n:real>{production}b.png</n:real>"
+        )),
+        "{xml}"
+    );
+    assert!(!xml.contains(&staging.copy.origin()), "{xml}");
+}
+
+#[test]
 fn a_directory_stands_for_another_directory() {
     let staging = Staging::start("/app/", |request, production| {
         match request.target.as_str() {
@@ -889,7 +945,8 @@ fn what_is_known_is_judged_again_when_other_things_are_ignored() {
 #[test]
 fn a_run_that_goes_on_says_so_and_a_limit_is_named() {
     let site = small_site("");
-    let bench = Bench::new();
+    // Both runs with the same sources: other ones begin a new run.
+    let bench = Bench::new().discovering();
     let ran = crawl_for_people(&bench, &site.url("/"), &["--max-pages", "2"]).expect_code(3);
     assert!(
         ran.stdout

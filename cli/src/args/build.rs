@@ -65,6 +65,10 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "always|auto", help_heading = "Output")]
     index: Option<String>,
 
+    /// The formats: xml, txt (URLs alone), rss and atom (feeds of recent changes) [default: xml]
+    #[arg(long, value_name = "xml,txt,rss,atom", help_heading = "Output")]
+    format: Vec<String>,
+
     /// Do not compress the sitemap files
     #[arg(long, help_heading = "Output")]
     no_gzip: bool,
@@ -76,6 +80,14 @@ pub(crate) struct BuildArgs {
     /// How important matching pages are within the site, e.g. '/shop/*=0.8' (repeatable, the first that fits counts)
     #[arg(long, value_name = "GLOB=V", help_heading = "Output")]
     priority: Vec<String>,
+
+    /// Say in the entries what the pages of a folder say of their images, and of their versions in other languages
+    #[arg(long, value_name = "images,hreflang", help_heading = "Output")]
+    extensions: Vec<String>,
+
+    /// Say in each file where its schemas are, for validators that ask for it
+    #[arg(long, help_heading = "Output")]
+    schema_location: bool,
 
     /// Publish even if the guard refuses, and replace files that are not arpent's (after a backup)
     #[arg(long, help_heading = "Output")]
@@ -132,8 +144,10 @@ impl BuildArgs {
                 ("inputs", &self.inputs),
                 ("include", &self.include),
                 ("exclude", &self.exclude),
+                ("format", &self.format),
                 ("changefreq", &self.changefreq),
                 ("priority", &self.priority),
+                ("extensions", &self.extensions),
             ],
             [
                 ("base_url", &self.base_url),
@@ -149,6 +163,7 @@ impl BuildArgs {
             [
                 ("strict", self.strict),
                 ("no_gzip", self.no_gzip),
+                ("schema_location", self.schema_location),
                 ("force", self.force),
                 ("dry_run", self.dry_run),
                 ("quiet", self.quiet),

@@ -65,8 +65,7 @@ pub(super) fn run(
         .first()
         .and_then(|base| settle(base, &[], ScopeWidth::Directory).ok())
         .context("the base URL is no site")?;
-    check_site(common, &site)?;
-    let mut summary = Summary::new(&format!("{}{}", site.origin, site.directory));
+    let mut summary = Summary::of_build(&format!("{}{}", site.origin, site.directory));
     let format = common.summary;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -75,9 +74,22 @@ pub(super) fn run(
         .context("failed to start the runtime")?;
     let began = Instant::now();
     // Outlives the work, also when that waits for an input that does not come.
-    let place = Place::choose(&settings, &site, environment)?;
+    let place =
+        check_site(common, &site).and_then(|()| Ok(Place::choose(&settings, &site, environment)?));
+    let place = match place {
+        Ok(place) => place,
+        Err(error) => {
+            let code = ExitCode::of_error(&error);
+            tell(&error, output);
+            summary.outcome = Outcome::of_failure(code);
+            print(&summary, format, output);
+            return Ok(code);
+        }
+    };
     let code = runtime.block_on(async {
-        let mut attendant = Attendant::new(output).context("failed to listen to signals")?;
+        let mut attendant = Attendant::new(output)
+            .context("failed to listen to signals")?
+            .of_work_without_requests();
         let job = Job {
             now: SystemClock.now(),
             faults: Faults::new(environment),
@@ -197,7 +209,7 @@ impl Job {
                 site: &self.site,
                 run,
                 config: &config.publish,
-                robots: None,
+                robots: loaded.robots.as_ref(),
                 partial: is_partial,
                 dry_run: common.dry_run,
                 now: self.now,
@@ -373,11 +385,15 @@ impl Talk<'_> {
                     tracing::info!(target: "build", "{remark}");
                 }
             }
-            News::Progress(loaded) => self.output.show(&[format!(
-                "  reading: {}, {}",
-                human::count(loaded.entries, "URL") + ", " + &human::count(loaded.files, "file"),
-                human::bytes(loaded.bytes),
-            )]),
+            News::Progress(loaded) => {
+                let counts = [(loaded.entries, "URL"), (loaded.files, "file")];
+                let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+                let read: String = counts
+                    .map(|(count, noun)| human::count(count, noun) + ", ")
+                    .collect();
+                let bytes = human::bytes(loaded.bytes);
+                self.output.show(&[format!("  reading: {read}{bytes}")]);
+            }
         }
     }
 

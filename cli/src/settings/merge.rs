@@ -391,6 +391,16 @@ impl Merge {
                 "these lists would not be read: discover does not name list",
             );
         }
+        let discover = &self.draft.config.discover;
+        if self.draft.seeds.is_empty()
+            && discover.list
+            && !(discover.links || discover.sitemaps || discover.feeds)
+        {
+            self.misfit(
+                "discover",
+                "only lists are to be read, but seeds names none",
+            );
+        }
         let several_origins = urls
             .windows(2)
             .any(|pair| pair[0].origin() != pair[1].origin());

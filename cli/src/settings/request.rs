@@ -197,6 +197,9 @@ const SITE_PLACE: &str = "{site}";
 /// Stands in a public URL for the host of the site.
 const HOST_PLACE: &str = "{host}";
 
+/// What may stand in braces in a public URL, for messages.
+const PLACES_FORM: &str = "nothing but {site} and {host} in braces";
+
 /// The URL of a directory, with or without places for the site's name or host; gets its slash. Empty: the
 /// scope's directory.
 pub(crate) fn public_url(value: &Value) -> Read<Option<String>> {
@@ -206,6 +209,9 @@ pub(crate) fn public_url(value: &Value) -> Read<Option<String>> {
     let example = found
         .replace(SITE_PLACE, "https_example.com")
         .replace(HOST_PLACE, "example.com");
+    if example.contains(['{', '}']) {
+        return Err(Wrong::found(PLACES_FORM, value));
+    }
     let url = directory(&example).ok_or_else(|| Wrong::found(DIRECTORY_FORM, value))?;
     Ok(Some(if example == found {
         url.to_string()

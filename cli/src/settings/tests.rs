@@ -629,6 +629,10 @@ fn a_wrong_namespace_names_its_line() {
     .unwrap_err();
     let expected = "config.toml:4: namespace: \"a[\" is not a CSS selector: ";
     assert!(error.to_string().starts_with(expected), "{error}");
+    check_file(
+        &format!("{HEAD}[[namespace.element]]\nname = \"a\"\nselector = \"..a\""),
+        "config.toml:4: namespace: \"..a\" is not a CSS selector: ClassNeedsIdent",
+    );
 }
 
 #[test]
@@ -1051,6 +1055,10 @@ fn values_must_fit_each_other() {
         "basic_auth = \"a:b\"\nbearer_token = \"c\"",
         "config.toml:2: bearer_token: a request carries either this or basic_auth, not both",
     );
+    check_file(
+        "discover = [\"list\"]",
+        "config.toml:1: discover: only lists are to be read, but seeds names none",
+    );
     let several = ["https://other.example/"];
     check_flag(
         &[several[0], "--header", "Cookie: a=b"],
@@ -1164,6 +1172,19 @@ fn each_of_several_sites_has_its_public_url() {
         "https://maps.example/{host}/",
         &["https://maps.example/%5B::1%5D/"],
     );
+}
+
+#[test]
+fn an_unknown_place_in_the_public_url_is_refused() {
+    let problem = |found: &str| {
+        format!(
+            "--public-url: expected nothing but {{site}} and {{host}} in braces, found {found:?}"
+        )
+    };
+    let found = "https://maps.example/{sit}/";
+    check_flag(&["--public-url", found], &problem(found));
+    let found = "https://maps.example/{host/{site}/";
+    check_flag(&["--public-url", found], &problem(found));
 }
 
 #[test]

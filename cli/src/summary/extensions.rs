@@ -81,10 +81,14 @@ fn add_kind(lines: &mut Vec<String>, counts: &KindCounts, thing: &str) {
         human::count(counts.written, thing),
         human::count(counts.pages, "page")
     ));
+    let things = match counts.left_out.values().sum() {
+        1_u64 => thing.to_owned(),
+        _ => format!("{thing}s"),
+    };
     let left_out = counts.left_out.iter();
     add_reasons(
         lines,
-        &format!("{thing}s left out"),
+        &format!("{things} left out"),
         left_out
             .map(|(reason, count)| (*count, reason.code(), reason.text()))
             .collect(),

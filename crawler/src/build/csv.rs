@@ -6,6 +6,8 @@ use std::{
     io::{self, BufRead},
 };
 
+use sitemap_core::{ChangeFreq, LastMod, Priority};
+
 use super::{
     BuildError,
     draft::{Draft, Field},
@@ -39,6 +41,24 @@ pub(super) fn delimiter_of(header: &str) -> Option<char> {
                 .fields
                 .iter()
                 .any(|name| Field::named(name, &BTreeSet::new()) == Some(Field::Loc))
+    })
+}
+
+/// Whether a line is the first row of a table that has no header line: an absolute URL, a delimiter, and
+/// values among which one is of a kind that tables have. Such a line can be read as one URL, with commas in it.
+pub(super) fn is_row_without_header(line: &str) -> bool {
+    DELIMITERS.into_iter().any(|delimiter| {
+        let mut record = Record::default();
+        record.add(line, delimiter);
+        let mut fields = record.fields.iter().map(|field| field.trim());
+        let is_url = |field: &str| field.starts_with("http://") || field.starts_with("https://");
+        let is_date =
+            |field: &str| field.len() >= "2026-01-02".len() && LastMod::parse(field).is_ok();
+        let is_priority = |field: &str| field.contains('.') && Priority::parse(field).is_ok();
+        fields.next().is_some_and(is_url)
+            && fields.any(|field| {
+                is_date(field) || is_priority(field) || ChangeFreq::parse(field).is_ok()
+            })
     })
 }
 
@@ -81,6 +101,13 @@ impl<R: BufRead> CsvRows<R> {
                 .iter()
                 .map(|name| Field::named(name, wanted))
                 .collect();
+            let urls = columns.iter().filter(|column| **column == Some(Field::Loc));
+            if urls.count() > 1 {
+                return Err(format(
+                    "several columns of URLs, expected one that is called `url` or `loc`"
+                        .to_owned(),
+                ));
+            }
             let unused = record.fields.iter().zip(&columns);
             let unused = unused
                 .filter(|(_, column)| column.is_none())
@@ -319,6 +346,7 @@ mod tests {
             ("url,lastmod,priority", "/a,2026-01-02,0.3"),
             ("Priority;LastMod;ignored;LOC", "0.3;2026-01-02;x;/a"),
             ("last_mod\tpriority\turl", "2026-01-02\t0.3\t/a"),
+            ("URL,Last Modified,Priority", "/a,2026-01-02,0.3"),
             (
                 "\"url\",\"lastmod\",\"priority\"",
                 "\"/a\",\"2026-01-02\",\"0.3\",,",
@@ -357,6 +385,34 @@ mod tests {
         assert_eq!(
             rows[0].1.as_ref().unwrap_err(),
             "3 fields, expected 2 as in the header line"
+        );
+    }
+
+    #[test]
+    fn a_row_of_a_table_without_header_is_told_from_a_url() {
+        fn check(line: &str, expected: bool) {
+            assert_eq!(is_row_without_header(line), expected, "{line}");
+        }
+        check("https://example.com/a,2026-01-02", true);
+        check("\"https://example.com/a\";;daily", true);
+        check("https://example.com/a\t0.5", true);
+        check("https://example.com/a, 2026-01-02T10:00:00Z ,x", true);
+        check("https://example.com/", false);
+        check("https://example.com/article,1234.html", false);
+        check("https://example.com/a,2026", false);
+        check("https://example.com/a,1", false);
+        check("/a,2026-01-02", false);
+        check("2026-01-02,https://example.com/a", false);
+    }
+
+    #[test]
+    fn two_columns_of_urls_are_refused() {
+        let Err(error) = CsvRows::open("list.csv", &b"loc,URL\n"[..], &BTreeSet::new()) else {
+            panic!("it was read");
+        };
+        assert_eq!(
+            error.to_string(),
+            "list.csv:1: several columns of URLs, expected one that is called `url` or `loc`"
         );
     }
 

@@ -4,7 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
-use sitemap_core::{ChangeFreq, LastMod, Priority, UrlEntry};
+use sitemap_core::{
+    ChangeFreq, LastMod, Priority, UrlEntry,
+    extension::{MAX_TEXT_CHARACTERS, Text},
+};
 
 use super::quoted;
 use crate::page::Given;
@@ -48,13 +51,13 @@ impl Field {
         let plain: String = name
             .trim()
             .chars()
-            .filter(|character| !matches!(character, '_' | '-'))
+            .filter(|character| !matches!(character, '_' | '-' | ' '))
             .map(|character| character.to_ascii_lowercase())
             .collect();
         Some(match plain.as_str() {
             "loc" | "url" => Self::Loc,
-            "lastmod" => Self::LastMod,
-            "changefreq" => Self::ChangeFreq,
+            "lastmod" | "lastmodified" => Self::LastMod,
+            "changefreq" | "changefrequency" => Self::ChangeFreq,
             "priority" => Self::Priority,
             "image" | "images" | "imageloc" => Self::Extension("images"),
             "video" | "videos" => Self::Extension("videos"),
@@ -121,10 +124,12 @@ impl Draft {
                 self.add_member(kind, name, text);
                 return;
             }
-            Field::Own(name) => {
-                self.given.fields.insert(name.clone(), text.to_owned());
-                return;
-            }
+            Field::Own(name) => Text::<MAX_TEXT_CHARACTERS>::new(text)
+                .map(|value| {
+                    let value = value.as_str().to_owned();
+                    self.given.fields.insert(name.clone(), value);
+                })
+                .map_err(|error| format!("{name} {}: {error}", quoted(text))),
             Field::Priority => Priority::parse(text)
                 .map(|value| self.given.priority = Some(value))
                 .map_err(|error| format!("priority {}: {error}", quoted(text))),

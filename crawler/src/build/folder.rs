@@ -38,8 +38,8 @@ const MAX_DEPTH: usize = 1_024;
 /// Names in one folder, which are sorted in memory.
 const MAX_NAMES: usize = 1_000_000;
 
-/// Files of a site: as many as 100 indexes of full sitemaps can name would be, and a stop for links
-/// that lead round in circles.
+/// Files and folders of a site: as many as 100 indexes of full sitemaps can name would be, and a stop for
+/// links that lead from folder to folder in ever new ways.
 const MAX_FILES: u64 = 10_000_000;
 
 /// Bytes that are read at once.
@@ -53,6 +53,9 @@ const ONE_WRITING: Duration = Duration::from_secs(10 * 60);
 
 /// ... and when it wrote more than half of the pages, no file's time says when its page changed.
 const MOST_PERCENT: usize = 50;
+
+/// Endings of the files of a published set, in all its formats.
+const SITEMAP_ENDINGS: [&str; 6] = [".xml", ".xml.gz", ".txt", ".txt.gz", ".rss", ".atom"];
 
 /// Where pages themselves say when they changed, in W3C form; asked behind the page rules of the user.
 const DATE_SELECTORS: [&str; 5] = [
@@ -108,7 +111,10 @@ pub(super) fn load(
         request,
         scope,
         robots: robots(root, request, loaded)?,
-        reader: Arc::new(PageReader::new(&with_dates(&request.config.parse))?),
+        reader: Arc::new(
+            PageReader::new(&with_dates(&request.config.parse))?
+                .with_extensions(request.config.publish.extensions),
+        ),
         dates_count,
         commit: Commit {
             run: request.run,
@@ -162,7 +168,9 @@ fn robots(
     match read {
         Ok(_) if request.site.directory == "/" => {
             let agent = agent_token(&request.config.fetch.user_agent);
-            Ok(Rules::parse(&body, &agent))
+            let rules = Rules::parse(&body, &agent);
+            loaded.robots.get_or_insert_with(|| rules.clone());
+            Ok(rules)
         }
         Ok(_) => {
             loaded.notices.push(format!(
@@ -351,6 +359,15 @@ impl Reading<'_> {
         {
             refresh.target = folder;
         }
+        if let Some(versions) = &mut facts.alternates {
+            for version in &mut *versions {
+                if let Some(folder) = folder_of(&version.target) {
+                    version.target = folder;
+                }
+            }
+            versions.sort_unstable();
+            versions.dedup();
+        }
     }
 }
 
@@ -360,7 +377,8 @@ struct Walk<'a> {
     request: &'a LoadRequest<'a>,
     /// Links that are not followed.
     links_out: u64,
-    files: u64,
+    /// Names that were come to, those of folders too.
+    names: u64,
 }
 
 /// A folder on the way from the root to where the walk is.
@@ -387,7 +405,7 @@ impl<'a> Walk<'a> {
             root: canonical,
             request,
             links_out: 0,
-            files: 0,
+            names: 0,
         })
     }
 
@@ -402,6 +420,7 @@ impl<'a> Walk<'a> {
                 continue;
             };
             let path = level.folder.join(&name);
+            self.count()?;
             let Some((path, metadata)) = self.resolve(path)? else {
                 continue;
             };
@@ -430,8 +449,23 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
+    /// Counts a name on the way, and gives up when there are too many or somebody asks for it.
+    fn count(&mut self) -> Result<(), BuildError> {
+        self.names += 1;
+        if self.names > MAX_FILES {
+            return Err(too_much(
+                &self.root,
+                format!("holds more than {MAX_FILES} files and folders"),
+            ));
+        }
+        if self.names.is_multiple_of(PROGRESS_STEP) && (self.request.is_stopped)() {
+            return Err(BuildError::Stopped);
+        }
+        Ok(())
+    }
+
     fn file(
-        &mut self,
+        &self,
         level: &Level,
         name: &OsStr,
         path: &Path,
@@ -441,16 +475,6 @@ impl<'a> Walk<'a> {
     ) -> Result<(), BuildError> {
         if is_no_page(name, is_at_root) {
             return Ok(());
-        }
-        self.files += 1;
-        if self.files > MAX_FILES {
-            return Err(too_much(
-                &self.root,
-                format!("holds more than {MAX_FILES} files"),
-            ));
-        }
-        if self.files.is_multiple_of(PROGRESS_STEP) && (self.request.is_stopped)() {
-            return Err(BuildError::Stopped);
         }
         let url = if level.index.as_deref() == Some(name) {
             level.url.clone()
@@ -550,10 +574,12 @@ fn is_index_name(name: &OsStr) -> bool {
 /// robots.txt and sitemaps, which are counted nowhere.
 fn is_no_page(name: &OsStr, is_at_root: bool) -> bool {
     let name = name.to_string_lossy();
-    let is_sitemap = name.starts_with("sitemap")
-        && [".xml", ".xml.gz"]
+    // What publishing keeps of a file that it replaces.
+    let kept_of = name.split_once(".bak-").map_or(&*name, |(of, _)| of);
+    let is_sitemap = kept_of.starts_with("sitemap")
+        && SITEMAP_ENDINGS
             .iter()
-            .any(|ending| name.ends_with(ending));
+            .any(|ending| kept_of.ends_with(ending));
     is_sitemap || (is_at_root && name == "robots.txt")
 }
 

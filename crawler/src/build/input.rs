@@ -71,7 +71,19 @@ impl Rows {
         } else {
             (head, raw)
         };
-        Ok(match format.unwrap_or_else(|| detect(&head)) {
+        let detected = format.unwrap_or_else(|| detect(&head));
+        if let (None, InputFormat::Text) = (format, detected)
+            && let Some(line) = row_without_header(&head)
+        {
+            return Err(BuildError::Format {
+                name: name.to_owned(),
+                line,
+                problem: "this is a table without a header line, expected one that names the columns, e.g. `url,lastmod` \
+                          (--input-format text reads each line as one URL)"
+                    .to_owned(),
+            });
+        }
+        Ok(match detected {
             InputFormat::Text => Self::Text(TextRows(Lines::new(input))),
             InputFormat::Csv => Self::Csv(CsvRows::open(name, input, wanted)?),
             InputFormat::Ndjson => Self::Ndjson(NdjsonRows::new(Lines::new(input), wanted)),
@@ -147,6 +159,14 @@ fn detect(head: &[u8]) -> InputFormat {
     } else {
         InputFormat::Text
     }
+}
+
+/// The line, from 1, on which a table without a header line begins, if the list is one.
+fn row_without_header(head: &[u8]) -> Option<u64> {
+    let text = String::from_utf8_lossy(head);
+    let mut lines = (1..).zip(text.trim_start_matches('\u{feff}').lines().map(str::trim));
+    let (number, line) = lines.find(|(_, line)| !is_silent(line))?;
+    csv::is_row_without_header(line).then_some(number)
 }
 
 #[cfg(test)]

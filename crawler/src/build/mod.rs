@@ -34,7 +34,10 @@ use std::{
 
 use encoding_rs::UTF_8;
 use jiff::{Timestamp, ToSpan as _};
-use sitemap_core::{Loc, extension::Extensions};
+use sitemap_core::{
+    Loc,
+    extension::{Extensions, News as Article},
+};
 use url::Url;
 
 use self::{
@@ -45,6 +48,7 @@ use crate::{
     config::{Config, ElementValue},
     page::{Outcome, Reason, RunId, extensions_from_json},
     parse::ParseConfigError,
+    robots::Rules,
     scope::{Judgement, Scope, ScopeError},
     site::Site,
     store::{GivenUrl, Giving, Store, StoreError},
@@ -100,7 +104,7 @@ impl fmt::Debug for LoadRequest<'_> {
 }
 
 /// What was loaded.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Loaded {
     /// Entries of lists and sitemaps that name a URL, usable or not.
     pub entries: u64,
@@ -116,6 +120,9 @@ pub struct Loaded {
     pub files: u64,
     /// Bytes that were read, after decompression.
     pub bytes: u64,
+    /// The rules of the first folder with a `robots.txt` that counts: it was obeyed, and images may be
+    /// disallowed by it too.
+    pub robots: Option<Rules>,
     /// What the user should know, each a sentence.
     pub notices: Vec<String>,
 }
@@ -411,6 +418,16 @@ impl Lists<'_> {
         {
             let problem =
                 format!("lastmod {lastmod} is in the future, expected the time of a change");
+            self.remark(line, RemarkKind::ValueLeftOut, problem);
+        }
+        let is_ahead = |news: &Article| news.publication_date.latest_instant() > self.latest;
+        if given.extensions.news().is_some_and(is_ahead)
+            && let Some(news) = given.extensions.take_news()
+        {
+            let problem = format!(
+                "news.publication_date {} is in the future, expected the time of publication",
+                news.publication_date
+            );
             self.remark(line, RemarkKind::ValueLeftOut, problem);
         }
         let outcome = Outcome::Given(Box::new(given));

@@ -72,7 +72,16 @@ fn object(line: &str) -> Result<Map<String, Value>, String> {
             "expected one JSON object per line, found {}",
             quoted(line)
         )),
-        Err(error) => Err(format!("expected one JSON object per line: {error}")),
+        Err(error) => {
+            // The library counts lines within the line.
+            let problem = error.to_string();
+            let problem = problem.split(" at line ").next().unwrap_or_default();
+            let column = error.column();
+            Err(format!(
+                "expected one JSON object per line: {problem} in column {column} of {}",
+                quoted(line)
+            ))
+        }
     }
 }
 

@@ -141,6 +141,8 @@ pub(super) enum Robots {
     Rules(Rules),
     /// It could not be read: nothing may be fetched. Says why.
     Unreachable(String),
+    /// It must not be asked for, so nothing may be fetched. Says why.
+    Forbidden(String),
     /// No request could be sent.
     Refused(Refused),
 }
@@ -347,6 +349,9 @@ impl Door {
             };
             let fetched = match result {
                 Ok(fetched) => fetched,
+                Err(error) if error.kind() == FetchErrorKind::Forbidden => {
+                    return Robots::Forbidden(error.to_string());
+                }
                 Err(error) => return Robots::Unreachable(format!("{url}: {error}")),
             };
             let status = fetched.head.status;
@@ -369,8 +374,7 @@ impl Door {
                 }
             }
         };
-        let host = HostKey::new(&origin.host);
-        self.clocks().set_crawl_delay(&host, rules.crawl_delay());
+        self.clocks().set_crawl_delay(origin, rules.crawl_delay());
         Robots::Rules(rules)
     }
 }

@@ -11,8 +11,8 @@
 //! ```
 
 use std::{
-    collections::HashMap,
-    io::{self, BufRead, BufReader, Seek as _, Write as _},
+    collections::{HashMap, HashSet},
+    io::{self, BufRead, BufReader, Seek, Write as _},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
@@ -93,15 +93,43 @@ pub struct Downloader {
     /// The most bytes of a page.
     max_page_bytes: u64,
     known: Arc<Mutex<HashMap<Origin, Known>>>,
+    /// The origin whose robots.txt disallows nothing, because its owner says so.
+    unruled: Option<Origin>,
+    /// The hosts that were contacted, when there may be only so many.
+    hosts: Option<Arc<Mutex<Hosts>>>,
+}
+
+/// Hosts that documents are fetched from.
+struct Hosts {
+    contacted: HashSet<HostKey>,
+    most: usize,
 }
 
 /// What is known of an origin's robots.txt.
 #[derive(Clone)]
 struct Known {
-    rules: Result<Arc<Rules>, Arc<str>>,
+    rules: Result<Arc<Rules>, Unreachable>,
     /// The rules for those that it does not name, where they were read.
     everybody: Option<Arc<Rules>>,
     since: Instant,
+}
+
+/// Why a robots.txt cannot be read.
+#[derive(Debug, Clone)]
+struct Unreachable {
+    why: Arc<str>,
+    is_forbidden: bool,
+}
+
+impl Unreachable {
+    fn of(self, origin: &Origin) -> DownloadError {
+        let (origin, why) = (origin.clone(), self.why.to_string());
+        if self.is_forbidden {
+            DownloadError::Forbidden { origin, why }
+        } else {
+            DownloadError::RobotsUnreachable { origin, why }
+        }
+    }
 }
 
 /// A document that was answered, whatever the status.
@@ -142,7 +170,7 @@ impl Document {
     ///
     /// # Errors
     /// The temporary file cannot be read.
-    pub fn into_body(mut self) -> io::Result<impl BufRead + Send + 'static> {
+    pub fn into_body(mut self) -> io::Result<impl BufRead + Seek + Send + 'static> {
         self.body.rewind()?;
         Ok(BufReader::new(self.body))
     }
@@ -162,6 +190,22 @@ pub enum DownloadError {
         origin: Origin,
         /// What happened.
         why: String,
+    },
+    /// The origin must not be contacted: its address is none that may be, or it is spared.
+    #[error("{origin} is not contacted: {why}")]
+    Forbidden {
+        /// Which origin.
+        origin: Origin,
+        /// What forbids it.
+        why: String,
+    },
+    /// Documents came from as many other hosts as they may.
+    #[error("{host} is none of the first {most} hosts that documents are fetched from")]
+    TooManyHosts {
+        /// Which host.
+        host: HostKey,
+        /// How many there may be.
+        most: usize,
     },
     /// A redirect leads nowhere, in a loop, or is one too many.
     #[error("{url} {problem}")]
@@ -237,13 +281,39 @@ impl Downloader {
 
     /// The same through the door of a run.
     pub(super) fn behind(door: &Door) -> Self {
+        // Nobody wrote the URLs of documents for people, so nothing is dropped from them, not even
+        // where a redirect leads.
+        let identity = door.identity.verbatim();
         Self {
             door: Door {
                 max_body_bytes: MAX_DOCUMENT_BYTES,
+                identity: Arc::new(identity),
                 ..door.clone()
             },
             max_page_bytes: door.max_body_bytes,
             known: Arc::default(),
+            unruled: None,
+            hosts: None,
+        }
+    }
+
+    /// The same for the documents of a site: besides its own, only the first `most` hosts are contacted.
+    pub(super) fn of_site(self, origin: &Origin, most: usize) -> Self {
+        let hosts = Hosts {
+            contacted: HashSet::from([HostKey::new(&origin.host)]),
+            most,
+        };
+        Self {
+            hosts: Some(Arc::new(Mutex::new(hosts))),
+            ..self
+        }
+    }
+
+    /// The same, and nothing that robots.txt of `origin` disallows counts.
+    pub(super) fn ignoring_robots_of(self, origin: &Origin) -> Self {
+        Self {
+            unruled: Some(origin.clone()),
+            ..self
         }
     }
 
@@ -273,14 +343,14 @@ impl Downloader {
         origin: &Origin,
         shutdown: &Shutdown,
     ) -> Result<Arc<Rules>, DownloadError> {
-        let unreachable = |why: &str| DownloadError::RobotsUnreachable {
-            origin: origin.clone(),
-            why: why.to_owned(),
-        };
+        if self.unruled.as_ref() == Some(origin) {
+            return Ok(Arc::new(Rules::allow_all()));
+        }
         if let Some(known) = self.known_of(origin) {
-            return known.rules.map_err(|why| unreachable(&why));
+            return known.rules.map_err(|unreachable| unreachable.of(origin));
         }
         let host = HostKey::new(&origin.host);
+        self.admit(&host)?;
         let is_new = !self.known().keys().any(|known| known.host == origin.host);
         if is_new {
             // Trouble of an earlier run is forgotten, that of this one is not.
@@ -298,10 +368,8 @@ impl Downloader {
                 self.remember(origin, Ok(Arc::clone(&rules)), Some(Arc::new(everybody)));
                 Ok(rules)
             }
-            Robots::Unreachable(why) => {
-                self.remember(origin, Err(why.as_str().into()), None);
-                Err(unreachable(&why))
-            }
+            Robots::Unreachable(why) => Err(self.give_up(origin, &why, false)),
+            Robots::Forbidden(why) => Err(self.give_up(origin, &why, true)),
             Robots::Refused(refused) => Err(refused_at(host, refused)),
         }
     }
@@ -374,10 +442,16 @@ impl Downloader {
             let Answered {
                 result, receiver, ..
             } = asked.map_err(|refused| refused_at(url.host(), refused))?;
-            let fetched = result.map_err(|error| DownloadError::NoAnswer {
-                url: url.clone(),
-                kind: error.kind(),
-                message: error.to_string(),
+            let fetched = result.map_err(|error| match error.kind() {
+                FetchErrorKind::Forbidden => DownloadError::Forbidden {
+                    origin: url.origin(),
+                    why: error.to_string(),
+                },
+                kind => DownloadError::NoAnswer {
+                    url: url.clone(),
+                    kind,
+                    message: error.to_string(),
+                },
             })?;
             wire_bytes += fetched.wire_bytes;
             let status = fetched.head.status;
@@ -423,6 +497,33 @@ impl Downloader {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Makes `host` one of those that are contacted.
+    fn admit(&self, host: &HostKey) -> Result<(), DownloadError> {
+        let Some(hosts) = &self.hosts else {
+            return Ok(());
+        };
+        let mut hosts = hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        let Hosts { contacted, most } = &mut *hosts;
+        // One more is the site's own.
+        if contacted.contains(host) || contacted.len() <= *most {
+            contacted.insert(host.clone());
+            return Ok(());
+        }
+        Err(DownloadError::TooManyHosts {
+            host: host.clone(),
+            most: *most,
+        })
+    }
+
+    fn give_up(&self, origin: &Origin, why: &str, is_forbidden: bool) -> DownloadError {
+        let unreachable = Unreachable {
+            why: why.into(),
+            is_forbidden,
+        };
+        self.remember(origin, Err(unreachable.clone()), None);
+        unreachable.of(origin)
+    }
+
     fn known_of(&self, origin: &Origin) -> Option<Known> {
         let known = self.known();
         let known = known.get(origin)?;
@@ -432,7 +533,7 @@ impl Downloader {
     fn remember(
         &self,
         origin: &Origin,
-        rules: Result<Arc<Rules>, Arc<str>>,
+        rules: Result<Arc<Rules>, Unreachable>,
         everybody: Option<Arc<Rules>>,
     ) {
         let since = Instant::now();

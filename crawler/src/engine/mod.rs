@@ -39,7 +39,7 @@ use crate::{
     politeness::SharedPoliteness,
     robots, runs,
     scope::Scope,
-    seeds::SeedList,
+    seeds::{MAX_OTHER_HOSTS, SeedList},
     site::Site,
     store::{Store, StoreError, StoreErrorKind},
     url_key::{HostKey, UrlKey},
@@ -333,8 +333,13 @@ async fn crawl_through(
     let scope = Scope::new(&site, &config.scope)
         .map_err(|error| CrawlError::Settings(error.to_string()))?;
     let crawl_delay = robots.crawl_delay();
-    let downloader = Downloader::behind(door);
+    let downloader = Downloader::behind(door).of_site(&site.origin, MAX_OTHER_HOSTS);
     downloader.know(&site.origin, robots.clone());
+    let downloader = if config.ignore.robots {
+        downloader.ignoring_robots_of(&site.origin)
+    } else {
+        downloader
+    };
     let (identity, rules) = (identity_of(config, &lists), robots.clone());
     let judge = Judge::new(config, scope, robots, Arc::clone(&clock));
     let host_date = door.first_date.get().copied().unwrap_or(began);

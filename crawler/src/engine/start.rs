@@ -73,8 +73,13 @@ pub(super) async fn start(
             && !config.ignore.robots
             && !robots.allows(url.path_and_query())
         {
+            // A staging copy that forbids everything is what that is for.
+            let advice = config.written_as.as_ref().map_or(
+                "nothing may be crawled from there",
+                |_| "--ignore robots crawls a staging copy of your own all the same",
+            );
             return Err(problem(format!(
-                "{url} is disallowed by {origin}/robots.txt for user agent \"{}\"; nothing may be crawled from there",
+                "{url} is disallowed by {origin}/robots.txt for user agent \"{}\"; {advice}",
                 door.agent
             )));
         }
@@ -178,7 +183,7 @@ async fn read_robots(
 ) -> Result<Rules, CrawlError> {
     match door.robots(origin, stop).await {
         Robots::Rules(rules) => Ok(rules),
-        Robots::Unreachable(why) => Err(CrawlError::Robots {
+        Robots::Unreachable(why) | Robots::Forbidden(why) => Err(CrawlError::Robots {
             message: format!(
                 "robots.txt of {origin} cannot be read, so nothing may be fetched there (RFC 9309): {why}"
             ),

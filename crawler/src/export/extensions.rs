@@ -4,7 +4,10 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashSet},
+};
 
 use sitemap_core::{
     Loc, UrlEntry,
@@ -224,7 +227,13 @@ impl PageExtensions {
         }
         let origin = key.origin();
         let mut bytes = 0;
+        // A staging page may name one image by both of its addresses.
+        let mut named = HashSet::new();
         for image in images {
+            let image = &*self.crawled(image);
+            if self.stand_in.is_some() && !named.insert(image.clone()) {
+                continue;
+            }
             if image.is_on(&origin) && !self.allows(image) {
                 counts.leave_out(LeftOut::RobotsDisallowed, 1);
                 continue;
@@ -243,6 +252,13 @@ impl PageExtensions {
             }
         }
         counts.wrote(entry.extensions.images().len());
+    }
+
+    /// The address of an image on the crawled host, when it is named by that of what the host stands for.
+    fn crawled<'a>(&self, image: &'a UrlKey) -> Cow<'a, UrlKey> {
+        let crawled = self.stand_in.as_ref();
+        let crawled = crawled.and_then(|stand_in| stand_in.crawled_of(image));
+        crawled.map_or(Cow::Borrowed(image), Cow::Owned)
     }
 
     /// How `url` stands in a file; `None` when it cannot.

@@ -58,6 +58,9 @@ impl PageRules {
             let pages = Pattern::parse(&rule.pages)
                 .map_err(|problem| error("pages", format!("{:?} {problem}", rule.pages)))?;
             let selector = Selector::parse(&rule.selector).map_err(|cause| {
+                // What the library has no words for is a variant's name after a request to report it.
+                let cause = cause.to_string();
+                let cause = cause.lines().last().unwrap_or_default();
                 error(
                     "selector",
                     format!("{:?} is not a CSS selector: {cause}", rule.selector),

@@ -1,10 +1,11 @@
 //! The clocks of one host: what is out, when the last start and end were, and what trouble there is.
 
-use std::time::Duration;
+use std::{cmp::Reverse, time::Duration};
 
 use tokio::time::Instant;
 
 use super::{Closed, HostState, NextTurn, Settings, Signal, after, latency::Latency};
+use crate::url_key::Origin;
 
 /// Rate and concurrency are divided by at most this.
 const MAX_SLOWDOWN: u32 = 64;
@@ -25,6 +26,9 @@ const MAX_ANSWERS_PER_STEP: u32 = 640;
 /// The share of one more turn in the usual time of a turn.
 const TURN_TIME_DIVISOR: u32 = 8;
 
+/// Origins of a host (schemes and ports) whose `Crawl-delay` is kept. Two are usual.
+const MAX_CRAWL_DELAYS: usize = 16;
+
 /// The clocks of one host.
 #[derive(Debug, Default)]
 pub(super) struct HostClocks {
@@ -36,7 +40,8 @@ pub(super) struct HostClocks {
     last_end: Option<Instant>,
     /// How long a turn is out, smoothed.
     turn_time: Option<Duration>,
-    crawl_delay: Option<Duration>,
+    /// What each robots.txt of the host asks for; none is zero.
+    crawl_delays: Vec<(Origin, Duration)>,
     hold: Option<Hold>,
     slowdown: Slowdown,
     failures: Failures,
@@ -173,9 +178,20 @@ impl HostClocks {
         }
     }
 
-    /// Sets the `Crawl-delay`, never zero.
-    pub(super) fn set_crawl_delay(&mut self, delay: Option<Duration>) {
-        self.crawl_delay = delay;
+    /// Sets the `Crawl-delay` of `origin`, never zero.
+    pub(super) fn set_crawl_delay(&mut self, origin: &Origin, delay: Option<Duration>) {
+        self.crawl_delays.retain(|(known, _)| known != origin);
+        self.crawl_delays
+            .extend(delay.map(|delay| (origin.clone(), delay)));
+        if self.crawl_delays.len() > MAX_CRAWL_DELAYS {
+            // The largest is the one that holds.
+            self.crawl_delays.sort_by_key(|(_, delay)| Reverse(*delay));
+            self.crawl_delays.truncate(MAX_CRAWL_DELAYS);
+        }
+    }
+
+    fn crawl_delay(&self) -> Option<Duration> {
+        self.crawl_delays.iter().map(|(_, delay)| *delay).max()
     }
 
     /// Holds the host until `until`, never shorter than it already is.
@@ -237,7 +253,7 @@ impl HostClocks {
     /// Whether forgetting the host changes nothing about when its next request may start.
     pub(super) fn is_forgettable(&self, settings: &Settings, now: Instant) -> bool {
         self.out.is_empty()
-            && self.crawl_delay.is_none()
+            && self.crawl_delays.is_empty()
             && self.slowdown.factor == 1
             && self.failures.in_row == 0
             && self.failures.pauses == 0
@@ -268,7 +284,7 @@ impl HostClocks {
         let delay = settings
             .config
             .delay
-            .max(self.crawl_delay)
+            .max(self.crawl_delay())
             .filter(|delay| !delay.is_zero())?;
         Some(stretch(delay, self.slowdown.factor))
     }

@@ -36,6 +36,15 @@ fn fine(latency: Duration) -> Signal {
     Signal::Fine { latency }
 }
 
+/// The origin that a site on `host` usually has.
+fn origin(host: &HostKey) -> Origin {
+    Origin {
+        scheme: "https".into(),
+        host: host.as_str().into(),
+        port: 443,
+    }
+}
+
 /// One host and the time, which moves only when a test says so.
 struct Bench {
     politeness: Politeness,
@@ -212,7 +221,7 @@ fn crawl_delay_counts_from_the_end_of_the_last_answer() {
     bench.finish(robots, FINE);
     bench
         .politeness
-        .set_crawl_delay(&bench.host.clone(), Some(5 * SECOND));
+        .set_crawl_delay(&origin(&bench.host), Some(5 * SECOND));
     assert_eq!(bench.asked_wait(), 5 * SECOND);
     bench.wait(5 * SECOND);
     let page = bench.turn();
@@ -229,7 +238,7 @@ fn crawl_delay_waits_for_all_turns_that_were_out() {
     let (first, second) = (bench.turn(), bench.turn());
     bench
         .politeness
-        .set_crawl_delay(&bench.host.clone(), Some(SECOND));
+        .set_crawl_delay(&origin(&bench.host), Some(SECOND));
     bench.wait(2 * SECOND);
     bench.finish(first, FINE);
     assert!(bench.is_busy());
@@ -247,7 +256,7 @@ fn the_larger_of_delay_and_crawl_delay_holds() {
         });
         bench
             .politeness
-            .set_crawl_delay(&bench.host.clone(), crawl_delay);
+            .set_crawl_delay(&origin(&bench.host), crawl_delay);
         assert_eq!(bench.state(), expected, "{delay:?} {crawl_delay:?}");
         let turn = bench.turn();
         bench.finish(turn, FINE);
@@ -278,11 +287,36 @@ fn the_larger_of_delay_and_crawl_delay_holds() {
 fn a_crawl_delay_of_zero_takes_an_earlier_one_back() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 2));
     let host = bench.host.clone();
-    bench.politeness.set_crawl_delay(&host, Some(SECOND));
     bench
         .politeness
-        .set_crawl_delay(&host, Some(Duration::ZERO));
+        .set_crawl_delay(&origin(&host), Some(SECOND));
+    bench
+        .politeness
+        .set_crawl_delay(&origin(&host), Some(Duration::ZERO));
     let _turns = (bench.turn(), bench.turn());
+}
+
+#[test]
+fn the_largest_crawl_delay_of_the_origins_of_a_host_holds() {
+    fn check(delays: &[(u16, u64)], expected: HostState) {
+        let mut bench = Bench::new(&config(Rate::Unlimited, 2));
+        for &(port, seconds) in delays {
+            let origin = Origin {
+                port,
+                ..origin(&bench.host)
+            };
+            let delay = Some(Duration::from_secs(seconds));
+            bench.politeness.set_crawl_delay(&origin, delay);
+        }
+        assert_eq!(bench.state(), expected, "{delays:?}");
+    }
+    check(&[(443, 10), (80, 0)], HostState::Delay(10 * SECOND));
+    check(&[(443, 2), (80, 10)], HostState::Delay(10 * SECOND));
+    check(&[(443, 2), (80, 10), (80, 0)], HostState::Delay(2 * SECOND));
+    check(&[(443, 2), (80, 10), (80, 0), (443, 0)], HostState::Open);
+    let mut many: Vec<_> = (1_000..2_000).map(|port| (port, 1)).collect();
+    many.insert(0, (443, 10));
+    check(&many, HostState::Delay(10 * SECOND));
 }
 
 #[test]
@@ -783,7 +817,9 @@ fn absurd_settings_and_times_do_not_overflow() {
         ] {
             let mut bench = Bench::new(&absurd);
             let host = bench.host.clone();
-            bench.politeness.set_crawl_delay(&host, Some(Duration::MAX));
+            bench
+                .politeness
+                .set_crawl_delay(&origin(&host), Some(Duration::MAX));
             let turn = bench.turn();
             bench.wait(SECOND);
             bench.finish(turn, signal);
@@ -809,7 +845,7 @@ fn idle_hosts_are_forgotten_and_waits_in_force_are_not() {
         .hold_until(&held, bench.now + 100 * SECOND, bench.now);
     bench
         .politeness
-        .set_crawl_delay(&HostKey::new("slow.test"), Some(SECOND));
+        .set_crawl_delay(&origin(&HostKey::new("slow.test")), Some(SECOND));
     for number in 0..10_000 {
         bench.host = HostKey::new(&format!("host{number}.test"));
         bench.answer(FINE);
@@ -936,7 +972,7 @@ proptest! {
                 }
                 Step::CrawlDelay(seconds) => {
                     crawl_delay = Duration::from_secs(seconds);
-                    bench.politeness.set_crawl_delay(&host, Some(crawl_delay));
+                    bench.politeness.set_crawl_delay(&origin(&host), Some(crawl_delay));
                 }
                 Step::Finish(..) | Step::GiveBack(_) => {}
             }

@@ -11,14 +11,17 @@
 
 use std::{num::NonZeroUsize, ops::Range};
 
-use sitemap_core::partition::{KeyRange, Suffix, index_name};
+use sitemap_core::{
+    limits::{MAX_BYTES, MAX_FRAME_BYTES},
+    partition::{KeyRange, Suffix, index_name},
+};
 
 use super::{
     PublishError, PublishRequest,
     census::Census,
     place::{Address, Place},
 };
-use crate::config::{Format, IndexMode};
+use crate::config::{Format, IndexMode, PublishConfig};
 
 /// Begins the names of feeds.
 const FEED_STEM: &str = "sitemap-recent";
@@ -110,9 +113,7 @@ impl PlannedSet {
         };
         let is_one_file = match config.index {
             IndexMode::Auto => {
-                census.listed <= config.file_entries
-                    && census.bytes <= config.file_bytes
-                    && census.news.is_empty()
+                fits_one_file(config, census.listed, census.bytes) && census.news.is_empty()
             }
             IndexMode::Always => false,
         };
@@ -159,6 +160,12 @@ impl PlannedSet {
             files,
         })
     }
+}
+
+/// Whether all entries fit into one file, with what surrounds them.
+fn fits_one_file(config: &PublishConfig, entries: u64, bytes: u64) -> bool {
+    let room = MAX_BYTES - MAX_FRAME_BYTES;
+    entries <= config.file_entries && bytes <= config.file_bytes.min(room)
 }
 
 /// The files of news: `sitemap-news.xml.gz`, `sitemap-news-2.xml.gz`, ... No part has such a name: behind
@@ -292,4 +299,26 @@ fn index_members(
         }
     }
     Ok(indexes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_file_has_room_for_what_surrounds_its_entries() {
+        let check = |file_bytes: u64, entries: u64, bytes: u64, expected: bool| {
+            let config = PublishConfig {
+                file_bytes,
+                ..PublishConfig::default()
+            };
+            let fits = fits_one_file(&config, entries, bytes);
+            assert_eq!(fits, expected, "{file_bytes} {entries} {bytes}");
+        };
+        check(10_000_000, 10_000, 10_000_000, true);
+        check(10_000_000, 10_001, 1, false);
+        check(10_000_000, 1, 10_000_001, false);
+        check(MAX_BYTES, 1, MAX_BYTES - MAX_FRAME_BYTES, true);
+        check(MAX_BYTES, 1, MAX_BYTES - MAX_FRAME_BYTES + 1, false);
+    }
 }

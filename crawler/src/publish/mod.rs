@@ -134,11 +134,11 @@ pub struct Published {
 #[non_exhaustive]
 pub enum PublishError {
     /// No URL can be listed.
-    #[error("nothing to list: no URL of this crawl may stand in a sitemap")]
+    #[error("nothing to list: no known URL may stand in a sitemap")]
     Empty,
     /// A partial crawl would list fewer URLs than the published set.
     #[error(
-        "this partial crawl would list {now} URLs, the published set lists {before}; --force publishes anyway"
+        "a partial set would list {now} URLs, the published set lists {before}; --force publishes anyway"
     )]
     Shrunk {
         /// URLs in the published set.
@@ -147,7 +147,7 @@ pub enum PublishError {
         now: u64,
     },
     /// A file that is not arpent's stands under a name that is needed.
-    #[error("{} is not a file of arpent and stands in the way; --force replaces it and keeps a backup", .0.display())]
+    #[error("{} is not a file of arpent for this site and stands in the way; --force replaces it and keeps a backup", .0.display())]
     Foreign(PathBuf),
     /// A folder on the way to a file is a link, or no folder: what is behind it is not ours.
     #[error("{} must be a folder of the output itself, where a sitemap belongs; remove it or use another layout or output", .0.display())]

@@ -60,9 +60,12 @@ impl Recent {
         if is_full {
             self.pages.pop();
         }
+        // A feed says nothing of images or versions, and with them an entry may take megabytes.
+        let mut entry = UrlEntry::new(listed.entry.loc.clone());
+        entry.lastmod = Some(lastmod.clone());
         self.pages.push(Reverse(RecentPage {
             changed,
-            entry: listed.entry.clone(),
+            entry,
             title: listed.title.map(str::to_owned),
         }));
     }
@@ -120,7 +123,7 @@ impl PartialOrd for RecentPage {
 mod tests {
     use std::collections::BTreeSet;
 
-    use sitemap_core::Loc;
+    use sitemap_core::{Loc, extension::Image};
 
     use super::*;
     use crate::{export::ExtensionCounts, url_key::UrlKey};
@@ -203,6 +206,26 @@ mod tests {
             ],
             &["/a", "/b"],
         );
+    }
+
+    #[test]
+    fn of_a_page_only_what_a_feed_says_is_kept() {
+        let loc = Loc::parse("https://example.com/").unwrap();
+        let mut entry = UrlEntry::new(loc.clone());
+        entry.lastmod = Some(LastMod::parse("2026-01-01").unwrap());
+        let plain = entry.clone();
+        entry.extensions.add_image(Image::new(loc)).unwrap();
+        let key = UrlKey::from_normalised("https://example.com/").unwrap();
+        let mut recent = Recent::new(&config(2, &[Format::Xml, Format::Atom]));
+        recent.offer(&Listed {
+            key: &key,
+            written: key.clone(),
+            entry,
+            title: None,
+            extensions: ExtensionCounts::default(),
+            news: None,
+        });
+        assert_eq!(recent.newest_first()[0].entry, plain);
     }
 
     #[test]

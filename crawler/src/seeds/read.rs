@@ -7,7 +7,7 @@ use std::{
 };
 
 use sitemap_core::{
-    Limits, Loc,
+    IndexEntry, Limits, Loc,
     read::{Item, Kind, Problem, ReadError, Reader},
 };
 
@@ -27,9 +27,18 @@ pub struct Batch {
     /// Pages.
     pub pages: Vec<UrlKey>,
     /// Further documents.
-    pub documents: Vec<UrlKey>,
+    pub documents: Vec<IndexedDocument>,
     /// They are entries of an RSS or Atom feed, whatever the document was expected to be.
     pub is_feed: bool,
+}
+
+/// A document that an index names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexedDocument {
+    /// Where it is.
+    pub url: UrlKey,
+    /// What the index says of it.
+    pub entry: IndexEntry,
 }
 
 impl Batch {
@@ -47,6 +56,8 @@ pub struct Reading {
     pub findings: u64,
     /// The first of them, in words.
     pub first_finding: Option<String>,
+    /// Whether it names further documents.
+    pub is_index: bool,
     /// Why it ended early, and the same in words.
     pub problem: Option<(SeedProblem, String)>,
 }
@@ -98,7 +109,10 @@ pub fn read(
                 Err(error) => reading.note(|| format!("{}: {error}", entry.loc)),
             },
             Ok(Item::Sitemap(entry)) => match verbatim.parse(entry.loc.as_str()) {
-                Ok(key) => batch.documents.push(key),
+                Ok(url) => {
+                    reading.is_index = true;
+                    batch.documents.push(IndexedDocument { url, entry });
+                }
                 Err(error) => reading.note(|| format!("{}: {error}", entry.loc)),
             },
             Err(error) if error.is_fatal() => {

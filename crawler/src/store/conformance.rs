@@ -5,6 +5,7 @@
 mod arbitrary;
 pub(super) mod found;
 pub(super) mod given;
+pub(super) mod kept;
 pub(super) mod model;
 pub(super) mod records;
 pub(super) mod waiting;
@@ -71,6 +72,10 @@ macro_rules! conformance_tests {
                 of_several_the_best_counts_whatever_the_order
                 what_this_run_knows_already_stays
                 nothing_stays_of_what_was_given_up;
+            kept:
+                a_kept_document_comes_back_until_it_is_dropped
+                a_kept_document_outlives_its_run
+                a_refused_commit_keeps_the_older_copy;
             model:
                 every_record_comes_back_as_it_was
                 the_store_does_what_its_model_does;

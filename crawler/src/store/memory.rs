@@ -11,8 +11,8 @@ use std::{
 use crate::{
     page::{Outcome, PageFacts, PageRecord, Reason, RunId, State, Via},
     store::{
-        Commit, Discovery, Finished, Gave, GivenUrl, Giving, LedgerEntry, NextGiven, QueuedUrl,
-        Rejudged, Store, StoreError, StoreErrorKind, Version, VisitPage,
+        Commit, Discovery, Finished, Gave, GivenUrl, Giving, KeptDocument, KeptNote, LedgerEntry,
+        NextGiven, QueuedUrl, Rejudged, Store, StoreError, StoreErrorKind, Version, VisitPage,
     },
     url_key::UrlKey,
 };
@@ -33,6 +33,7 @@ struct Contents {
     orphans: BTreeSet<UrlKey>,
     links: BTreeMap<UrlKey, Vec<UrlKey>>,
     ledger: BTreeMap<UrlKey, LedgerEntry>,
+    kept: BTreeMap<UrlKey, KeptDocument>,
     values: BTreeMap<String, String>,
     last_sequence: u64,
 }
@@ -239,6 +240,12 @@ impl Store for MemoryStore {
         for key in &commit.linked {
             contents.orphans.remove(key);
         }
+        for (key, document) in &commit.kept {
+            match document {
+                Some(document) => contents.kept.insert(key.clone(), document.clone()),
+                None => contents.kept.remove(key),
+            };
+        }
         for (name, value) in &commit.values {
             contents.set_value(name, value.as_deref());
         }
@@ -443,6 +450,18 @@ impl Store for MemoryStore {
         let ledger = self.contents().ledger.clone();
         for (key, entry) in ledger {
             visit(&key, entry);
+        }
+        Ok(())
+    }
+
+    fn kept(&self, key: &UrlKey) -> Result<Option<KeptDocument>, StoreError> {
+        Ok(self.contents().kept.get(key).cloned())
+    }
+
+    fn visit_kept(&self, visit: &mut dyn FnMut(&UrlKey, KeptNote)) -> Result<(), StoreError> {
+        let kept = self.contents().kept.clone();
+        for (key, document) in &kept {
+            visit(key, document.note());
         }
         Ok(())
     }

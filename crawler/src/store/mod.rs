@@ -14,6 +14,8 @@ mod conformance;
 
 use std::{collections::BTreeMap, ops::ControlFlow};
 
+use jiff::Timestamp;
+
 pub(crate) use self::chunks::change_in_chunks;
 use crate::{
     page::{Given, LanguageVersion, PageFacts, PageRecord, Reason, RunId, State, Via},
@@ -72,6 +74,8 @@ pub struct Commit {
     pub requeued: Vec<QueuedUrl>,
     /// Orphans that a page turned out to lead to: no orphans any more. Applied after the discoveries.
     pub linked: Vec<UrlKey>,
+    /// Copies of sitemaps to keep in the place of older ones (or, with `None`, to drop).
+    pub kept: Vec<(UrlKey, Option<KeptDocument>)>,
     /// Named values to set (or, with `None`, to remove).
     pub values: Vec<(String, Option<String>)>,
 }
@@ -87,6 +91,41 @@ pub struct QueuedUrl {
     pub depth: u32,
     /// Redirects in a row that led here.
     pub hops: u8,
+}
+
+/// A sitemap as it was read, kept for the runs whose index says that it did not change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptDocument {
+    /// What the index said of its last change, word for word.
+    pub lastmod: String,
+    /// When it was asked for.
+    pub read_at: Timestamp,
+    /// SHA-256 of its bytes, hex.
+    pub sha256: String,
+    /// Its bytes, packed ([`crate::seeds::pack`]).
+    pub body: Vec<u8>,
+}
+
+/// What is known of a [`KeptDocument`] without its body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptNote {
+    /// [`KeptDocument::lastmod`].
+    pub lastmod: String,
+    /// [`KeptDocument::read_at`].
+    pub read_at: Timestamp,
+    /// Bytes of [`KeptDocument::body`].
+    pub bytes: u64,
+}
+
+impl KeptDocument {
+    /// The same without the body.
+    pub fn note(&self) -> KeptNote {
+        KeptNote {
+            lastmod: self.lastmod.clone(),
+            read_at: self.read_at,
+            bytes: self.body.len() as u64,
+        }
+    }
 }
 
 /// What the ledger remembers of a page's `lastmod`: once published, it moves only with the content.
@@ -308,6 +347,18 @@ pub trait Store: Send {
     /// # Errors
     /// The store cannot be read.
     fn visit_ledger(&self, visit: &mut dyn FnMut(&UrlKey, LedgerEntry)) -> Result<(), StoreError>;
+
+    /// The copy that is kept of the sitemap `key`, of whatever run.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn kept(&self, key: &UrlKey) -> Result<Option<KeptDocument>, StoreError>;
+
+    /// Visits what is known of all copies that are kept, in no special order; their bodies are not read.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn visit_kept(&self, visit: &mut dyn FnMut(&UrlKey, KeptNote)) -> Result<(), StoreError>;
 
     /// A named value (see the modules that own them for the names).
     ///

@@ -38,8 +38,8 @@ use self::{
 use crate::{
     page::{PageFacts, PageRecord, Reason, RunId, State},
     store::{
-        Commit, Gave, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store, StoreError,
-        StoreErrorKind, Version, VisitPage,
+        Commit, Gave, KeptDocument, KeptNote, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store,
+        StoreError, StoreErrorKind, Version, VisitPage,
     },
     url_key::UrlKey,
 };
@@ -497,6 +497,39 @@ impl Store for SqliteStore {
                     let mut columns = Columns::new(row);
                     visit(&columns.key()?, ledger_entry(&mut columns)?);
                 }
+            }
+            Ok(())
+        })
+    }
+
+    fn kept(&self, key: &UrlKey) -> Result<Option<KeptDocument>, StoreError> {
+        let sql = "SELECT lastmod, read_at, sha256, body FROM kept WHERE url = ?1";
+        self.row(sql, [key.as_str()], |row| {
+            let mut columns = Columns::new(row);
+            Ok(KeptDocument {
+                lastmod: columns.get()?,
+                read_at: columns.needed_time("read_at")?,
+                sha256: columns.get()?,
+                body: columns.get()?,
+            })
+        })
+    }
+
+    fn visit_kept(&self, visit: &mut dyn FnMut(&UrlKey, KeptNote)) -> Result<(), StoreError> {
+        self.read(|connection| {
+            // The length of a blob stands before it.
+            let mut statement =
+                connection.prepare("SELECT url, lastmod, read_at, length(body) FROM kept")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let mut columns = Columns::new(row);
+                let key = columns.key()?;
+                let note = KeptNote {
+                    lastmod: columns.get()?,
+                    read_at: columns.needed_time("read_at")?,
+                    bytes: columns.get()?,
+                };
+                visit(&key, note);
             }
             Ok(())
         })

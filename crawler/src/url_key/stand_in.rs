@@ -81,6 +81,25 @@ impl StandIn {
         }
     }
 
+    /// What readers are shown of a text from a page: URLs of the crawled directory as their originals;
+    /// `None` when it names the crawled origin all the same, which they should not come to know.
+    pub fn shown_text(&self, text: &str) -> Option<String> {
+        let shown = text.replace(self.crawled.as_str(), self.original.as_str());
+        let origin = self.crawled.origin();
+        if self.original.is_on(&origin) {
+            return Some(shown);
+        }
+        let origin = origin.to_string();
+        let authority = origin.split_at(origin.find("//").unwrap_or_default()).1;
+        let goes_on =
+            |character: char| character.is_alphanumeric() || matches!(character, '.' | '-');
+        let names_it = shown.match_indices(authority).any(|(place, _)| {
+            let behind = shown.split_at(place + authority.len()).1;
+            !behind.starts_with(goes_on)
+        });
+        (!names_it).then_some(shown)
+    }
+
     /// The way back from [`StandIn::original`]; `None` when `original` is outside the directory that the
     /// crawled one stands for, or the crawled URL would be too long.
     pub fn crawled_of(&self, original: &UrlKey) -> Option<UrlKey> {
@@ -92,10 +111,14 @@ impl StandIn {
         &self.original
     }
 
-    /// Whether requests to `origin` are not for us: it is that of the original, which is never asked,
-    /// and not also the crawled one.
+    /// Whether requests to `origin` are not for us: it is on the host of the original, which is never asked,
+    /// whatever scheme and port. Where the crawled site is on that host as well, only the origin of the
+    /// original counts, and not if it is also the crawled one.
     pub fn spares(&self, origin: &Origin) -> bool {
-        self.original.is_on(origin) && !self.crawled.is_on(origin)
+        if self.original.host_str() == self.crawled.host_str() {
+            return self.original.is_on(origin) && !self.crawled.is_on(origin);
+        }
+        self.original.host_str() == &*origin.host
     }
 
     /// Both directories on one line, for fingerprints.
@@ -184,6 +207,41 @@ mod tests {
             "https://h.example/",
             "https://h.example/staging/a",
             "https://h.example/a",
+        );
+    }
+
+    #[test]
+    fn texts_do_not_name_the_crawled_origin() {
+        let check = |text: &str, expected: Option<&str>| {
+            let stand_in = stand_in("http://s.example:81/x/", "https://s.example/app/");
+            assert_eq!(stand_in.shown_text(text).as_deref(), expected, "{text}");
+        };
+        check("12.50", Some("12.50"));
+        check(
+            "http://s.example:81/x/a.png",
+            Some("https://s.example/app/a.png"),
+        );
+        check(
+            "a http://s.example:81/x/, http://s.example:81/x/b",
+            Some("a https://s.example/app/, https://s.example/app/b"),
+        );
+        check("https://s.example/app/a", Some("https://s.example/app/a"));
+        check("//s.example:811/x", Some("//s.example:811/x"));
+        check("http://s.example:81/y", None);
+        check("http://s.example:81", None);
+        check("see //s.example:81/x/a", None);
+        let inside = stand_in("https://h.example/staging/", "https://h.example/");
+        assert_eq!(
+            inside
+                .shown_text("https://h.example/staging/a https://h.example/b")
+                .as_deref(),
+            Some("https://h.example/a https://h.example/b")
+        );
+        let plain = stand_in("https://s.example/", "https://s.example.com/");
+        assert_eq!(plain.shown_text("https://s.example:443/a"), None);
+        assert_eq!(
+            plain.shown_text("https://s.example/a").as_deref(),
+            Some("https://s.example.com/a")
         );
     }
 
@@ -321,10 +379,16 @@ mod tests {
             "https://h.example/",
             true,
         );
+        for other in ["http://h.example/", "https://h.example:8443/"] {
+            check("http://s.example/", "https://h.example/app/", other, true);
+        }
+        for other in ["https://maps.h.example/", "https://www.h.example/"] {
+            check("http://s.example/", "https://h.example/app/", other, false);
+        }
         check(
-            "http://s.example/",
-            "https://h.example/app/",
+            "http://h.example:8080/",
             "http://h.example/",
+            "https://h.example:8443/",
             false,
         );
         check(

@@ -80,7 +80,7 @@ fn only_what_the_note_and_the_schema_accept_exists() {
         "2004-12-23t18:00:15Z",
         "2004-12-23T18:00:15z",
         "2004-12-23T18:00:15.Z",
-        "2004-12-23T18:00:15.1234567890Z",
+        "2004-12-23T18:00:15.123456789012345678901234567890123Z",
         "2004-12-23T18:00:15,5Z",
         "2004-12-23T18:00:15 Z",
         "2004-12-23T18:00:15ZZ",
@@ -155,8 +155,8 @@ proptest! {
 #[test]
 fn vague_value_counts_as_its_last_instant() {
     let check = |text: &str, expected: Option<&str>| {
-        let instant = LastMod::vague_instant(text).map(|instant| instant.to_string());
-        assert_eq!(instant.as_deref(), expected, "{text:?}");
+        let last = LastMod::vague_span(text).map(|(_, last)| last.to_string());
+        assert_eq!(last.as_deref(), expected, "{text:?}");
     };
     check("2024", Some("2024-12-31T23:59:59.999999999Z"));
     check("2024-02", Some("2024-02-29T23:59:59.999999999Z"));

@@ -12,8 +12,8 @@ use quick_xml::{
 
 use super::{
     Finding, Item, Kind, MAX_DEPTH, MAX_FINDINGS, Position, Problem, ReadError,
-    draft::{Draft, Tag, Text},
-    extension::{Extended, Origin},
+    draft::{Draft, Tag, Text, VagueDate},
+    extension::{Extended, Origin, beginning_of},
     feed::Feed,
     schema_location,
 };
@@ -74,6 +74,8 @@ pub(super) struct Document {
     is_html: bool,
     /// The namespace of the root element, whose elements count as ours even when it is a wrong one.
     pub(super) namespace: Option<String>,
+    /// The prefix of the root element, if nothing declares it; elements with it count as ours.
+    pub(super) root_prefix: Option<String>,
     pub(super) draft: Draft,
     /// The entry that was yielded when the next one began inside of it.
     split: Option<Draft>,
@@ -86,6 +88,8 @@ pub(super) struct Document {
     pub(super) feed: Feed,
     /// A character that the protocol wants escaped stood raw in a value; that is told once.
     has_raw_character: bool,
+    /// An element of ours stood in no namespace below a root element that has one; that is told once.
+    has_lost_namespace: bool,
     /// Entries begun, with those left out.
     pub(super) entries: u64,
     pub(super) extension_elements: u64,
@@ -109,6 +113,7 @@ impl Document {
             root_kind: None,
             is_html: false,
             namespace: None,
+            root_prefix: None,
             draft: Draft::new(Position::START),
             split: None,
             outer_entries: 0,
@@ -117,6 +122,7 @@ impl Document {
             extended: Extended::default(),
             feed: Feed::default(),
             has_raw_character: false,
+            has_lost_namespace: false,
             entries: 0,
             extension_elements: 0,
             token_position: Position::START,
@@ -161,6 +167,11 @@ impl Document {
         self.yielded()
             .lastmod_position
             .unwrap_or(self.entry_position())
+    }
+
+    /// The date of the latest entry, if it is a year, a month or a minute.
+    pub(super) fn vague_lastmod(&self) -> Option<&VagueDate> {
+        self.yielded().vague_lastmod()
     }
 
     pub(super) fn finding(&self, problem: Problem, position: Position) -> Finding {
@@ -245,6 +256,17 @@ impl Document {
         }
     }
 
+    /// A start tag contains `<`: mostly one that stands raw in a text, and has swallowed the rest of it.
+    pub(super) fn broken_tag(&mut self) {
+        let problem = Problem::IllFormed {
+            what: "tag contains <",
+        };
+        if self.place == Place::Value(Tag::Loc) && self.is_reading() {
+            self.draft.lose(problem.clone(), self.token_position);
+        }
+        self.note(problem);
+    }
+
     /// A start tag.
     pub(super) fn open(
         &mut self,
@@ -316,10 +338,14 @@ impl Document {
         };
         self.kind.get_or_insert(kind);
         self.root_kind = Some(kind);
-        let namespace = match namespaces.resolve_element(start.name()).0 {
-            ResolveResult::Bound(Namespace(namespace)) => Some(namespace.to_owned()),
-            ResolveResult::Unbound | ResolveResult::Unknown(_) => None,
+        let (namespace, root_prefix) = match namespaces.resolve_element(start.name()).0 {
+            ResolveResult::Bound(Namespace(namespace)) => {
+                (Some(beginning_of(namespace).to_owned()), None)
+            }
+            ResolveResult::Unbound => (None, None),
+            ResolveResult::Unknown(prefix) => (None, Some(prefix)),
         };
+        self.root_prefix = root_prefix;
         if matches!(kind, Kind::Rss | Kind::Atom) {
             self.place = Place::Feed;
             self.open_feed(start, namespace);
@@ -343,15 +369,20 @@ impl Document {
     ) -> Result<(), ReadError> {
         match self.origin(start, namespaces) {
             Origin::Protocol => {}
+            Origin::Unknown if self.is_ours_without_namespace(start, namespaces) => {}
             foreign => return self.skip_foreign(&foreign, start),
         }
         match (start.local_name().into_inner(), self.root_kind) {
             ("url", Some(Kind::UrlSet)) | ("sitemap", Some(Kind::Index)) => {}
             ("url", Some(Kind::Index)) => return self.wrong_entry("url"),
             ("sitemap", Some(Kind::UrlSet)) => return self.wrong_entry("sitemap"),
-            _ => {
-                self.note(Problem::UnknownElement {
-                    name: local_name(start),
+            (name, _) => {
+                self.note(if name == Tag::Loc.name() {
+                    Problem::LocOutsideEntry
+                } else {
+                    Problem::UnknownElement {
+                        name: local_name(start),
+                    }
                 });
                 return self.skip();
             }
@@ -362,6 +393,28 @@ impl Document {
         self.extended.begin_entry();
         self.place = Place::Entry;
         Ok(())
+    }
+
+    /// Whether an element in no namespace, below a root element that has one, is one of ours: `<url xmlns="">`, which some programs
+    /// write, or `<url>` in `<s:urlset>`. It is told once.
+    fn is_ours_without_namespace(
+        &mut self,
+        start: &BytesStart<'_>,
+        namespaces: &NamespaceResolver,
+    ) -> bool {
+        let name = start.local_name().into_inner();
+        let is_ours = matches!(name, "url" | "sitemap") || Tag::of(name).is_some();
+        let is_unbound = matches!(
+            namespaces.resolve_element(start.name()).0,
+            ResolveResult::Unbound
+        );
+        if !is_ours || !is_unbound {
+            return false;
+        }
+        if !std::mem::replace(&mut self.has_lost_namespace, true) {
+            self.note(Problem::Namespace { found: None });
+        }
+        true
     }
 
     /// An entry of the other kind of file: left out, and counted as an entry.
@@ -390,6 +443,7 @@ impl Document {
     ) -> Result<Option<Item>, ReadError> {
         match self.origin(start, namespaces) {
             Origin::Protocol => {}
+            Origin::Unknown if self.is_ours_without_namespace(start, namespaces) => {}
             foreign => {
                 self.draft.has_extension = true;
                 return self.open_extension(foreign, start).map(|()| None);
@@ -506,7 +560,7 @@ impl Document {
     fn finish_entry(&mut self) -> Result<Item, ReadError> {
         self.place = Place::Root;
         self.take_stray_loc();
-        let vague_lastmod = self.draft.vague_lastmod();
+        let vague_lastmod = self.draft.vague_lastmod().map(|date| date.span.1);
         match (self.draft.finish(), self.root_kind) {
             (Ok(entry), Some(Kind::Index)) => {
                 let mut sitemap = IndexEntry::new(entry.loc);
@@ -602,7 +656,8 @@ impl Document {
                 });
                 return self.text_of_document("\u{FFFD}");
             };
-            if !is_xml_character(character) {
+            // The two noncharacters are told of as text.
+            if !is_xml_character(character) && !matches!(character, '\u{FFFE}' | '\u{FFFF}') {
                 self.note(Problem::ForbiddenCharacter);
             }
             return self.text_of_document(character.encode_utf8(&mut [0; 4]));
@@ -702,19 +757,25 @@ impl Document {
                 });
                 return;
             };
-            let is_known = attribute.key.as_namespace_binding().is_some()
-                || matches!(
-                    namespaces.resolve_attribute(attribute.key).0,
-                    ResolveResult::Bound(Namespace(XSI_NAMESPACE))
-                );
-            if !is_known {
-                self.note(Problem::UnknownAttribute {
-                    name: quoted(attribute.key.into_inner()),
-                });
+            if attribute.key.as_namespace_binding().is_some() {
+                continue;
+            }
+            match namespaces.resolve_attribute(attribute.key) {
+                (ResolveResult::Bound(Namespace(XSI_NAMESPACE)), name)
+                    if XSI_ATTRIBUTES.contains(&name.into_inner()) => {}
+                (ResolveResult::Unknown(prefix), _) => self.undeclared_prefix(&prefix),
+                (ResolveResult::Bound(_) | ResolveResult::Unbound, _) => {
+                    self.note(Problem::UnknownAttribute {
+                        name: quoted(attribute.key.into_inner()),
+                    });
+                }
             }
         }
     }
 }
+
+/// The attributes that XML Schema lets stand on any element (part 1 section 2.6); names are told apart by case.
+const XSI_ATTRIBUTES: [&str; 4] = ["schemaLocation", "noNamespaceSchemaLocation", "type", "nil"];
 
 /// The element that an entry is in a kind of file; feeds and text have others.
 fn entry_name(kind: Kind) -> &'static str {

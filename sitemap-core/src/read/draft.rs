@@ -114,6 +114,14 @@ impl Text {
     }
 }
 
+/// A date that W3C date-time knows and the schema refuses.
+#[derive(Debug)]
+pub(crate) struct VagueDate {
+    pub(crate) text: Box<str>,
+    /// The first and the last instant that it can mean.
+    pub(crate) span: (Timestamp, Timestamp),
+}
+
 /// An entry in the making.
 #[derive(Debug)]
 pub(super) struct Draft {
@@ -123,8 +131,8 @@ pub(super) struct Draft {
     pub(super) lastmod_position: Option<Position>,
     loc: Option<Loc>,
     lastmod: Option<LastMod>,
-    /// The last instant of a `<lastmod>` that is a year, a month or a minute.
-    vague_lastmod: Option<Timestamp>,
+    /// A `<lastmod>` that is a year, a month or a minute, with its first and last instant.
+    vague_lastmod: Option<VagueDate>,
     changefreq: Option<ChangeFreq>,
     priority: Option<Priority>,
     /// Which elements came, by their place in the schema.
@@ -203,7 +211,10 @@ impl Draft {
             Tag::LastMod => {
                 self.lastmod_position = Some(text.position);
                 self.lastmod = read_lastmod(value, &mut problems);
-                self.vague_lastmod = LastMod::vague_instant(value);
+                self.vague_lastmod = LastMod::vague_span(value).map(|span| VagueDate {
+                    text: value.into(),
+                    span,
+                });
             }
             Tag::ChangeFreq => self.changefreq = read_changefreq(value, &mut problems),
             Tag::Priority => match Priority::parse(value) {
@@ -230,8 +241,8 @@ impl Draft {
         self.lastmod = Some(lastmod);
     }
 
-    pub(super) fn vague_lastmod(&self) -> Option<Timestamp> {
-        self.vague_lastmod
+    pub(super) fn vague_lastmod(&self) -> Option<&VagueDate> {
+        self.vague_lastmod.as_ref()
     }
 
     /// Whether the entry could be used as it is now.
@@ -287,7 +298,8 @@ pub(super) fn read_lastmod(value: &str, problems: &mut Vec<Problem>) -> Option<L
         Ok(lastmod) => return Some(lastmod),
         Err(LastModError::ZoneMissing) => match LastMod::parse(&format!("{value}Z")) {
             Ok(lastmod) => (Some(lastmod), Problem::ZoneAssumed),
-            Err(error) => (None, Problem::LastMod(error)),
+            // A time of minutes has no zone to be W3C date-time either.
+            Err(_) => (None, Problem::LastMod(LastModError::ZoneMissing)),
         },
         Err(error) => (None, Problem::LastMod(error)),
     };

@@ -228,6 +228,7 @@ impl<R: BufRead> Transcoder<R> {
         loop {
             let next = match self.fill_raw() {
                 Ok(available) => available.first().copied(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
                     self.head_error = Some(error);
                     None

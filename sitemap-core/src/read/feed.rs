@@ -14,7 +14,7 @@ use super::{
     date::{self, FeedDate},
     document::{Document, MAX_ATTRIBUTES, Place, quoted},
     draft::{Draft, read_lastmod},
-    extension::attribute_value,
+    extension::{attribute_value, beginning_of},
 };
 use crate::{LastMod, LocError};
 
@@ -365,6 +365,9 @@ impl Document {
         }
         match self.draft.finish() {
             Ok(entry) => Ok(Item::Url(entry)),
+            Err((Problem::NoLoc, position)) => {
+                Err(ReadError::Entry(self.finding(Problem::NoLink, position)))
+            }
             Err((problem, position)) => Err(ReadError::Entry(self.finding(problem, position))),
         }
     }
@@ -459,7 +462,8 @@ impl Document {
                 return Vocabulary::DublinCore;
             }
             ResolveResult::Bound(Namespace(found)) => {
-                let is_own = own.contains(&found) || self.feed.namespace.as_deref() == Some(found);
+                let is_own = own.contains(&found)
+                    || self.feed.namespace.as_deref() == Some(beginning_of(found));
                 return if is_own {
                     Vocabulary::Feed
                 } else {

@@ -236,7 +236,8 @@ pub enum Problem {
     /// Something stands behind the root element. Another root element is read as well.
     #[error("something follows the root element")]
     AfterRoot,
-    /// The root element is in another namespace or in none; elements are taken by their names.
+    /// The root element is in another namespace or in none, or an element in it is that should be in the same; elements are taken by
+    /// their names.
     #[error("namespace is {}, expected {NAMESPACE}", .found.as_deref().unwrap_or("missing"))]
     Namespace {
         /// The namespace, if there is one.
@@ -260,6 +261,12 @@ pub enum Problem {
     /// An entry without a URL.
     #[error("entry has no <loc>")]
     NoLoc,
+    /// A URL directly in the root element; it is skipped.
+    #[error("<loc> stands outside of an entry, expected <url> or <sitemap> around it")]
+    LocOutsideEntry,
+    /// An item of a feed without an address.
+    #[error("item has no <link>")]
+    NoLink,
     /// The address of an entry stands in it as text; it is taken.
     #[error("entry has its URL as text, expected <loc>")]
     LocMissing,
@@ -489,8 +496,11 @@ impl Problem {
             Self::BareAmpersand => 3,
             Self::Blank | Self::Html | Self::Root { .. } | Self::AfterRoot => 4,
             Self::Namespace { .. } => 5,
-            Self::UnknownElement { .. } | Self::UnknownAttribute { .. } | Self::StrayText => 6,
-            Self::NoLoc | Self::LocMissing | Self::ManyLocs => 7,
+            Self::UnknownElement { .. }
+            | Self::UnknownAttribute { .. }
+            | Self::StrayText
+            | Self::LocOutsideEntry => 6,
+            Self::NoLoc | Self::NoLink | Self::LocMissing | Self::ManyLocs => 7,
             Self::Repeated { .. } | Self::Order { .. } => 8,
             Self::Loc(error) => rule_of_loc(error),
             Self::Padded { name } if *name == "line" => 54,
@@ -604,6 +614,8 @@ impl Problem {
             | Self::AfterRoot
             | Self::Namespace { .. }
             | Self::NoLoc
+            | Self::NoLink
+            | Self::LocOutsideEntry
             | Self::LocMissing
             | Self::ManyLocs
             | Self::Repeated { .. }

@@ -1,5 +1,7 @@
 //! [`Nesting`]: which elements are open, so that reading can go on behind an end tag that does not match.
 
+use std::hash::{BuildHasher, RandomState};
+
 use super::MAX_DEPTH;
 
 /// The most bytes the start tags of all open elements may have together. It bounds what is kept of them: names and namespaces. One
@@ -11,6 +13,9 @@ const MAX_OPEN_BYTES: usize = 512 * 1024;
 pub(super) struct Nesting {
     names: String,
     elements: Vec<Element>,
+    /// The hash of each name, so that an end tag that closes nothing is told from all of them at once: a file can consist of such.
+    hashes: Vec<u64>,
+    hasher: RandomState,
     tag_bytes: usize,
 }
 
@@ -34,26 +39,31 @@ impl Nesting {
             tag_bytes,
         });
         self.names.push_str(name);
+        self.hashes.push(self.hasher.hash_one(name));
         self.tag_bytes += tag_bytes;
         true
     }
 
     /// How many elements an end tag of this name closes: the innermost open one of this name and those in it, or none.
     pub(super) fn closed_by(&self, name: &str) -> usize {
-        let mut end = self.names.len();
-        for (index, element) in self.elements.iter().rev().enumerate() {
-            if &self.names[element.name_start..end] == name {
-                return index + 1;
-            }
-            end = element.name_start;
+        let Some(last) = self.elements.last() else {
+            return 0;
+        };
+        if &self.names[last.name_start..] == name {
+            return 1;
         }
-        0
+        let hash = self.hasher.hash_one(name);
+        self.hashes
+            .iter()
+            .rposition(|open| *open == hash)
+            .map_or(0, |place| self.elements.len() - place)
     }
 
     /// Forgets the innermost element.
     pub(super) fn pop(&mut self) {
         if let Some(element) = self.elements.pop() {
             self.names.truncate(element.name_start);
+            self.hashes.pop();
             self.tag_bytes -= element.tag_bytes;
         }
     }

@@ -20,6 +20,7 @@ use quick_xml::{
 use super::{
     Excerpt, Finding, Item, Kind, Position, Problem, ReadError,
     document::{Document, Place, quoted},
+    draft::VagueDate,
     input::{Halt, Input},
     nesting::Nesting,
     text::Lines,
@@ -153,6 +154,11 @@ impl<R: BufRead> Reader<R> {
         self.document.lastmod_position()
     }
 
+    /// The date of the entry that was yielded last, if it is one that the schema refuses: a year, a month or a minute.
+    pub(crate) fn vague_lastmod(&self) -> Option<&VagueDate> {
+        self.document.vague_lastmod()
+    }
+
     /// The entries met so far, with those that were left out.
     pub fn entries(&self) -> u64 {
         self.document.entries
@@ -182,6 +188,27 @@ impl<R: BufRead> Reader<R> {
     /// How many findings there was no room for.
     pub fn findings_not_kept(&self) -> u64 {
         self.document.findings_not_kept
+    }
+
+    /// The next entry; `None` in its place as soon as there are so many findings, so that none is lost because another one filled
+    /// the room for them.
+    pub(crate) fn next_or_findings(
+        &mut self,
+        max_findings: usize,
+    ) -> Option<Result<Option<Item>, ReadError>> {
+        while self.document.place != Place::Done {
+            match self.step() {
+                Ok(None) if self.document.findings.len() < max_findings => {}
+                Ok(item) => return Some(Ok(item)),
+                Err(error) => {
+                    if error.is_fatal() {
+                        self.document.place = Place::Done;
+                    }
+                    return Some(Err(error));
+                }
+            }
+        }
+        None
     }
 
     /// Reads one token or one line.
@@ -325,9 +352,7 @@ impl<R: BufRead> Reader<R> {
     fn open(&mut self, start: &BytesStart<'_>) -> Result<Option<Item>, ReadError> {
         let document = &mut self.document;
         if start.contains('<') {
-            document.note(Problem::IllFormed {
-                what: "tag contains <",
-            });
+            document.broken_tag();
         }
         if !self.nesting.open(start.name().into_inner(), start.len()) {
             return Err(document.fatal(Problem::TooDeep));
@@ -424,19 +449,13 @@ impl<R: BufRead> Iterator for Reader<R> {
     type Item = Result<Item, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while self.document.place != Place::Done {
-            match self.step() {
-                Ok(None) => {}
+        loop {
+            match self.next_or_findings(usize::MAX)? {
                 Ok(Some(item)) => return Some(Ok(item)),
-                Err(error) => {
-                    if error.is_fatal() {
-                        self.document.place = Place::Done;
-                    }
-                    return Some(Err(error));
-                }
+                Ok(None) => {}
+                Err(error) => return Some(Err(error)),
             }
         }
-        None
     }
 }
 

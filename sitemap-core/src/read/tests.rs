@@ -11,8 +11,8 @@ mod text;
 
 use super::*;
 use crate::{
-    ChangeFreq, GzipWriter, IndexWriter, LastMod, Limits, Loc, Priority, Push, SchemaLocation,
-    UrlSetOptions, UrlSetWriter,
+    AtomWriter, ChangeFreq, FeedInfo, GzipWriter, IndexWriter, LastMod, Limits, Loc, Priority,
+    Push, RssWriter, SchemaLocation, TextWriter, UrlSetOptions, UrlSetWriter,
     extension::arbitrary,
     limits::{MAX_BYTES, NAMESPACE},
 };
@@ -306,7 +306,7 @@ fn entry_without_a_usable_url_is_left_out_and_reading_goes_on() {
         &[],
     );
     let misplaced = urlset("<loc>http://host/a</loc><url><loc>http://host/b</loc></url>");
-    check_reading(misplaced, &["http://host/b|||"], &["Warning R6"]);
+    check_reading(misplaced, &["http://host/b|||"], &["Error R6"]);
 }
 
 #[test]
@@ -487,7 +487,7 @@ fn reading_goes_on_behind_an_end_tag_that_does_not_match() {
         "<url><loc>http://host/b",
         "</url><loc>http://host/b",
         &["http://host/a|||"],
-        &["Error R1", "Warning R6", "Error R1"],
+        &["Error R1", "Error R6", "Error R1"],
     );
     check(
         "a</loc></url>",
@@ -812,6 +812,26 @@ fn findings_say_where() {
 }
 
 #[test]
+fn character_that_xml_forbids_is_told_once() {
+    check_reading(
+        urlset("<url><loc>http://host/&#xFFFE;</loc></url>"),
+        &["http://host/%EF%BF%BE|||"],
+        &["Error R21", "Warning R23"],
+    );
+}
+
+#[test]
+fn item_without_a_link_is_told_in_words_of_feeds() {
+    let feed = "<rss version='2.0'><channel><item><title>x</title></item></channel></rss>";
+    let mut reader = Reader::new(feed.as_bytes(), Limits::default());
+    let error = reader.next().unwrap().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "line 1, byte 28: item has no <link> (R46)"
+    );
+}
+
+#[test]
 fn findings_are_kept_up_to_a_bound() {
     let file = urlset(&"<url><loc>http://host</loc></url>".repeat(MAX_FINDINGS + 5));
     let mut reader = Reader::new(file.as_bytes(), Limits::default());
@@ -863,6 +883,81 @@ fn anything_the_reader_would_report_fails_the_check() {
     refused(entry("").replace("</urlset>", ""), 1);
     refused(urlset(""), 68);
     refused("<html/>".to_owned(), 4);
+}
+
+#[test]
+fn elements_of_no_namespace_or_a_misspelled_one_are_read_and_told_once() {
+    let check = |root: &str, prefix: &str, declaration: &str, findings: &[&str]| {
+        let entry = |path: &str| {
+            format!(
+                "<{prefix}url{declaration}><{prefix}loc>http://host/{path}</{prefix}loc></{prefix}url>"
+            )
+        };
+        let name = root.split(' ').next().unwrap();
+        let file = format!("<{root}>{}{}</{name}>", entry("a"), entry("b"));
+        check_reading(file, &["http://host/a|||", "http://host/b|||"], findings);
+    };
+    let right = format!("urlset xmlns=\"{NAMESPACE}\"");
+    let prefixed = format!("s:urlset xmlns:s=\"{NAMESPACE}\"");
+    // What .NET writes for children that were made without the namespace.
+    check(&right, "", " xmlns=\"\"", &["Note R70", "Error R5"]);
+    check(&prefixed, "", "", &["Error R5"]);
+    let https = format!(" xmlns=\"{}\"", NAMESPACE.replace("http:", "https:"));
+    check(&right, "", &https, &["Note R70", "Error R5"]);
+    check("s:urlset", "s:", "", &["Error R5", "Error R70"]);
+    check("s:urlset", "", "", &["Error R5"]);
+    // Something else stays something else.
+    check_reading(
+        urlset("<x:url xmlns:x=\"http://example.com/\"><x:loc>http://host/</x:loc></x:url>"),
+        &[],
+        &["Note R70", "Note R71", "Warning R68"],
+    );
+}
+
+#[test]
+fn broken_tag_in_a_url_costs_the_entry_and_not_the_end_of_the_url() {
+    check_reading(
+        urlset(
+            "<url><loc>http://host/a?x<y</loc></url><url><loc>http://host/?<3</loc></url><url><loc>http://host/b</loc></url>",
+        ),
+        &["- R1", "- R1", "http://host/b|||"],
+        &[
+            "Error R1",
+            "Warning R6",
+            "Error R1",
+            "Error R1",
+            "Warning R6",
+            "Error R1",
+        ],
+    );
+}
+
+#[test]
+fn url_that_only_looks_wrong_passes_the_check_in_every_format() {
+    let entry = UrlEntry::new(loc("http://host/?a=1&amp;b=2,2024-05-17,0.5"))
+        .with_lastmod(LastMod::parse("2024-05-17").unwrap());
+    let info = FeedInfo::new(
+        "Host",
+        loc("http://host/"),
+        loc("http://host/f"),
+        jiff::Timestamp::UNIX_EPOCH,
+    );
+    let mut urlset = UrlSetWriter::new(Vec::new(), Limits::default()).unwrap();
+    let mut text = TextWriter::new(Vec::new(), Limits::default()).unwrap();
+    let mut rss = RssWriter::new(Vec::new(), Limits::default(), &info).unwrap();
+    let mut atom = AtomWriter::new(Vec::new(), Limits::default(), &info).unwrap();
+    assert_eq!(urlset.push(&entry).unwrap(), Push::Written);
+    assert_eq!(text.push(&entry).unwrap(), Push::Written);
+    assert_eq!(rss.push(&entry, None).unwrap(), Push::Written);
+    assert_eq!(atom.push(&entry, None).unwrap(), Push::Written);
+    for (kind, (file, summary)) in [
+        (Kind::UrlSet, urlset.finish().unwrap()),
+        (Kind::Text, text.finish().unwrap()),
+        (Kind::Rss, rss.finish().unwrap()),
+        (Kind::Atom, atom.finish().unwrap()),
+    ] {
+        assert_eq!(checked(&file, kind).unwrap(), summary, "{kind}");
+    }
 }
 
 #[test]

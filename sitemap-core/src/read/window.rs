@@ -104,7 +104,8 @@ impl Window {
             Some(line_end) => (&before[line_end + 1..], (place - line_end) as u64),
             None => (before, offset - self.line_start + 1),
         };
-        let before = String::from_utf8_lossy(line);
+        // A line can be as long as the window, and a file of one line has a finding in each of its entries.
+        let before = String::from_utf8_lossy(last_characters(line));
         let skipped = before.chars().count().saturating_sub(SHOWN_BEFORE);
         let before: String = before.chars().skip(skipped).collect();
         let before = before.trim_start();
@@ -124,6 +125,16 @@ impl Window {
             column,
         })
     }
+}
+
+/// The end of a line with all characters of it that can be shown, and no part of another one.
+fn last_characters(line: &[u8]) -> &[u8] {
+    let mut start = line.len().saturating_sub(4 * SHOWN_BEFORE);
+    // A character has at most four bytes, and all but the first have this form.
+    while start > 0 && line[start..].len() < 4 * SHOWN_BEFORE + 4 && line[start] & 0xc0 == 0x80 {
+        start -= 1;
+    }
+    &line[start..]
 }
 
 #[cfg(test)]
@@ -172,6 +183,24 @@ mod tests {
         assert!(excerpt.text[excerpt.marker..].starts_with("abcdefghij"));
         assert_eq!(window.excerpt(at(10), b""), None);
         assert!(window.bytes.len() <= 2 * KEPT_BYTES);
+    }
+
+    #[test]
+    fn characters_before_a_place_are_whole() {
+        let check = |character: &str, shown: &str| {
+            for shift in 0..4 {
+                let mut window = Window::default();
+                let line = "a".repeat(shift) + &character.repeat(1_000) + "b";
+                window.push(line.as_bytes(), 0);
+                let excerpt = window.excerpt(at(line.len() - 1), b"").unwrap();
+                assert_eq!(excerpt.text, shown.repeat(SHOWN_BEFORE) + "b");
+                assert_eq!(excerpt.marker, SHOWN_BEFORE);
+            }
+        };
+        check("x", "x");
+        check("ü", "ü");
+        check("漢", "漢");
+        check("😀", "😀");
     }
 
     #[test]

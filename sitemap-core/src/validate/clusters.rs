@@ -79,33 +79,43 @@ impl Clusters {
         number
     }
 
-    /// What is wrong between the versions, in the order of the pages.
+    /// What is wrong between the versions, in the order of the pages. Each is made when it is asked for: there can be as many as
+    /// links.
     pub(super) fn conclude(mut self, set: &Set) -> impl Iterator<Item = Told> {
         self.links.sort_unstable();
         self.links.dedup();
-        let mut told = Vec::new();
-        for &(page, version) in &self.links {
-            if self.links.binary_search(&(version, page)).is_ok() {
-                continue;
-            }
-            let (fingerprint, href) = &self.urls[version as usize];
-            let href = href.clone();
-            let problem = match set.lists(*fingerprint) {
-                Some(true) => Problem::NoReturnLink { href },
-                Some(false) => Problem::VersionNotListed { href },
-                None => continue,
-            };
-            if let Some(&(document, position)) = self.entries.get(&page) {
-                told.push((document, position, page, problem));
-            }
-        }
-        told.sort_by_key(|&(document, position, ..)| (document, position));
-        told.into_iter()
-            .map(move |(document, position, page, problem)| Told {
-                document,
-                position,
-                url: self.urls[page as usize].1.clone(),
-                problem,
+        let mut entries: Vec<_> = self
+            .entries
+            .drain()
+            .map(|(page, (document, position))| (document, position, page))
+            .collect();
+        entries.sort_unstable();
+        let Self { links, urls, .. } = self;
+        entries
+            .into_iter()
+            .flat_map(move |(document, position, page)| {
+                let first = links.partition_point(|&(from, _)| from < page);
+                let told: Vec<Told> = links[first..]
+                    .iter()
+                    .take_while(|&&(from, _)| from == page)
+                    .filter(|&&(page, version)| links.binary_search(&(version, page)).is_err())
+                    .filter_map(|&(_, version)| {
+                        let (fingerprint, href) = &urls[version as usize];
+                        let href = href.clone();
+                        let problem = if set.lists(*fingerprint)? {
+                            Problem::NoReturnLink { href }
+                        } else {
+                            Problem::VersionNotListed { href }
+                        };
+                        Some(Told {
+                            document,
+                            position,
+                            url: urls[page as usize].1.clone(),
+                            problem,
+                        })
+                    })
+                    .collect();
+                told
             })
     }
 }

@@ -6,7 +6,7 @@ use std::{
     io::{self, BufRead},
 };
 
-use jiff::{Timestamp, ToSpan as _};
+use jiff::Timestamp;
 
 use super::{
     AnswerEnd, Child, DocumentId, Facts, MAX_DIRECTORIES, MAX_REPORTED_CHILDREN, Problem, Report,
@@ -28,6 +28,10 @@ const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// The first year in which a page can have changed; the web began in 1990.
 const FIRST_YEAR: u16 = 1990;
+
+/// How many findings of the reader may wait for the end of their entry. They are told without its URL then, but an error is not lost
+/// behind the warnings that fill the reader's [room](crate::read::MAX_FINDINGS).
+const MAX_WAITING_FINDINGS: usize = 100;
 
 /// From how many entries on it says something that all of them are equal.
 const MIN_EQUAL_ENTRIES: u64 = 2;
@@ -122,12 +126,12 @@ impl Pass<'_, '_> {
     /// Reads all entries; says whether the end was reached.
     fn read<R: BufRead>(&mut self, reader: &mut Reader<R>) -> io::Result<bool> {
         loop {
-            let next = reader.next();
+            let next = reader.next_or_findings(MAX_WAITING_FINDINGS);
             let entry = reader.entry_position();
             let url = match &next {
-                Some(Ok(Item::Url(entry))) => Some(entry.loc.as_str()),
-                Some(Ok(Item::Sitemap(entry))) => Some(entry.loc.as_str()),
-                Some(Err(_)) | None => None,
+                Some(Ok(Some(Item::Url(entry)))) => Some(entry.loc.as_str()),
+                Some(Ok(Some(Item::Sitemap(entry)))) => Some(entry.loc.as_str()),
+                Some(Ok(None) | Err(_)) | None => None,
             };
             let has_schema = matches!(reader.kind(), Some(Kind::UrlSet | Kind::Index) | None);
             for finding in reader.take_findings() {
@@ -141,8 +145,9 @@ impl Pass<'_, '_> {
             self.see_limits(reader);
             match next {
                 None => return Ok(true),
-                Some(Ok(Item::Url(entry))) => self.page(reader, &entry),
-                Some(Ok(Item::Sitemap(entry))) => self.sitemap(reader, entry),
+                Some(Ok(None)) => {}
+                Some(Ok(Some(Item::Url(entry)))) => self.page(reader, &entry),
+                Some(Ok(Some(Item::Sitemap(entry)))) => self.sitemap(reader, entry),
                 Some(Err(ReadError::Entry(finding))) => {
                     self.say(&What::Read(finding), reader, None);
                 }
@@ -255,27 +260,21 @@ impl Pass<'_, '_> {
         lastmod: Option<&LastMod>,
         loc: &Loc,
     ) {
-        let Some(lastmod) = lastmod else { return };
-        let (position, url) = (Some(reader.lastmod_position()), Some(loc.as_str()));
-        let is_future = earliest_instant(lastmod) > tomorrow(self.validator.options.now);
-        let is_ancient = year(lastmod).is_some_and(|year| year < FIRST_YEAR);
-        if is_future {
-            let lastmod = lastmod.clone();
-            self.say_at(
-                &What::Strict(Problem::Future { lastmod }),
-                position,
-                reader,
-                url,
-            );
-        } else if is_ancient {
-            let lastmod = lastmod.clone();
-            self.say_at(
-                &What::Strict(Problem::Ancient { lastmod }),
-                position,
-                reader,
-                url,
-            );
-        }
+        let (date, (earliest, _)) = match (lastmod, reader.vague_lastmod()) {
+            (Some(lastmod), _) => (lastmod.as_str(), lastmod.span()),
+            (None, Some(vague)) => (&*vague.text, vague.span),
+            (None, None) => return,
+        };
+        let is_future = earliest > tomorrow(self.validator.options.now);
+        let is_ancient = year(date).is_some_and(|year| year < FIRST_YEAR);
+        let date = date.to_owned();
+        let problem = match (is_future, is_ancient) {
+            (true, _) => Problem::Future { date },
+            (false, true) => Problem::Ancient { date },
+            (false, false) => return,
+        };
+        let position = Some(reader.lastmod_position());
+        self.say_at(&What::Strict(problem), position, reader, Some(loc.as_str()));
     }
 
     /// Whether the URL was listed before, here or elsewhere (R26).
@@ -284,7 +283,11 @@ impl Pass<'_, '_> {
         if self.see_duplicate(reader, url, &entry.loc) {
             return;
         }
-        match self.validator.set.compare(self.id, url, entry) {
+        match self
+            .validator
+            .set
+            .compare(self.id, reader.kind(), url, entry)
+        {
             Known::Fine => {}
             Known::Otherwise(other) => {
                 let other = self.validator.set.documents[other.index()].name.clone();
@@ -499,17 +502,7 @@ fn is_day(lastmod: &LastMod) -> bool {
     !lastmod.as_str().contains('T')
 }
 
-/// The earliest instant that a date can mean, in UTC.
-fn earliest_instant(lastmod: &LastMod) -> Timestamp {
-    let latest = lastmod.latest_instant();
-    if is_day(lastmod) {
-        latest.checked_sub(24.hours()).unwrap_or(Timestamp::MIN)
-    } else {
-        latest
-    }
-}
-
 /// The year that a date begins with.
-fn year(lastmod: &LastMod) -> Option<u16> {
-    lastmod.as_str().get(..4)?.parse().ok()
+fn year(date: &str) -> Option<u16> {
+    date.get(..4)?.parse().ok()
 }

@@ -439,10 +439,8 @@ impl Validator {
             };
             self.tell(problem, &spot, sink);
         }
-        for told in std::mem::take(&mut self.clusters)
-            .conclude(&self.set)
-            .collect::<Vec<_>>()
-        {
+        let set = std::mem::take(&mut self.set);
+        for told in std::mem::take(&mut self.clusters).conclude(&set) {
             let spot = Spot {
                 document: Some(told.document),
                 position: Some(told.position),
@@ -452,7 +450,7 @@ impl Validator {
             self.tell(told.problem, &spot, sink);
         }
         Summary {
-            documents: self.set.documents.len(),
+            documents: set.documents.len(),
             counts: self.counts,
             repeated: self.tally.take_repeated(),
         }

@@ -12,14 +12,9 @@ pub const MAX_PROOFS: usize = 50_000;
 /// What the robots.txt files of hosts say about sitemaps: for each origin, which sitemaps they name (R65, R67).
 #[derive(Debug, Default)]
 pub(super) struct Proofs {
-    by_origin: BTreeMap<String, Vec<Proof>>,
+    /// By origin, the sitemaps that it names, each with the robots.txt that does.
+    by_origin: BTreeMap<String, BTreeMap<Loc, Loc>>,
     count: usize,
-}
-
-#[derive(Debug)]
-struct Proof {
-    sitemap: Loc,
-    robots: Loc,
 }
 
 impl Proofs {
@@ -27,29 +22,23 @@ impl Proofs {
     pub(super) fn add(&mut self, robots: &Loc, sitemap: Loc) {
         if self.count < MAX_PROOFS {
             self.count += 1;
-            let robots = robots.clone();
             let proofs = self
                 .by_origin
                 .entry(robots.origin().to_owned())
                 .or_default();
-            proofs.push(Proof { sitemap, robots });
+            proofs.entry(sitemap).or_insert_with(|| robots.clone());
         }
     }
 
     /// The robots.txt of `origin` that names one of `route`: a document, or an index that leads to it.
     fn find(&self, origin: &str, route: &[Loc]) -> Option<&Loc> {
-        let mut proofs = self.by_origin.get(origin)?.iter();
-        proofs
-            .find(|proof| route.contains(&proof.sitemap))
-            .map(|proof| &proof.robots)
+        let proofs = self.by_origin.get(origin)?;
+        route.iter().find_map(|sitemap| proofs.get(sitemap))
     }
 
     /// Every sitemap that a robots.txt names.
     pub(super) fn sitemaps(&self) -> impl Iterator<Item = &Loc> {
-        self.by_origin
-            .values()
-            .flatten()
-            .map(|proof| &proof.sitemap)
+        self.by_origin.values().flat_map(BTreeMap::keys)
     }
 }
 
@@ -147,7 +136,7 @@ impl Territory {
             let problems = self.judge_among(sitemap);
             let expected = |problem: Problem| match problem {
                 Problem::Scheme { expected }
-                | Problem::Host { expected }
+                | Problem::Host { expected, .. }
                 | Problem::Port { expected } => Some(Problem::ChildElsewhere { expected }),
                 _ => None,
             };
@@ -197,14 +186,18 @@ impl Territory {
     fn other_origin(&mut self, expected: String, page: &Loc) -> Vec<Problem> {
         let (wanted, found) = (Origin::new(&expected), Origin::new(page.origin()));
         if wanted.host != found.host {
-            let is_www = wanted.host.strip_prefix("www.").unwrap_or(wanted.host)
-                == found.host.strip_prefix("www.").unwrap_or(found.host);
+            let bare = |origin: &Origin<'_>| {
+                let host = origin.host.strip_prefix("www.").unwrap_or(origin.host);
+                format!("{}://{host}{}", origin.scheme, origin.port)
+            };
+            let is_www = bare(&wanted) == bare(&found);
             let note = (is_www && !self.has_told_www).then(|| Problem::OnlyWww {
                 expected: expected.clone(),
                 found: page.origin().to_owned(),
             });
             self.has_told_www |= is_www;
-            return [Problem::Host { expected }]
+            let named = self.route.last().cloned();
+            return [Problem::Host { expected, named }]
                 .into_iter()
                 .chain(note)
                 .collect();
@@ -221,6 +214,8 @@ impl Territory {
 struct Origin<'a> {
     scheme: &'a str,
     host: &'a str,
+    /// With its colon; empty if there is none.
+    port: &'a str,
 }
 
 impl<'a> Origin<'a> {
@@ -231,10 +226,8 @@ impl<'a> Origin<'a> {
         let host_end = authority[after_bracket..]
             .find(':')
             .map_or(authority.len(), |colon| after_bracket + colon);
-        Self {
-            scheme,
-            host: &authority[..host_end],
-        }
+        let (host, port) = authority.split_at(host_end);
+        Self { scheme, host, port }
     }
 }
 
@@ -291,6 +284,23 @@ mod tests {
         check("http://h/x", 64);
         check("http://g:100/x", 60);
         check("https://[::1]:100/x", 60);
+    }
+
+    #[test]
+    fn only_www_means_nothing_else() {
+        let check = |page: &str, expected: &[u8]| {
+            let mut territory = Territory::new(vec![loc("https://www.h:8443/sitemap.xml")]);
+            let problems = territory.judge_page(&loc(page), &Proofs::default());
+            let notes = problems
+                .iter()
+                .filter(|problem| matches!(problem, Problem::OnlyWww { .. }));
+            let rules: Vec<u8> = notes.map(|problem| problem.rule().0).collect();
+            assert_eq!(rules, expected, "{page}");
+        };
+        check("https://h:8443/x", &[60]);
+        check("http://h:8443/x", &[]);
+        check("https://h/x", &[]);
+        check("https://m.h:8443/x", &[]);
     }
 
     #[test]

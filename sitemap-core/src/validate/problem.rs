@@ -32,6 +32,8 @@ pub enum Problem {
     Host {
         /// The origin that was expected.
         expected: String,
+        /// What a robots.txt would have to name: the sitemap, or the first of the indexes that lead to it.
+        named: Option<Loc>,
     },
     /// A URL of another port.
     #[error("URL has another port than {expected}")]
@@ -94,16 +96,16 @@ pub enum Problem {
         requested: Loc,
     },
     /// A date in the future.
-    #[error("date {lastmod} lies in the future")]
+    #[error("date {date} lies in the future")]
     Future {
-        /// The date.
-        lastmod: LastMod,
+        /// The date, as it stands there.
+        date: String,
     },
     /// A date before there was a web.
-    #[error("date {lastmod} is older than the web")]
+    #[error("date {date} is older than the web")]
     Ancient {
-        /// The date.
-        lastmod: LastMod,
+        /// The date, as it stands there.
+        date: String,
     },
     /// Every page is said to have changed when the file was written.
     #[error("all {count} pages are said to have changed when the file was written, at {lastmod}")]
@@ -428,8 +430,8 @@ impl Problem {
             (Self::OutOfScope { covering, .. }, _) => Some(format!(
                 "move the sitemap to {covering} or above, or list the URL in a sitemap there"
             )),
-            (Self::Host { .. }, Some(place)) => Some(format!(
-                "list the URL in a sitemap of its own host, or add the line \"Sitemap: {place}\" to the robots.txt of that host"
+            (Self::Host { named: Some(named), .. }, _) => Some(format!(
+                "list the URL in a sitemap of its own host, or add the line \"Sitemap: {named}\" to the robots.txt of that host"
             )),
             (Self::Proven { .. }, _) => Some(
                 "keep the line: the sitemap is valid as long as that robots.txt has it".to_owned(),

@@ -6,6 +6,7 @@
 use std::{
     collections::{HashMap, HashSet},
     hash::{DefaultHasher, Hash, Hasher},
+    num::NonZeroU32,
 };
 
 use super::{DocumentId, Problem};
@@ -55,8 +56,8 @@ pub(super) struct Set {
     pub(super) documents: Vec<Remembered>,
     /// Documents by the fingerprint of their place.
     by_place: HashMap<u64, DocumentId>,
-    /// Which document lists a URL, and a fingerprint of what it says about it.
-    urls: HashMap<u64, (u32, u32)>,
+    /// Which document lists a URL, and a fingerprint of what it says about it; `None` where its format has no words for it.
+    urls: HashMap<u64, (u32, Option<NonZeroU32>)>,
     listings: Vec<Listing>,
     pub(super) suspicions: Vec<Suspicion>,
 }
@@ -110,21 +111,37 @@ impl Set {
         route
     }
 
-    /// Looks a URL up and remembers it.
-    pub(super) fn compare(&mut self, document: DocumentId, url: u64, entry: &UrlEntry) -> Known {
+    /// Looks a URL up and remembers it. Only what is written in the same words is compared: a text file says nothing but URLs,
+    /// and a feed beside a sitemap, as engines want it, says other things than a sitemap.
+    pub(super) fn compare(
+        &mut self,
+        document: DocumentId,
+        kind: Option<Kind>,
+        url: u64,
+        entry: &UrlEntry,
+    ) -> Known {
         // The lower half is as good as any.
         #[expect(
             clippy::cast_possible_truncation,
             reason = "a shorter fingerprint will do"
         )]
         let metadata = fingerprint(&(&entry.lastmod, entry.changefreq, entry.priority)) as u32;
+        let metadata =
+            (kind == Some(Kind::UrlSet)).then(|| NonZeroU32::MIN.saturating_add(metadata >> 1));
         // There are no four thousand million documents.
         let number = u32::try_from(document.0).unwrap_or(u32::MAX);
-        if let Some(&(other, other_metadata)) = self.urls.get(&url) {
-            return if other != number && other_metadata != metadata {
-                Known::Otherwise(DocumentId(other as usize))
-            } else {
-                Known::Fine
+        if let Some(known) = self.urls.get_mut(&url) {
+            return match (*known, metadata) {
+                ((other, Some(other_metadata)), Some(metadata))
+                    if other != number && other_metadata != metadata =>
+                {
+                    Known::Otherwise(DocumentId(other as usize))
+                }
+                ((_, None), Some(_)) => {
+                    *known = (number, metadata);
+                    Known::Fine
+                }
+                _ => Known::Fine,
             };
         }
         if self.urls.len() >= MAX_COMPARED_URLS {
@@ -207,10 +224,13 @@ impl Set {
         problems: &mut Vec<(Option<DocumentId>, Option<Position>, Problem)>,
     ) {
         for suspicion in &self.suspicions {
-            let mut children = self
+            // Documents are read one after the other, so what an index lists stands together.
+            let first = self
                 .listings
+                .partition_point(|listing| listing.index < suspicion.index);
+            let mut children = self.listings[first..]
                 .iter()
-                .filter(|listing| listing.index == suspicion.index)
+                .take_while(|listing| listing.index == suspicion.index)
                 .peekable();
             let is_true = children.peek().is_some()
                 && children.all(|listing| {
@@ -253,8 +273,14 @@ impl Set {
                 .iter()
                 .filter(|document| document.kind.is_some())
         };
-        if known().next().is_some() && known().all(|document| is_feed(document.kind)) {
-            problems.push((Some(DocumentId(0)), None, Problem::OnlyFeeds));
+        let first = self
+            .documents
+            .iter()
+            .position(|document| document.kind.is_some());
+        if let Some(first) = first
+            && known().all(|document| is_feed(document.kind))
+        {
+            problems.push((Some(DocumentId(first)), None, Problem::OnlyFeeds));
         }
         let sitemaps =
             known().filter(|document| !is_index(document.kind) && !is_feed(document.kind));
@@ -268,10 +294,15 @@ impl Set {
         if !is_whole {
             return;
         }
+        let has_urlset = known().any(|document| document.kind == Some(Kind::UrlSet));
+        let named: HashSet<&Loc> = named.iter().collect();
         for (number, document) in self.documents.iter().enumerate() {
-            let is_sitemap = document
-                .kind
-                .is_some_and(|kind| kind != Kind::Index && !kind.is_feed());
+            let is_sitemap = document.kind.is_some_and(|kind| match kind {
+                Kind::UrlSet => true,
+                // Beside sitemaps it is another form of the same list.
+                Kind::Text => !has_urlset,
+                Kind::Index | Kind::Rss | Kind::Atom => false,
+            });
             let is_named = document.place.as_ref().is_some_and(|place| {
                 listed.contains_key(&fingerprint(place)) || named.contains(place)
             });

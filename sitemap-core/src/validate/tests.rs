@@ -54,6 +54,38 @@ fn check_set(validator: Validator, documents: &[(&str, String)]) -> Vec<String> 
 }
 
 #[test]
+fn findings_are_counted_however_many_there_are() {
+    let mut validator = validator();
+    let text = urlset(&"<x/>".repeat(3 * crate::read::MAX_FINDINGS));
+    let mut told = 0;
+    let report = validator
+        .check(text.as_bytes(), &Facts::new("x"), &mut |_| told += 1)
+        .unwrap();
+    // One more for the file that has no entries.
+    let all = 3 * crate::read::MAX_FINDINGS as u64;
+    assert_eq!(report.counts.warnings, all + 1);
+    assert_eq!(told, DEFAULT_REPEATS + 1);
+    assert_eq!(report.repeated[0].more, all - DEFAULT_REPEATS);
+}
+
+#[test]
+fn feeds_alone_are_told_of_a_feed() {
+    let mut validator = validator();
+    let feed =
+        "<rss version=\"2.0\"><channel><item><link>https://h.ex/a</link></item></channel></rss>";
+    let mut said = Vec::new();
+    for text in ["<html/>", feed] {
+        validator
+            .check(text.as_bytes(), &Facts::new("x"), &mut |_| {})
+            .unwrap();
+    }
+    validator.finish(&mut |finding| {
+        said.push((short(&finding), finding.document.map(DocumentId::index)));
+    });
+    assert_eq!(said, [("note R48".to_owned(), Some(1))]);
+}
+
+#[test]
 fn answers_of_pages_are_judged() {
     let check = |facts: &PageFacts, expected: &[&str]| {
         let mut validator = validator();
@@ -223,6 +255,35 @@ fn set_is_whole_only_when_the_caller_says_so() {
 }
 
 #[test]
+fn one_page_in_several_formats_contradicts_nothing() {
+    let said_in = |entry: &str| {
+        let documents = [
+            ("https://h.ex/a.txt", "https://h.ex/a\n".to_owned()),
+            (
+                "https://h.ex/b.xml",
+                urlset("<url><loc>https://h.ex/a</loc><lastmod>2026-01-02</lastmod></url>"),
+            ),
+            ("https://h.ex/c.txt", "https://h.ex/a\n".to_owned()),
+            (
+                "https://h.ex/d.rss",
+                "<rss version=\"2.0\"><channel><title>t</title><link>https://h.ex/</link><description>d</description>\
+                 <item><title>a</title><link>https://h.ex/a</link><pubDate>Fri, 02 Jan 2026 00:00:00 GMT</pubDate></item>\
+                 </channel></rss>"
+                    .to_owned(),
+            ),
+            ("https://h.ex/e.xml", urlset(entry)),
+        ];
+        let mut said = check_set(validator(), &documents);
+        said.retain(|finding| finding.contains("R26"));
+        said
+    };
+    let same = "<url><loc>https://h.ex/a</loc><lastmod>2026-01-02</lastmod></url>";
+    assert_eq!(said_in(same), Vec::<String>::new());
+    let other = "<url><loc>https://h.ex/a</loc><lastmod>2026-01-03</lastmod></url>";
+    assert_eq!(said_in(other), ["warning R26:3"]);
+}
+
+#[test]
 fn robots_lines_are_resolved_and_prove() {
     let mut validator = validator();
     let mut said = Vec::new();
@@ -315,7 +376,7 @@ fn what_cannot_be_had_is_told_where_it_is_listed_or_by_itself() {
 #[test]
 fn an_answer_that_broke_off_is_no_whole_document() {
     let check = |end: AnswerEnd<'_>, expected: &[&str]| {
-        let text = urlset("<url><loc>https://h/a</loc></url>");
+        let text = urlset("<url><loc>https://h.example/a</loc></url>");
         let mut facts = Facts::new("a.xml");
         facts.answer = Some(Answer {
             content_type: Some("text/xml"),

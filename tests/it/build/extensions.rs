@@ -1,6 +1,7 @@
 //! Images, films, versions, news and own elements from lists.
 
 use super::*;
+use crate::support::xmllint::SHOP;
 
 /// A date of today, which is news, in W3C form.
 fn today() -> String {
@@ -169,32 +170,79 @@ fn news_of_two_days_stand_in_files_of_their_own() {
 }
 
 #[test]
+fn news_of_the_future_is_none() {
+    let builds = Builds::new();
+    let list = ndjson(&[json!({"loc": "/a", "news": article("Soon", "2999-01-01")})]);
+    let file = builds.file("list.ndjson", list);
+    let ran = builds.build(&[&file]).expect_code(3);
+    let told = "list.ndjson:1: value left out: news.publication_date 2999-01-01 is in the future";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    assert_eq!(builds.lines()["/a"], "");
+    assert_eq!(builds.published().files["sitemap.xml"].entries.len(), 1);
+}
+
+#[test]
 fn fields_of_lists_become_own_elements() {
     let builds = Builds::new();
     let config = builds.file(
         "config.toml",
-        "[[namespace]]\nprefix = \"shop\"\nuri = \"https://example.com/ns/shop\"\n\
-         [[namespace.element]]\nname = \"stock\"\nfield = \"in_stock\"\n",
+        format!(
+            "[[namespace]]\nprefix = \"shop\"\nuri = \"{SHOP}\"\nschema = \"{SHOP}.xsd\"\n\
+             [[namespace.element]]\nname = \"price\"\nfield = \"costs\"\n\
+             [[namespace.element]]\nname = \"title\"\nfield = \"called\"\n"
+        ),
     );
-    let csv = builds.file("list.csv", "url,in_stock\n/a,12 & more\n/b,\n");
+    let csv = builds.file("list.csv", "url,costs,called\n/a,12.50,this & that\n/b,,\n");
     let json = builds.file(
         "list.ndjson",
-        ndjson(&[json!({"loc": "/c", "in_stock": 7})]),
+        ndjson(&[json!({"loc": "/c", "costs": 7, "called": null, "images": ["/c.png"]})]),
     );
-    builds
-        .build(&["--config", &config, "--index", "auto", &csv, &json])
-        .expect_code(0);
-    // Not shown to the schemas, which know nothing of this namespace.
-    let xml = fs::read_to_string(builds.output().join("sitemap.xml")).expect("a sitemap");
-    for line in [
-        "<url><loc>https://www.example.com/a</loc><shop:stock>12 &amp; more</shop:stock></url>",
-        "<url><loc>https://www.example.com/b</loc></url>",
-        "<url><loc>https://www.example.com/c</loc><shop:stock>7</shop:stock></url>",
-    ] {
-        assert!(xml.lines().any(|found| found == line), "{line}\n{xml}");
-    }
+    let options = ["--config", &config, "--schema-location", &csv, &json];
+    builds.build(&options).expect_code(0);
+    // Whatever is read as published is shown to xmllint, with the schema of this namespace.
+    let lines = builds.lines();
+    assert_eq!(
+        lines["/a"],
+        "<shop:price>12.50</shop:price><shop:title>this &amp; that</shop:title>"
+    );
+    assert_eq!(lines["/b"], "");
+    assert_eq!(
+        lines["/c"],
+        format!(
+            "<image:image><image:loc>{BASE}c.png</image:loc></image:image><shop:price>7</shop:price>"
+        )
+    );
+    let xml = &builds.published().files["sitemap-root.xml.gz"].xml;
     assert!(
-        xml.contains("xmlns:shop=\"https://example.com/ns/shop\""),
+        xml.contains(&format!("xmlns:shop=\"{SHOP}\""))
+            && xml.contains(&format!(" {SHOP} {SHOP}.xsd")),
         "{xml}"
     );
+    let again = builds.build(&options).expect_code(0);
+    assert_eq!(again.summary()["outcome"], "unchanged");
+}
+
+#[test]
+fn a_field_that_no_element_can_hold_is_told() {
+    let builds = Builds::new();
+    let config = builds.file(
+        "config.toml",
+        format!(
+            "[[namespace]]\nprefix = \"shop\"\nuri = \"{SHOP}\"\n\
+             [[namespace.element]]\nname = \"title\"\nfield = \"called\"\n"
+        ),
+    );
+    let csv = builds.file(
+        "list.csv",
+        format!("url,called\n/a,{}\n", "x".repeat(2_049)),
+    );
+    let ran = builds.build(&["--config", &config, &csv]).expect_code(3);
+    assert_eq!(ran.summary()["input"]["values_left_out"], 1);
+    assert!(
+        ran.stderr
+            .contains("list.csv:2: value left out: called \"xxx"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(builds.lines()["/a"], "");
 }

@@ -235,6 +235,76 @@ fn a_set_inside_of_its_folder_is_no_page_of_it() {
 }
 
 #[test]
+fn no_file_of_a_set_is_a_page_of_the_folder_that_it_is_in() {
+    let builds = Builds::new();
+    builds.file(
+        "out/index.html",
+        html("<meta itemprop=dateModified content=2026-01-02>"),
+    );
+    builds.file("out/sitemap.html", html("for people"));
+    for (gzip, outcome) in [
+        ("", "published"),
+        ("", "unchanged"),
+        ("--no-gzip", "published"),
+    ] {
+        let options = ["out", "--format", "xml,txt,rss,atom", gzip];
+        let options: Vec<_> = options
+            .into_iter()
+            .filter(|option| !option.is_empty())
+            .collect();
+        let ran = builds.build(&options).expect_code(0);
+        assert_eq!(ran.summary()["outcome"], outcome);
+        assert_eq!(ran.summary()["known"], 2);
+    }
+    for name in [
+        "sitemap-root.txt",
+        "sitemap-recent.rss",
+        "sitemap-recent.atom",
+    ] {
+        assert!(builds.output().join(name).is_file(), "{name}");
+    }
+    // What is kept of a file that somebody changed.
+    builds.file("out/sitemap.xml", "<urlset/>");
+    for outcome in ["published", "unchanged"] {
+        let options = ["out", "--format", "xml,txt,rss,atom", "--no-gzip"];
+        let ran = builds.build(&options).expect_code(0);
+        assert_eq!(ran.summary()["outcome"], outcome);
+        assert_eq!(ran.summary()["known"], 2);
+    }
+}
+
+#[test]
+fn images_and_versions_of_a_folder_are_those_of_its_pages() {
+    let builds = Builds::new();
+    let versions = "<link rel=alternate hreflang=en href=/en/index.html>\
+                    <link rel=alternate hreflang=de href=/de/>";
+    for name in ["site/en/index.html", "site/de/index.html"] {
+        let images = "<img src=a.png><img src=/private/b.png><img src=https://cdn.example/c.png>";
+        builds.file(name, html(versions) + images);
+    }
+    builds.file("site/robots.txt", "User-agent: *\nDisallow: /private/\n");
+    let options = ["site", "--extensions", "images,hreflang"];
+    let ran = builds.build(&options).expect_code(0);
+    let lines = builds.lines();
+    for (path, image) in [("/de/", "de/a.png"), ("/en/", "en/a.png")] {
+        let expected = format!(
+            "<xhtml:link rel=\"alternate\" hreflang=\"de\" href=\"{BASE}de/\"/>\
+             <xhtml:link rel=\"alternate\" hreflang=\"en\" href=\"{BASE}en/\"/>\
+             <image:image><image:loc>{BASE}{image}</image:loc></image:image>\
+             <image:image><image:loc>https://cdn.example/c.png</image:loc></image:image>"
+        );
+        assert_eq!(lines[path], expected);
+    }
+    let extensions = &ran.summary()["extensions"];
+    assert_eq!(
+        extensions["images"]["left_out"],
+        json!({"robots-disallowed": 2})
+    );
+    let ran = builds.build(&options).expect_code(0);
+    assert_eq!(ran.summary()["outcome"], "unchanged");
+}
+
+#[test]
 fn what_a_folder_says_goes_before_a_list() {
     let builds = Builds::new();
     builds.file(

@@ -14,7 +14,12 @@ use crate::{
     output::{Output, Paint},
 };
 
-/// Tells findings one after the other. Nothing but the names of documents and a line of numbers for each is kept.
+/// How many findings of a document wait for its end, so that they can be told in the order of its lines. Of more, those that
+/// were found first are told first.
+const MAX_WAITING: usize = 1_000;
+
+/// Tells findings one document after the other. Besides those of the one that is read, nothing but the names of documents and a
+/// line of numbers for each is kept.
 pub(super) struct Teller<'a> {
     is_json: bool,
     output: &'a Output,
@@ -23,6 +28,10 @@ pub(super) struct Teller<'a> {
     /// The last help that was given for a rule; it is not repeated.
     helped: BTreeMap<Rule, String>,
     has_findings: bool,
+    /// The head of the JSON has been written: not before there is something to say, so that wrong usage leaves nothing behind.
+    has_begun: bool,
+    /// Findings of the document that is being read; `None` while none is.
+    waiting: Option<Vec<Finding>>,
 }
 
 /// Where a document is served, as far as that is known.
@@ -46,17 +55,15 @@ struct Told {
 
 impl<'a> Teller<'a> {
     pub(super) fn new(format: &str, output: &'a Output) -> Self {
-        let is_json = format == "json";
-        if is_json {
-            output.data_json("{\"findings\":[");
-        }
         Self {
-            is_json,
+            is_json: format == "json",
+            has_begun: false,
             output,
             documents: Vec::new(),
             entries: 0,
             helped: BTreeMap::new(),
             has_findings: false,
+            waiting: None,
         }
     }
 
@@ -72,6 +79,8 @@ impl<'a> Teller<'a> {
 
     /// A document is about to be read.
     pub(super) fn begin(&mut self, name: &str, served: Served) {
+        self.tell_waiting();
+        self.waiting = Some(Vec::new());
         self.documents.push(Told {
             name: name.to_owned(),
             served,
@@ -81,6 +90,8 @@ impl<'a> Teller<'a> {
 
     /// The document that was begun last has been read.
     pub(super) fn end(&mut self, report: &Report) {
+        self.tell_waiting();
+        self.waiting = None;
         self.entries += report.entries;
         self.repeated(&report.repeated);
         if self.is_json
@@ -109,6 +120,30 @@ impl<'a> Teller<'a> {
 
     /// One finding.
     pub(super) fn finding(&mut self, finding: &Finding) {
+        let Some(waiting) = &mut self.waiting else {
+            return self.tell(finding);
+        };
+        waiting.push(finding.clone());
+        if waiting.len() >= MAX_WAITING {
+            self.tell_waiting();
+        }
+    }
+
+    /// Tells what waits, in the order of the document; what is about all of it comes last.
+    fn tell_waiting(&mut self) {
+        let Some(mut waiting) = self.waiting.as_mut().map(std::mem::take) else {
+            return;
+        };
+        waiting.sort_by_key(|finding| {
+            let offset = finding.position.map(|position| position.offset);
+            (finding.document, offset.is_none(), offset)
+        });
+        for finding in &waiting {
+            self.tell(finding);
+        }
+    }
+
+    fn tell(&mut self, finding: &Finding) {
         if self.is_json {
             self.json_finding(finding);
         } else {
@@ -119,6 +154,7 @@ impl<'a> Teller<'a> {
 
     /// All documents have been read.
     pub(super) fn finish(&mut self, summary: &Summary, pages: u64) {
+        self.tell_waiting();
         self.repeated(&summary.repeated);
         let Counts {
             errors,
@@ -128,6 +164,7 @@ impl<'a> Teller<'a> {
         } = summary.counts;
         let files = self.documents.len() as u64;
         if self.is_json {
+            self.begin_json();
             self.output.data_json("],\"files\":[");
             for (number, told) in self.documents.iter_mut().enumerate() {
                 let mut line = std::mem::take(&mut told.summary);
@@ -264,7 +301,14 @@ impl<'a> Teller<'a> {
         self.json_line(&line);
     }
 
+    fn begin_json(&mut self) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.output.data_json("{\"findings\":[");
+        }
+    }
+
     fn json_line(&mut self, line: &Value) {
+        self.begin_json();
         let comma = if self.has_findings { "," } else { "" };
         self.output.data_json(&format!("{comma}{line}"));
         self.has_findings = true;

@@ -36,8 +36,8 @@ use crate::{
     parse::{PageParser, PageReader},
     politeness::{Closed, NextTurn, Signal},
     site::Site,
-    store::{Commit, QueuedUrl, Store, StoreError, StoreErrorKind},
-    url_key::HostKey,
+    store::{Commit, KeptDocument, QueuedUrl, Store, StoreError, StoreErrorKind},
+    url_key::{HostKey, UrlKey},
 };
 
 /// Effects are stored at least this often; a crash costs no more than this.
@@ -104,6 +104,8 @@ pub(super) struct Run<'a> {
     frontier: Frontier,
     seen: Seen,
     seeding: Seeding,
+    /// A page would be asked for if there were a turn.
+    page_waits: bool,
     pending: Commit,
     /// Links of the finished pages in `pending`.
     pending_links: usize,
@@ -151,6 +153,8 @@ struct Trip {
     store: Box<dyn Store>,
     result: Result<(), StoreError>,
     refill: Option<(Wanted, Vec<QueuedUrl>)>,
+    /// The document that [`Seeding`] asked for a copy of, and the copy, if there is one.
+    kept: Option<(UrlKey, Option<KeptDocument>)>,
 }
 
 impl<'a> Run<'a> {
@@ -165,6 +169,7 @@ impl<'a> Run<'a> {
             documents,
             orphans,
             own,
+            kept,
         } = setup.memory;
         let discover = setup.config.discover;
         Self {
@@ -190,7 +195,8 @@ impl<'a> Run<'a> {
             out: HashMap::new(),
             frontier: Frontier::new(setup.config.limits.max_depth.is_some()),
             seen,
-            seeding: Seeding::new(discover, setup.downloader, documents, own, orphans),
+            seeding: Seeding::new(discover, setup.downloader, documents, own, kept, orphans),
+            page_waits: false,
             pending: Commit {
                 run: setup.number,
                 ..Commit::default()
@@ -237,8 +243,8 @@ impl<'a> Run<'a> {
         loop {
             let now = Instant::now();
             self.check_ends(now);
-            self.dispatch_seed();
             let wake = self.dispatch(now);
+            self.dispatch_seed();
             self.trip(now);
             self.show(now, false);
             if self.is_done() {
@@ -342,6 +348,7 @@ impl<'a> Run<'a> {
 
     /// Starts work while its result has room; says when to look again.
     fn dispatch(&mut self, now: Instant) -> Option<Instant> {
+        self.page_waits = false;
         if self.ending.is_some() {
             return None;
         }
@@ -386,10 +393,12 @@ impl<'a> Run<'a> {
                     self.spawn(lease, turn);
                 }
                 NextTurn::WaitUntil(due) => {
+                    self.page_waits = true;
                     self.frontier.give_back(lease);
                     return Some(due);
                 }
                 NextTurn::Busy => {
+                    self.page_waits = true;
                     self.frontier.give_back(lease);
                     return self.out.is_empty().then(|| now + BUSY_POLL);
                 }
@@ -411,6 +420,7 @@ impl<'a> Run<'a> {
     }
 
     fn spawn(&mut self, lease: Lease, turn: HeldTurn) {
+        self.seeding.owes_page = false;
         let door = self.door.clone();
         let reader = Arc::clone(&self.reader);
         let url = lease.url().clone();
@@ -468,6 +478,9 @@ impl<'a> Run<'a> {
                 if let Some((wanted, urls)) = trip.refill {
                     self.frontier.refill(&wanted, urls);
                 }
+                if let Some((url, copy)) = trip.kept {
+                    self.take_kept(&url, copy);
+                }
             }
             Ok((_, Done::Robots(robots))) => self.take_robots(robots),
             Ok((_, Done::Seed(end))) => self.take_seed(*end),
@@ -509,7 +522,7 @@ impl<'a> Run<'a> {
                 self.judge = self.judge.with_robots(rules);
                 self.robots_due = now + ROBOTS_LIFETIME;
             }
-            Robots::Unreachable(why) => {
+            Robots::Unreachable(why) | Robots::Forbidden(why) => {
                 tracing::warn!(target: "engine", "robots.txt cannot be read again, the rules of yesterday hold: {why}");
                 self.robots_due = now + ROBOTS_RETRY;
             }
@@ -580,6 +593,7 @@ impl<'a> Run<'a> {
             finished,
             requeued,
             linked,
+            kept,
             values,
         } = &self.pending;
         let effects = [
@@ -587,6 +601,7 @@ impl<'a> Run<'a> {
             finished.len(),
             requeued.len(),
             linked.len(),
+            kept.len(),
             values.len(),
         ];
         effects.iter().sum::<usize>() + self.pending_links
@@ -604,6 +619,7 @@ impl<'a> Run<'a> {
         let due = now >= self.last_trip + COMMIT_INTERVAL;
         let worth_it = effects >= COMMIT_EFFECTS
             || effects > 0 && (due || idle)
+            || self.wants_kept()
             || wanted
                 .as_ref()
                 .is_some_and(|_| due || self.frontier.is_starving());
@@ -622,6 +638,7 @@ impl<'a> Run<'a> {
         if wanted.is_some() {
             self.frontier.asked();
         }
+        let copy_of = self.ask_for_kept();
         self.last_trip = now;
         self.tasks.spawn_blocking(move || {
             let mut result = if effects == 0 {
@@ -636,10 +653,18 @@ impl<'a> Run<'a> {
                     Err(error) => result = Err(error),
                 }
             }
+            let mut kept = None;
+            if let (Ok(()), Some(url)) = (&result, copy_of) {
+                match store.kept(&url) {
+                    Ok(copy) => kept = Some((url, copy)),
+                    Err(error) => result = Err(error),
+                }
+            }
             Done::Trip(Trip {
                 store,
                 result,
                 refill,
+                kept,
             })
         });
     }

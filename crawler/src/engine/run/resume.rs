@@ -5,7 +5,7 @@ use crate::{
     engine::judge::Judge,
     frontier::Seen,
     page::{PageRecord, Reason, RunId, State},
-    seeds::{self, Document, OwnFiles},
+    seeds::{self, Document, KeptDocuments, OwnFiles},
     store::{Commit, QueuedUrl, Rejudged, Store, StoreError, change_in_chunks},
     url_key::UrlKey,
 };
@@ -23,6 +23,7 @@ pub(in crate::engine) struct Memory {
     pub(super) documents: Vec<Document>,
     pub(super) orphans: Seen,
     pub(super) own: OwnFiles,
+    pub(super) kept: KeptDocuments,
 }
 
 /// Reads what run `run` knows. When the rules are not those that it was judged by, judges it again:
@@ -47,6 +48,7 @@ pub(in crate::engine) fn remember(
         queued: store.queue_len()?,
         documents: seeds::take_up(store, run)?,
         own: OwnFiles::load(store)?,
+        kept: KeptDocuments::load(store)?,
         ..Memory::default()
     };
     store.visit_keys(run, &mut |key, reason| {

@@ -7,22 +7,20 @@
 //!                                                                     -> its end          -> the loop
 //! ```
 
-use std::{
-    collections::{HashSet, VecDeque},
-    ops::ControlFlow,
-    sync::Arc,
-};
+mod errand;
 
-use tokio::{
-    sync::mpsc,
-    task::{Id, JoinSet},
-};
+use std::{collections::VecDeque, sync::Arc};
+
+use tokio::{sync::mpsc, task::Id};
+
+pub(super) use self::errand::SeedEnd;
+use self::errand::{Errand, Keep, hand_over};
 
 use super::{Done, Run};
 use crate::{
     config::DiscoverConfig,
     engine::{
-        Ending, Shutdown,
+        Ending,
         download::{DownloadError, Downloader, MAX_DOCUMENT_BYTES},
     },
     frontier::Seen,
@@ -30,12 +28,12 @@ use crate::{
     politeness::Closed,
     robots::Rules,
     seeds::{
-        self, Batch, Document, DocumentKind, DocumentState, MAX_DOCUMENTS, MAX_FEEDS,
-        MAX_INDEX_DEPTH, MAX_OTHER_HOSTS, MAX_ROBOTS_SITEMAPS, MAX_UNPACKED_BYTES, OwnFiles,
+        self, Batch, Document, DocumentKind, DocumentState, IndexedDocument, KeptDocuments,
+        MAX_DOCUMENTS, MAX_FEEDS, MAX_INDEX_DEPTH, MAX_KEPT_BYTES, MAX_ROBOTS_SITEMAPS, OwnFiles,
         Reading, SeedList, SeedProblem,
     },
-    store::QueuedUrl,
-    url_key::{HostKey, Identity, Origin, UrlKey},
+    store::{KeptDocument, QueuedUrl},
+    url_key::{Origin, UrlKey},
 };
 
 /// Batches that wait between a reader and the loop.
@@ -52,6 +50,7 @@ pub(super) struct Seeding {
     discover: DiscoverConfig,
     downloader: Downloader,
     own: Arc<OwnFiles>,
+    kept: KeptDocuments,
     documents: Vec<Document>,
     /// Numbers of those that are to be read.
     waiting: VecDeque<usize>,
@@ -60,11 +59,14 @@ pub(super) struct Seeding {
     known: Seen,
     /// URLs that no page has led to so far.
     pub(super) orphans: Seen,
-    other_hosts: HashSet<HostKey>,
     feeds: usize,
     feeds_left_out: u64,
     warnings: usize,
     active: Option<Active>,
+    loading: Option<Loading>,
+    /// A document was read and no page begun since: the next turn is that of a page, if one waits. Else an
+    /// index of thousands would keep the pages waiting, and `max_pages` away.
+    pub(super) owes_page: bool,
 }
 
 /// The document that is being read.
@@ -74,24 +76,12 @@ struct Active {
     batches: mpsc::Receiver<Batch>,
 }
 
-/// How the work on a document ended.
-pub(super) enum SeedEnd {
-    /// It was read, as far as it could be.
-    Read {
-        reading: Reading,
-        end: BodyEnd,
-        /// Where it was found in the end.
-        url: Option<UrlKey>,
-        wire_bytes: u64,
-    },
-    /// It is one of our own.
-    Own { wire_bytes: u64 },
-    /// Another status than 200.
-    Status { status: u16, wire_bytes: u64 },
-    /// There was no answer.
-    Error(DownloadError),
-    /// A bug of ours.
-    Internal(String),
+/// The document whose copy the store is to bring.
+struct Loading {
+    number: usize,
+    url: UrlKey,
+    /// Whether the store is on its way.
+    is_asked: bool,
 }
 
 impl Seeding {
@@ -101,22 +91,25 @@ impl Seeding {
         downloader: Downloader,
         documents: Vec<Document>,
         own: OwnFiles,
+        kept: KeptDocuments,
         orphans: Seen,
     ) -> Self {
         let mut seeding = Self {
             discover,
             downloader,
             own: Arc::new(own),
+            kept,
             documents: Vec::new(),
             waiting: VecDeque::new(),
             lists: Vec::new(),
             known: Seen::default(),
             orphans,
-            other_hosts: HashSet::new(),
             feeds: 0,
             feeds_left_out: 0,
             warnings: 0,
             active: None,
+            loading: None,
+            owes_page: false,
         };
         for document in documents {
             let number = seeding.documents.len();
@@ -142,7 +135,7 @@ impl Seeding {
 
     /// Whether nothing is being read or waits to be.
     pub(super) fn is_idle(&self) -> bool {
-        self.active.is_none() && self.waiting.is_empty()
+        self.active.is_none() && self.loading.is_none() && self.waiting.is_empty()
     }
 
     /// Whether the task `id` works on a document.
@@ -318,12 +311,69 @@ impl Run<'_> {
 
     /// Starts work on the next document when none is being read.
     pub(super) fn dispatch_seed(&mut self) {
-        if self.seeding.active.is_some() || self.ending.is_some() {
+        let is_busy = self.seeding.active.is_some() || self.seeding.loading.is_some();
+        if is_busy || self.ending.is_some() || self.pending_copies() >= MAX_KEPT_BYTES {
+            return;
+        }
+        if self.seeding.owes_page && self.page_waits {
             return;
         }
         let Some(number) = self.seeding.waiting.pop_front() else {
             return;
         };
+        let document = &self.seeding.documents[number];
+        match url_of(document).filter(|_| document.is_kept) {
+            // The run may have been resumed after a long time.
+            Some(url) if self.seeding.kept.is_current(&url, self.door.clock.now()) => {
+                self.seeding.loading = Some(Loading {
+                    number,
+                    url,
+                    is_asked: false,
+                });
+            }
+            Some(_) | None => self.start_seed(number, None),
+        }
+    }
+
+    /// Bytes of the copies that wait to be stored.
+    fn pending_copies(&self) -> usize {
+        let copies = self.pending.kept.iter();
+        copies
+            .filter_map(|(_, copy)| copy.as_ref())
+            .map(|copy| copy.body.len())
+            .sum()
+    }
+
+    /// Whether a copy is wanted from the store that it was not asked for.
+    pub(super) fn wants_kept(&self) -> bool {
+        let is_new = |loading: &Loading| !loading.is_asked;
+        self.ending.is_none() && self.seeding.loading.as_ref().is_some_and(is_new)
+    }
+
+    /// The document whose copy is wanted from the store, which is asked for it now.
+    pub(super) fn ask_for_kept(&mut self) -> Option<UrlKey> {
+        if !self.wants_kept() {
+            return None;
+        }
+        let loading = self.seeding.loading.as_mut()?;
+        loading.is_asked = true;
+        Some(loading.url.clone())
+    }
+
+    /// The store brought the copy of the document at `url`, or has none.
+    pub(super) fn take_kept(&mut self, url: &UrlKey, copy: Option<KeptDocument>) {
+        let Some(loading) = self.seeding.loading.take_if(|loading| loading.url == *url) else {
+            return;
+        };
+        if self.ending.is_some() {
+            self.seeding.waiting.push_front(loading.number);
+        } else {
+            self.start_seed(loading.number, copy);
+        }
+    }
+
+    /// Starts work on the document `number`, of which there may be a copy.
+    fn start_seed(&mut self, number: usize, copy: Option<KeptDocument>) {
         let (sender, batches) = mpsc::channel(BATCHES_WAITING);
         let identity = Arc::clone(&self.door.identity);
         let list = self.seeding.lists.iter().position(|(of, _)| *of == number);
@@ -337,23 +387,23 @@ impl Run<'_> {
                     end: BodyEnd::Complete,
                     url: None,
                     wire_bytes: 0,
+                    keep: Keep::Nothing,
                 }))
             }),
             (None, Some(url)) => {
-                if !self.may_contact(&url) {
-                    let problem = format!("its host is none of the first {MAX_OTHER_HOSTS}");
-                    self.fail(number, SeedProblem::TooMany, &problem);
-                    return;
-                }
-                let (downloader, own, shutdown) = (
-                    self.seeding.downloader.clone(),
-                    Arc::clone(&self.seeding.own),
-                    self.shutdown.clone(),
-                );
-                self.tasks.spawn(async move {
-                    let end = fetch_and_read(&downloader, &url, own, identity, sender, &shutdown);
-                    Done::Seed(Box::new(end.await))
-                })
+                let errand = Errand {
+                    url,
+                    copy,
+                    lastmod: self.seeding.documents[number].lastmod.clone(),
+                    now: self.door.clock.now(),
+                    downloader: self.seeding.downloader.clone(),
+                    own: Arc::clone(&self.seeding.own),
+                    identity,
+                    sender,
+                    shutdown: self.shutdown.clone(),
+                };
+                self.tasks
+                    .spawn(async move { Done::Seed(Box::new(errand.run().await)) })
             }
             (None, None) => {
                 self.fail(number, SeedProblem::BadUrl, "");
@@ -365,15 +415,6 @@ impl Run<'_> {
             task: task.id(),
             batches,
         });
-    }
-
-    /// Whether documents may be fetched from the host of `url`.
-    fn may_contact(&mut self, url: &UrlKey) -> bool {
-        let host = url.host();
-        let hosts = &mut self.seeding.other_hosts;
-        host == self.host
-            || hosts.contains(&host)
-            || hosts.len() < MAX_OTHER_HOSTS && hosts.insert(host)
     }
 
     /// Judges the entries of the document that is being read.
@@ -403,15 +444,18 @@ impl Run<'_> {
                 });
             }
         }
-        for url in batch.documents {
-            self.add_child(number, &url);
+        for child in batch.documents {
+            self.add_child(number, &child);
         }
     }
 
     /// A document that the index `number` names.
-    fn add_child(&mut self, number: usize, url: &UrlKey) {
+    fn add_child(&mut self, number: usize, child: &IndexedDocument) {
+        let IndexedDocument { url, entry } = child;
         let index = &self.seeding.documents[number];
         let (level, depth) = (index.level + 1, index.depth);
+        // Others do not know when a file of the site changed.
+        let is_own_index = url_of(index).is_some_and(|index| index.is_on(&self.site.origin));
         if self.seeding.leads_back(number, url) {
             self.note_trouble(number, SeedProblem::Loop, url.as_str());
         } else if self.seeding.known.contains(url) {
@@ -421,6 +465,11 @@ impl Run<'_> {
         } else {
             let mut document = Document::new(url.as_str(), DocumentKind::Sitemap, depth);
             (document.level, document.parent) = (level, Some(number));
+            if is_own_index && let Some(lastmod) = &entry.lastmod {
+                let now = self.door.clock.now();
+                document.lastmod = Some(lastmod.as_str().to_owned());
+                document.is_kept = self.seeding.kept.serves(url, entry, now);
+            }
             if self.add_document(document).is_some() {
                 self.seeding.known.insert(url);
             } else {
@@ -445,6 +494,7 @@ impl Run<'_> {
             return;
         };
         let number = active.number;
+        self.seeding.owes_page = true;
         // What the reader had handed over before it ended; the channel bounds it.
         while let Ok(batch) = active.batches.try_recv() {
             self.seeding.active = Some(active);
@@ -460,12 +510,13 @@ impl Run<'_> {
                 end,
                 url,
                 wire_bytes,
+                keep,
             } => {
                 self.bytes_in += wire_bytes;
                 if let Some(url) = url {
                     self.seeding.known.insert(&url);
                 }
-                self.finish_seed(number, reading, &end);
+                self.finish_seed(number, reading, &end, keep);
             }
             SeedEnd::Own { wire_bytes } => {
                 self.bytes_in += wire_bytes;
@@ -485,9 +536,10 @@ impl Run<'_> {
         }
     }
 
-    fn finish_seed(&mut self, number: usize, reading: Reading, end: &BodyEnd) {
+    fn finish_seed(&mut self, number: usize, reading: Reading, end: &BodyEnd, keep: Keep) {
         let document = &mut self.seeding.documents[number];
         (document.entries, document.findings) = (reading.entries, reading.findings);
+        document.is_kept = matches!(keep, Keep::Same);
         let cut = match end {
             BodyEnd::Complete | BodyEnd::Skipped => None,
             BodyEnd::TooLarge => Some((
@@ -497,9 +549,15 @@ impl Run<'_> {
             BodyEnd::CutShort => Some((SeedProblem::Truncated, String::new())),
             BodyEnd::Undecodable(coding) => Some((SeedProblem::Undecodable, coding.clone())),
         };
-        match cut.or(reading.problem) {
-            Some((problem, detail)) => self.fail(number, problem, &detail),
-            None => self.settle_seed(number, DocumentState::Read),
+        if let Some((problem, detail)) = cut.or(reading.problem) {
+            self.fail(number, problem, &detail);
+        } else {
+            match keep {
+                Keep::Same => {}
+                Keep::Copy(copy) => self.keep(number, copy),
+                Keep::Nothing => self.drop_copy(number),
+            }
+            self.settle_seed(number, DocumentState::Read);
         }
         if let Some(finding) = reading.first_finding {
             let document = &self.seeding.documents[number];
@@ -512,6 +570,8 @@ impl Run<'_> {
         let problem = match error {
             DownloadError::Disallowed(_) => SeedProblem::RobotsDisallowed,
             DownloadError::RobotsUnreachable { .. } => SeedProblem::RobotsUnreachable,
+            DownloadError::Forbidden { .. } => SeedProblem::Forbidden,
+            DownloadError::TooManyHosts { .. } => SeedProblem::TooMany,
             DownloadError::Redirects { .. } => SeedProblem::BadRedirect,
             DownloadError::NoAnswer { .. } => SeedProblem::NetworkError,
             DownloadError::Closed { host, closed } if *host == self.host => {
@@ -551,6 +611,7 @@ impl Run<'_> {
                 SeedProblem::ServerError
                 | SeedProblem::NetworkError
                 | SeedProblem::RobotsUnreachable
+                | SeedProblem::Forbidden
                 | SeedProblem::HostClosed
                 | SeedProblem::Truncated
                 | SeedProblem::TooLarge
@@ -571,8 +632,49 @@ impl Run<'_> {
         self.settle_seed(number, state);
     }
 
+    /// Keeps a copy of a document that was read, if there is room for it.
+    fn keep(&mut self, number: usize, copy: KeptDocument) {
+        let Some(url) = url_of(&self.seeding.documents[number]) else {
+            return;
+        };
+        if self.seeding.kept.add(&url, &copy) {
+            self.pending.kept.push((url, Some(copy)));
+        } else {
+            self.drop_copy(number);
+        }
+    }
+
+    /// Drops the copy of a document that is not what it was.
+    fn drop_copy(&mut self, number: usize) {
+        if let Some(url) = url_of(&self.seeding.documents[number])
+            && self.seeding.kept.remove(&url)
+        {
+            self.pending.kept.push((url, None));
+        }
+    }
+
+    /// Drops the copies of documents that the site does not have any more; to be called when everything is read
+    /// that names documents.
+    fn retire_copies(&mut self) {
+        let documents = &self.seeding.documents;
+        let is_missing =
+            |document: &Document| document.problem.is_some_and(SeedProblem::is_passing);
+        let all_told = !documents.iter().any(is_missing);
+        let (known, now) = (&self.seeding.known, self.door.clock.now());
+        let retired = self
+            .seeding
+            .kept
+            .retire(now, all_told, |url| known.contains(url));
+        let dropped = retired.into_iter().map(|url| (url, None));
+        self.pending.kept.extend(dropped);
+    }
+
     /// Nothing more will be done with a document in this run.
     fn settle_seed(&mut self, number: usize, state: DocumentState) {
+        if state != DocumentState::Read {
+            self.seeding.documents[number].is_kept = false;
+            self.drop_copy(number);
+        }
         let count = self.seeding.documents.len();
         let document = &mut self.seeding.documents[number];
         document.state = state;
@@ -580,6 +682,9 @@ impl Run<'_> {
         seeds::put(&mut self.pending, number, document, count);
         if state != DocumentState::Absent {
             self.warn_of(number);
+        }
+        if self.seeding.is_idle() {
+            self.retire_copies();
         }
     }
 
@@ -609,60 +714,5 @@ impl Run<'_> {
         if target != page && self.seeding.orphans.remove(target) {
             self.pending.linked.push(target.clone());
         }
-    }
-}
-
-/// Fetches a document and reads it where blocking is allowed.
-async fn fetch_and_read(
-    downloader: &Downloader,
-    url: &UrlKey,
-    own: Arc<OwnFiles>,
-    identity: Arc<Identity>,
-    sender: mpsc::Sender<Batch>,
-    shutdown: &Shutdown,
-) -> SeedEnd {
-    let document = match downloader.download(url, shutdown).await {
-        Ok(document) => document,
-        Err(error) => return SeedEnd::Error(error),
-    };
-    let (status, wire_bytes) = (document.status, document.wire_bytes);
-    if status != 200 {
-        return SeedEnd::Status { status, wire_bytes };
-    }
-    if document.end == BodyEnd::Complete && own.contains(&document.sha256) {
-        return SeedEnd::Own { wire_bytes };
-    }
-    let (end, url) = (document.end.clone(), document.url.clone());
-    let place = url.clone();
-    let mut readers = JoinSet::new();
-    readers.spawn_blocking(move || {
-        let body = document.into_body().map_err(DownloadError::Spool)?;
-        let mut take = |batch| hand_over(&sender, batch);
-        Ok(seeds::read(
-            body,
-            MAX_UNPACKED_BYTES,
-            Some(&place),
-            &identity,
-            &mut take,
-        ))
-    });
-    match readers.join_next().await {
-        Some(Ok(Ok(reading))) => SeedEnd::Read {
-            reading,
-            end,
-            url: Some(url),
-            wire_bytes,
-        },
-        Some(Ok(Err(error))) => SeedEnd::Error(error),
-        Some(Err(error)) => SeedEnd::Internal(error.to_string()),
-        None => SeedEnd::Internal("the reader is gone".to_owned()),
-    }
-}
-
-/// Waits until the loop has room; it is over when the loop is.
-fn hand_over(sender: &mpsc::Sender<Batch>, batch: Batch) -> ControlFlow<()> {
-    match sender.blocking_send(batch) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(_) => ControlFlow::Break(()),
     }
 }

@@ -191,6 +191,58 @@ async fn documents_keep_the_pace_of_their_host() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn another_origin_of_a_host_does_not_take_its_delay_back() {
+    let robots = "https://site.example/robots.txt";
+    let plain = "http://site.example/sitemap.xml";
+    let site = FixtureSite::new([
+        (robots, FixturePage::text("User-agent: *\nCrawl-delay: 7\n")),
+        (MAP, FixturePage::text("<urlset/>")),
+        (plain, FixturePage::text("<urlset/>")),
+    ]);
+    let downloader = downloader(&site, &Config::default());
+    for address in [MAP, plain, MAP] {
+        let url = UrlKey::from_normalised(address).unwrap();
+        let document = downloader.download(&url, &Shutdown::default()).await;
+        assert_eq!(document.unwrap().status, 200);
+    }
+    let requests = site.requests();
+    assert_eq!(requests.len(), 5, "two of them for a robots.txt");
+    for pair in requests.windows(2) {
+        let gap = pair[1].begun - pair[0].ended.unwrap();
+        assert!(
+            gap >= Duration::from_secs(7),
+            "{gap:?} before {}",
+            pair[1].url
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_dropped_from_the_url_that_a_redirect_names() {
+    let signed = "https://site.example/sitemap.xml?PHPSESSID=1&utm_source=robots";
+    let (result, requests) = download(&[
+        (MAP, FixturePage::redirect(302, signed)),
+        (signed, FixturePage::text("<urlset/>")),
+    ])
+    .await;
+    assert_eq!(result.unwrap().url.as_str(), signed);
+    assert_eq!(requests[1..], [MAP, signed]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_must_not_be_contacted_is_told_from_what_does_not_answer() {
+    let forbidden = FixturePage::failing(FetchErrorKind::Forbidden);
+    for asked in ["https://site.example/robots.txt", MAP] {
+        let (result, requests) = download(&[(asked, forbidden.clone())]).await;
+        let Err(DownloadError::Forbidden { origin, .. }) = result else {
+            panic!("{result:?}")
+        };
+        assert_eq!(origin.to_string(), "https://site.example");
+        assert_eq!(requests.last().map(String::as_str), Some(asked));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_stop_ends_the_waiting() {
     let site = FixtureSite::new([(MAP, FixturePage::text("<urlset/>"))]);
     let downloader = downloader(&site, &Config::default());

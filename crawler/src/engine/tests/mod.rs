@@ -2,6 +2,7 @@
 
 mod download;
 mod ends;
+mod kept;
 mod random;
 mod seeding;
 mod waits;
@@ -11,6 +12,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use jiff::Timestamp;
 use tokio::sync::watch;
 
 use super::*;
@@ -34,6 +36,8 @@ struct Bench {
     holds: Holds,
     lists: Vec<SeedList>,
     politeness: Option<SharedPoliteness>,
+    /// When the next start of the program is.
+    now: Timestamp,
 }
 
 impl Bench {
@@ -49,6 +53,7 @@ impl Bench {
             holds: Holds::default(),
             lists: Vec::new(),
             politeness: None,
+            now: "2026-03-01T12:00:00Z".parse().unwrap(),
         }
     }
 
@@ -61,9 +66,7 @@ impl Bench {
             .unwrap()
             .take()
             .expect("the store is at home");
-        let clock = Arc::new(TestClock::starting_at(
-            "2026-03-01T12:00:00Z".parse().unwrap(),
-        ));
+        let clock = Arc::new(TestClock::starting_at(self.now));
         let politeness = self
             .politeness
             .clone()

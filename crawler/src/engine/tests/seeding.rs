@@ -1,5 +1,7 @@
 //! Sitemaps and feeds beside the pages, in virtual time.
 
+use std::path::Path;
+
 use super::{random::Random, *};
 use crate::{
     page::Via,
@@ -99,6 +101,42 @@ async fn a_document_does_not_wait_for_all_pages() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn pages_do_not_wait_for_all_documents() {
+    let maps: Vec<String> = (0..50).map(|number| format!("/{number}.xml")).collect();
+    let links: Vec<String> = (0..50).map(|number| format!("/{number}")).collect();
+    let mut answers = vec![
+        (
+            "/".to_owned(),
+            FixturePage::linking(links.iter().map(String::as_str)),
+        ),
+        ("/sitemap.xml".to_owned(), index(maps.clone())),
+    ];
+    answers.extend(maps.into_iter().map(|path| {
+        let map = urlset([format!("/of{path}")]);
+        (path, map)
+    }));
+    let delays = [None, Some(Duration::from_secs(1))];
+    for delay in delays {
+        let mut bench = discovering(site(
+            answers
+                .iter()
+                .map(|(path, page)| (path.as_str(), page.clone())),
+        ));
+        bench.config.politeness.rate = Rate::PerSecond(10.0);
+        bench.config.politeness.delay = delay;
+        bench.config.limits.max_pages = 10;
+        let crawled = bench.run().await;
+        assert_eq!(crawled.ending, Ending::LimitReached);
+        let (documents, pages): (Vec<String>, Vec<String>) =
+            bench.pages().into_iter().partition(|path| {
+                Path::new(path).extension() == Some("xml".as_ref()) && !path.starts_with("/of")
+            });
+        assert_eq!(pages.len(), 10);
+        assert!((5..=12).contains(&documents.len()), "{documents:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_site_that_asks_to_wait_too_long_keeps_its_documents_for_the_next_start() {
     let wait = FixturePage::status(503).with_header("retry-after", "3600");
     let home = FixturePage::linking([]);
@@ -165,11 +203,92 @@ async fn documents_of_too_many_hosts_are_not_asked_for() {
         .iter()
         .filter(|request| request.url.ends_with("/map.xml"))
         .count();
-    assert_eq!(asked, seeds::MAX_OTHER_HOSTS);
+    assert_eq!(asked, MAX_OTHER_HOSTS);
     let failed = problems(&crawled)
         .into_iter()
         .filter_map(|(_, problem)| problem);
     assert_eq!(failed.collect::<Vec<_>>(), [SeedProblem::TooMany; 4]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn redirects_lead_to_no_more_hosts_than_documents_may_be_on() {
+    let paths: Vec<String> = (0..20).map(|number| format!("/{number}.xml")).collect();
+    let there = |number: usize| format!("https://{number}.example/map.xml");
+    let mut pages = vec![
+        (START.to_owned(), FixturePage::linking([])),
+        (url("/sitemap.xml"), index(paths.clone())),
+    ];
+    for (number, path) in paths.iter().enumerate() {
+        pages.push((url(path), FixturePage::redirect(302, &there(number))));
+        pages.push((there(number), urlset([format!("/seed{number}")])));
+    }
+    let site = FixtureSite::new(pages.iter().map(|(url, page)| (url.as_str(), page.clone())));
+    let bench = discovering(site);
+    let crawled = bench.run().await;
+    let requests = bench.site.requests();
+    let hosts: BTreeSet<&str> = requests
+        .iter()
+        .filter_map(|request| request.url.split('/').nth(2))
+        .collect();
+    assert_eq!(hosts.len(), 1 + MAX_OTHER_HOSTS, "{hosts:?}");
+    let failed = problems(&crawled)
+        .into_iter()
+        .filter_map(|(_, problem)| problem);
+    assert_eq!(failed.collect::<Vec<_>>(), [SeedProblem::TooMany; 4]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_document_that_must_not_be_fetched_is_no_reason_to_wait_for_it() {
+    let inside = "https://intranet.example/map.xml";
+    let bench = discovering(FixtureSite::new([
+        (START, FixturePage::linking([])),
+        (
+            url("/robots.txt").as_str(),
+            FixturePage::text(&format!("Sitemap: {inside}")),
+        ),
+        (
+            "https://intranet.example/robots.txt",
+            FixturePage::failing(FetchErrorKind::Forbidden),
+        ),
+    ]));
+    let crawled = bench.run().await;
+    let told = [(inside.to_owned(), Some(SeedProblem::Forbidden))];
+    assert_eq!(problems(&crawled), told);
+    let tally = seeds::Tally::read(&*crawled.store).unwrap();
+    assert_eq!((tally.troubled, tally.passing), (1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn documents_are_read_when_robots_txt_of_the_site_is_ignored() {
+    let site = || {
+        FixtureSite::new([
+            (START, FixturePage::linking([])),
+            (url("/seed").as_str(), FixturePage::linking([])),
+            (
+                url("/robots.txt").as_str(),
+                FixturePage::text(
+                    "User-agent: *\nDisallow: /\nSitemap: /map.xml\nSitemap: https://files.example/map.xml",
+                ),
+            ),
+            (url("/map.xml").as_str(), urlset(["/seed".to_owned()])),
+            (
+                "https://files.example/robots.txt",
+                FixturePage::text("User-agent: *\nDisallow: /"),
+            ),
+        ])
+    };
+    let mut bench = discovering(site());
+    bench.config.ignore.robots = true;
+    let crawled = bench.run().await;
+    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/seed"]);
+    let told = [
+        (url("/map.xml"), Some(SeedProblem::RelativeUrl)),
+        (
+            "https://files.example/map.xml".to_owned(),
+            Some(SeedProblem::RobotsDisallowed),
+        ),
+    ];
+    assert_eq!(problems(&crawled), told, "only the site's own is ignored");
 }
 
 #[tokio::test(start_paused = true)]

@@ -21,7 +21,9 @@ use crate::{
         BodyEnd, BodyKind, Canonical, ContentHash, Directives, Given, LanguageVersion, Outcome,
         PageFacts, PageRecord, Reason, Refresh, RunId, Via, Warnings,
     },
-    store::{Commit, Discovery, Finished, GivenUrl, LedgerEntry, QueuedUrl, Rejudged},
+    store::{
+        Commit, Discovery, Finished, GivenUrl, KeptDocument, LedgerEntry, QueuedUrl, Rejudged,
+    },
     url_key::UrlKey,
 };
 
@@ -110,10 +112,11 @@ fn commit() -> impl Strategy<Value = Commit> {
         vec(finished(), 0..4),
         vec(queued(), 0..2),
         vec(select(keys()), 0..2),
+        vec((select(keys()), option::of(kept())), 0..2),
         values,
     )
         .prop_map(
-            |(run, discovered, mut finished, requeued, linked, values)| {
+            |(run, discovered, mut finished, requeued, linked, kept, values)| {
                 for finished in &mut finished {
                     finished.record.run = run;
                 }
@@ -123,6 +126,7 @@ fn commit() -> impl Strategy<Value = Commit> {
                     finished,
                     requeued,
                     linked,
+                    kept,
                     values,
                 }
             },
@@ -168,6 +172,17 @@ fn queued() -> impl Strategy<Value = QueuedUrl> {
         depth,
         hops,
     })
+}
+
+fn kept() -> impl Strategy<Value = KeptDocument> {
+    (".{0,25}", time(), "[0-9a-f]{64}", vec(any::<u8>(), 0..40)).prop_map(
+        |(lastmod, read_at, sha256, body)| KeptDocument {
+            lastmod,
+            read_at,
+            sha256,
+            body,
+        },
+    )
 }
 
 fn ledger_entry() -> impl Strategy<Value = LedgerEntry> {

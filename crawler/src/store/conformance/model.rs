@@ -20,7 +20,8 @@ use super::{
 use crate::{
     page::{PageFacts, PageRecord, Reason, State},
     store::{
-        Commit, Finished, Giving, LedgerEntry, QueuedUrl, Store, Version, memory::MemoryStore,
+        Commit, Finished, Giving, KeptDocument, LedgerEntry, QueuedUrl, Store, Version,
+        memory::MemoryStore,
     },
     url_key::UrlKey,
 };
@@ -76,6 +77,7 @@ struct Seen {
     orphans: BTreeSet<UrlKey>,
     orphan_count: u64,
     ledger: Vec<(UrlKey, LedgerEntry)>,
+    kept: BTreeMap<UrlKey, KeptDocument>,
     values: Vec<Option<String>>,
 }
 
@@ -111,7 +113,18 @@ impl Seen {
         store
             .visit_orphans(&mut |key| assert!(orphans.insert(key.clone())))
             .unwrap();
+        let mut kept = BTreeMap::new();
+        store
+            .visit_kept(&mut |key, note| {
+                let document = store.kept(key).unwrap().expect("it is kept");
+                assert_eq!(document.note(), note);
+                assert_eq!(kept.insert(key.clone(), document), None);
+            })
+            .unwrap();
         let of_keys = arbitrary::keys();
+        for key in &of_keys {
+            assert_eq!(store.kept(key).unwrap().is_some(), kept.contains_key(key));
+        }
         Self {
             earlier: of_keys
                 .iter()
@@ -132,6 +145,7 @@ impl Seen {
             orphans,
             orphan_count: store.orphan_count().unwrap(),
             ledger,
+            kept,
             values: arbitrary::NAMES
                 .map(|name| store.value(name).unwrap())
                 .to_vec(),

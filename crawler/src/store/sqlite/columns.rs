@@ -124,6 +124,12 @@ impl<'a, 'r> Columns<'a, 'r> {
         self.optional(str::parse)
     }
 
+    /// A time that must be there.
+    pub(super) fn needed_time(&mut self, what: &'static str) -> rusqlite::Result<Timestamp> {
+        self.time()?
+            .ok_or_else(|| self.failure(ColumnError::Missing { what }))
+    }
+
     /// Text that `meaning` understands, or nothing.
     pub(super) fn optional_word<T>(
         &mut self,

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     page::{Reason, RunId},
-    store::{Commit, Discovery, Finished, QueuedUrl},
+    store::{Commit, Discovery, Finished, KeptDocument, QueuedUrl},
     url_key::UrlKey,
 };
 
@@ -33,6 +33,9 @@ pub(super) fn apply(transaction: &Transaction<'_>, commit: &Commit) -> rusqlite:
     )?;
     for key in &commit.linked {
         effects.unorphan.execute([key.as_str()])?;
+    }
+    for (key, document) in &commit.kept {
+        keep(transaction, key, document.as_ref())?;
     }
     for (name, value) in &commit.values {
         set_value(transaction, name, value.as_deref())?;
@@ -166,6 +169,30 @@ impl<'c> Effects<'c> {
         }
         Ok(())
     }
+}
+
+fn keep(
+    transaction: &Transaction<'_>,
+    key: &UrlKey,
+    document: Option<&KeptDocument>,
+) -> rusqlite::Result<()> {
+    let mut statement = transaction.prepare(match document {
+        Some(_) => {
+            "REPLACE INTO kept (url, lastmod, read_at, sha256, body) VALUES (?1, ?2, ?3, ?4, ?5)"
+        }
+        None => "DELETE FROM kept WHERE url = ?1",
+    })?;
+    match document {
+        Some(document) => statement.execute(params![
+            key.as_str(),
+            document.lastmod,
+            document.read_at.to_string(),
+            document.sha256,
+            document.body,
+        ])?,
+        None => statement.execute([key.as_str()])?,
+    };
+    Ok(())
 }
 
 fn set_value(

@@ -151,6 +151,15 @@ CREATE TABLE IF NOT EXISTS orphan (
   -- The URLs of the last run that a sitemap, a feed or a list names and no page leads to.
   url TEXT NOT NULL PRIMARY KEY
 ) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS kept (
+  -- Sitemaps as they were read, for the runs whose index says that they did not change.
+  url TEXT NOT NULL PRIMARY KEY,
+  lastmod TEXT NOT NULL,              -- as the index has it
+  read_at TEXT NOT NULL,              -- when it was asked for
+  sha256 TEXT NOT NULL,               -- of the bytes that were read, hexadecimal
+  body BLOB NOT NULL                  -- zlib: these bytes
+);
 ";
 
 /// Opens the existing file `path`, which may be empty, and makes sure that it is a state that this

@@ -10,7 +10,7 @@ use quick_xml::{
 use super::{
     Collected, ExtensionProblem, Fields, Opened, Position, Problem, Told,
     attribute::{attribute_value, read_attributes},
-    namespace::{Origin, Spelling, of_namespace, of_prefix},
+    namespace::{Origin, Spelling, beginning_of, of_namespace, of_prefix},
     values::{read_alternate, read_own},
 };
 use crate::{
@@ -326,8 +326,8 @@ impl Document {
         extensions
     }
 
-    /// What an element belongs to: by its namespace, where the namespace of the root counts as the protocol's, or, where none is
-    /// declared, by its prefix.
+    /// What an element belongs to: by its namespace, where that of the root, a misspelled one and none at all count as the protocol's
+    /// (`<url xmlns="">` is what libraries write that were not told the namespace twice), or, where none is declared, by its prefix.
     pub(in crate::read) fn origin(
         &mut self,
         start: &BytesStart<'_>,
@@ -336,33 +336,63 @@ impl Document {
         self.look_for_declarations(start);
         match namespaces.resolve_element(start.name()).0 {
             ResolveResult::Bound(Namespace(found))
-                if found == NAMESPACE || self.namespace.as_deref() == Some(found) =>
+                if found == NAMESPACE || self.namespace.as_deref() == Some(beginning_of(found)) =>
             {
                 Origin::Protocol
             }
-            ResolveResult::Unbound if self.namespace.is_none() => Origin::Protocol,
-            ResolveResult::Unbound => Origin::Unknown,
+            ResolveResult::Unbound => {
+                if self.namespace.is_some() {
+                    self.other_namespace(None);
+                }
+                Origin::Protocol
+            }
             ResolveResult::Bound(Namespace(found)) => {
-                let found = namespace_of_declaration(found);
+                let found = namespace_of_declaration(beginning_of(found));
                 let (origin, spelling) = of_namespace(&found, &self.extended.own_namespaces);
-                if let (Origin::Extension(extension), Spelling::Wrong) = (&origin, spelling)
-                    && self.extended.told.is_new_spelling(*extension)
-                {
-                    self.note(Problem::OfExtension(ExtensionProblem::Namespace {
-                        found: quoted(&found),
-                        extension: *extension,
-                    }));
+                match (&origin, spelling) {
+                    (Origin::Protocol, _) => self.other_namespace(Some(&found)),
+                    (Origin::Extension(extension), Spelling::Wrong)
+                        if self.extended.told.is_new_spelling(*extension) =>
+                    {
+                        self.note(Problem::OfExtension(ExtensionProblem::Namespace {
+                            found: quoted(&found),
+                            extension: *extension,
+                        }));
+                    }
+                    (
+                        Origin::Extension(_)
+                        | Origin::Own(_)
+                        | Origin::Retired(_)
+                        | Origin::Unknown,
+                        _,
+                    ) => {}
                 }
                 origin
             }
             ResolveResult::Unknown(prefix) => {
-                if self.extended.told.is_new_prefix(&prefix) {
-                    self.note(Problem::UndeclaredPrefix {
-                        prefix: quoted(&prefix),
-                    });
+                self.undeclared_prefix(&prefix);
+                if self.root_prefix.as_deref() == Some(&*prefix) {
+                    return Origin::Protocol;
                 }
                 of_prefix(&prefix)
             }
+        }
+    }
+
+    /// Tells of a prefix that no declaration binds, of an element or of an attribute; once of each.
+    pub(in crate::read) fn undeclared_prefix(&mut self, prefix: &str) {
+        if self.extended.told.is_new_prefix(prefix) {
+            self.note(Problem::UndeclaredPrefix {
+                prefix: quoted(prefix),
+            });
+        }
+    }
+
+    /// An element of the protocol is in another namespace than the root element; that is told once.
+    fn other_namespace(&mut self, found: Option<&str>) {
+        if self.extended.told.is_new_namespace() {
+            let found = found.map(quoted);
+            self.note(Problem::Namespace { found });
         }
     }
 

@@ -15,7 +15,7 @@ pub use problem::{ExtensionProblem, ValueProblem};
 
 pub(super) use attribute::attribute_value;
 pub(super) use document::Extended;
-pub(super) use namespace::Origin;
+pub(super) use namespace::{Origin, beginning_of};
 
 use super::{Position, Problem, draft::Text};
 use crate::{
@@ -311,6 +311,7 @@ pub(super) struct Told {
     prefixes: Vec<String>,
     spellings: Vec<Extension>,
     is_declared_below_root: bool,
+    is_in_other_namespace: bool,
     news: u64,
 }
 
@@ -348,6 +349,11 @@ impl Told {
     /// Whether this is the first time that a namespace is declared below the root.
     pub(super) fn is_new_declaration(&mut self) -> bool {
         !std::mem::replace(&mut self.is_declared_below_root, true)
+    }
+
+    /// Whether this is the first time that an element of the protocol is met in another namespace than the root.
+    pub(super) fn is_new_namespace(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_in_other_namespace, true)
     }
 
     /// Counts an article, and says whether it is the first one too many.

@@ -53,7 +53,25 @@ const SPELLINGS: [(&str, Extension); 9] = [
     ("w3.org/2002/08/xhtml", Extension::Alternate),
 ];
 
-/// What a namespace that is not the protocol's stands for.
+/// What people write for the namespace of the protocol, in the same way: with `https`, or with a slash or a file name behind it. The
+/// second is that of before 2006.
+const PROTOCOL_SPELLINGS: [&str; 2] =
+    ["sitemaps.org/schemas/sitemap", "google.com/schemas/sitemap"];
+
+/// How much of a namespace is looked at. The longest one in use has less than 100 bytes, and every element is compared with it.
+const MAX_NAMESPACE_BYTES: usize = 1_024;
+
+/// The part of a namespace that tells it from others.
+pub(in crate::read) fn beginning_of(namespace: &str) -> &str {
+    let most = namespace.len().min(MAX_NAMESPACE_BYTES);
+    // The end may lie in a character.
+    (0..=most)
+        .rev()
+        .find_map(|end| namespace.get(..end))
+        .unwrap_or_default()
+}
+
+/// What a namespace that is not exactly the protocol's stands for.
 pub(in crate::read) fn of_namespace(namespace: &str, own: &[OwnNamespace]) -> (Origin, Spelling) {
     let right = Extension::ALL
         .into_iter()
@@ -71,6 +89,9 @@ pub(in crate::read) fn of_namespace(namespace: &str, own: &[OwnNamespace]) -> (O
     };
     if let Some((_, extension)) = SPELLINGS.into_iter().find(|(known, _)| is_of(known)) {
         return (Origin::Extension(extension), Spelling::Wrong);
+    }
+    if PROTOCOL_SPELLINGS.into_iter().any(is_of) {
+        return (Origin::Protocol, Spelling::Wrong);
     }
     let retired = RETIRED.into_iter().find(|(_, known)| is_of(known));
     (
@@ -110,11 +131,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn endless_namespace_is_compared_by_its_beginning() {
+        assert_eq!(beginning_of("http://example.com/"), "http://example.com/");
+        let long = format!("a{}", "é".repeat(100_000));
+        assert_eq!(beginning_of(&long).len(), MAX_NAMESPACE_BYTES - 1);
+    }
+
+    #[test]
     fn namespaces_are_known_in_their_usual_spellings() {
         let check = |namespace: &str, expected: &str| {
             let found = match of_namespace(namespace, &[]) {
                 (Origin::Extension(extension), spelling) => format!("{extension:?} {spelling:?}"),
                 (Origin::Retired(retired), _) => retired.prefix.to_owned(),
+                (Origin::Protocol, spelling) => format!("Protocol {spelling:?}"),
                 (other, _) => format!("{other:?}"),
             };
             assert_eq!(found, expected, "{namespace}");
@@ -154,6 +183,16 @@ mod tests {
             "Unknown",
         );
         check("http://example.com/schemas/sitemap-image/1.1", "Unknown");
+        check(
+            "https://www.sitemaps.org/schemas/sitemap/0.9",
+            "Protocol Wrong",
+        );
+        check("http://sitemaps.org/schemas/sitemap/0.9/", "Protocol Wrong");
+        check(
+            "http://www.google.com/schemas/sitemap/0.84",
+            "Protocol Wrong",
+        );
+        check("http://www.sitemaps.org/schemas/sitemaps/0.9", "Unknown");
         check("", "Unknown");
     }
 }

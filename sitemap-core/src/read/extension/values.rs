@@ -358,7 +358,8 @@ impl<'a> Values<'a> {
             text,
             |text, problems| match LastMod::parse(text) {
                 Err(LastModError::ZoneMissing) => {
-                    let date = LastMod::parse(&format!("{text}Z"))?;
+                    let date = LastMod::parse(&format!("{text}Z"))
+                        .map_err(|_| LastModError::ZoneMissing)?;
                     problems.push(Problem::OfExtension(ExtensionProblem::ZoneAssumed {
                         name: field.row.name,
                     }));

@@ -1,0 +1,217 @@
+//! The work on one document apart from the loop: it is downloaded, or its copy is at hand, and it is read
+//! where blocking is allowed. What the bytes name goes to the loop in batches; nothing is decided here.
+
+use std::{
+    io::{BufRead, BufReader, Seek as _, SeekFrom},
+    ops::ControlFlow,
+    sync::Arc,
+};
+
+use jiff::Timestamp;
+use tokio::{sync::mpsc, task::JoinSet};
+
+use crate::{
+    engine::{
+        Shutdown,
+        download::{DownloadError, Downloader},
+    },
+    page::BodyEnd,
+    seeds::{self, Batch, MAX_UNPACKED_BYTES, OwnFiles, Reading},
+    store::KeptDocument,
+    url_key::{Identity, UrlKey},
+};
+
+/// What has to be done with a document at a URL.
+pub(super) struct Errand {
+    /// Where it is.
+    pub(super) url: UrlKey,
+    /// What an earlier run kept of it, when it did not change since.
+    pub(super) copy: Option<KeptDocument>,
+    /// What its index says of its last change; with that, it is kept.
+    pub(super) lastmod: Option<String>,
+    /// When the work begins.
+    pub(super) now: Timestamp,
+    pub(super) downloader: Downloader,
+    /// The files that arpent published itself.
+    pub(super) own: Arc<OwnFiles>,
+    pub(super) identity: Arc<Identity>,
+    pub(super) sender: mpsc::Sender<Batch>,
+    pub(super) shutdown: Shutdown,
+}
+
+/// How the work on a document ended.
+pub(in crate::engine::run) enum SeedEnd {
+    /// It was read, as far as it could be.
+    Read {
+        reading: Reading,
+        end: BodyEnd,
+        /// Where it was found in the end.
+        url: Option<UrlKey>,
+        wire_bytes: u64,
+        keep: Keep,
+    },
+    /// It is one of our own.
+    Own { wire_bytes: u64 },
+    /// Another status than 200.
+    Status { status: u16, wire_bytes: u64 },
+    /// There was no answer.
+    Error(DownloadError),
+    /// A bug of ours.
+    Internal(String),
+}
+
+/// What becomes of the copy of a document that was read.
+pub(in crate::engine::run) enum Keep {
+    /// There is none any more.
+    Nothing,
+    /// It is what was read.
+    Same,
+    /// This is the new one.
+    Copy(KeptDocument),
+}
+
+impl Errand {
+    /// Reads the copy, or else the document as it is now.
+    pub(super) async fn run(mut self) -> SeedEnd {
+        if let Some(copy) = self.copy.take()
+            && let Some(end) = self.read_copy(copy).await
+        {
+            return end;
+        }
+        self.fetch().await
+    }
+
+    /// `None` when the document must be asked for: the copy is damaged or one of our files, or robots.txt
+    /// of its host does not allow it now.
+    async fn read_copy(&self, copy: KeptDocument) -> Option<SeedEnd> {
+        if self.own.contains(&copy.sha256) {
+            return None;
+        }
+        let rules = self
+            .downloader
+            .robots(&self.url.origin(), &self.shutdown)
+            .await
+            .ok()?;
+        if !rules.allows(self.url.path_and_query()) {
+            return None;
+        }
+        let reader = self.reader(self.url.clone());
+        let reading =
+            blocking(move || reader.read(BufReader::new(seeds::unpack(&copy.body[..])))).await;
+        match reading {
+            Ok(Reading {
+                problem: Some((_, problem)),
+                ..
+            }) => {
+                tracing::debug!(target: "engine", url = %self.url, "the copy cannot be read: {problem}");
+                None
+            }
+            Ok(reading) => Some(SeedEnd::Read {
+                reading,
+                end: BodyEnd::Complete,
+                url: None,
+                wire_bytes: 0,
+                keep: Keep::Same,
+            }),
+            Err(error) => Some(SeedEnd::Internal(error)),
+        }
+    }
+
+    async fn fetch(self) -> SeedEnd {
+        let document = match self.downloader.download(&self.url, &self.shutdown).await {
+            Ok(document) => document,
+            Err(error) => return SeedEnd::Error(error),
+        };
+        let (status, wire_bytes) = (document.status, document.wire_bytes);
+        if status != 200 {
+            return SeedEnd::Status { status, wire_bytes };
+        }
+        let is_complete = document.end == BodyEnd::Complete;
+        if is_complete && self.own.contains(&document.sha256) {
+            return SeedEnd::Own { wire_bytes };
+        }
+        let (end, url) = (document.end.clone(), document.url.clone());
+        // A redirect may change without the index, which speaks of what stands at its end.
+        let lastmod = self
+            .lastmod
+            .clone()
+            .filter(|_| is_complete && url == self.url);
+        let (reader, read_at) = (self.reader(url.clone()), self.now);
+        let read = blocking(move || {
+            let sha256 = document.sha256.clone();
+            let mut body = document.into_body().map_err(DownloadError::Spool)?;
+            let reading = reader.read(&mut body);
+            // An index is the news of others: it is always asked for.
+            let lastmod = lastmod.filter(|_| reading.problem.is_none() && !reading.is_index);
+            let keep = lastmod.and_then(|lastmod| {
+                body.seek(SeekFrom::Start(0)).ok()?;
+                Some(KeptDocument {
+                    lastmod,
+                    read_at,
+                    sha256,
+                    body: seeds::pack(body).ok()??,
+                })
+            });
+            Ok((reading, keep.map_or(Keep::Nothing, Keep::Copy)))
+        });
+        match read.await {
+            Ok(Ok((reading, keep))) => SeedEnd::Read {
+                reading,
+                end,
+                url: Some(url),
+                wire_bytes,
+                keep,
+            },
+            Ok(Err(error)) => SeedEnd::Error(error),
+            Err(error) => SeedEnd::Internal(error),
+        }
+    }
+
+    /// Reads what stands at `place`.
+    fn reader(&self, place: UrlKey) -> BodyReader {
+        BodyReader {
+            place,
+            identity: Arc::clone(&self.identity),
+            sender: self.sender.clone(),
+        }
+    }
+}
+
+/// Reads bytes and hands over what they name.
+struct BodyReader {
+    place: UrlKey,
+    identity: Arc<Identity>,
+    sender: mpsc::Sender<Batch>,
+}
+
+impl BodyReader {
+    fn read(&self, body: impl BufRead) -> Reading {
+        seeds::read(
+            body,
+            MAX_UNPACKED_BYTES,
+            Some(&self.place),
+            &self.identity,
+            &mut |batch| hand_over(&self.sender, batch),
+        )
+    }
+}
+
+/// Runs `work` where blocking is allowed; `Err` is a bug of ours.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, String> {
+    let mut tasks = JoinSet::new();
+    tasks.spawn_blocking(work);
+    match tasks.join_next().await {
+        Some(done) => done.map_err(|error| error.to_string()),
+        None => Err("the reader is gone".to_owned()),
+    }
+}
+
+/// Waits until the loop has room; it is over when the loop is.
+pub(super) fn hand_over(sender: &mpsc::Sender<Batch>, batch: Batch) -> ControlFlow<()> {
+    match sender.blocking_send(batch) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    }
+}
