@@ -20,6 +20,7 @@ mod discovery;
 mod exit_codes;
 mod extensions;
 mod formats;
+mod fuzz_inputs;
 mod hosts;
 mod kill;
 mod lastmod;

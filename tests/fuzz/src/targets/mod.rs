@@ -1,0 +1,89 @@
+//! What the fuzz targets do with an input, without the fuzzer: the same functions go over the stored
+//! inputs in the ordinary tests. Each ends in a panic when something does not hold, and says how many
+//! bytes it took the readers through, so that the fuzzer can tell much work from an endless one.
+
+mod crawl;
+mod documents;
+
+/// A target: what it is called, and what it does.
+pub struct Target {
+    /// As its file in `fuzz_targets`, and its folders in `seeds` and `corpus`.
+    pub name: &'static str,
+    /// Reads an input in all its ways, and returns the bytes that went through a reader.
+    pub run: fn(&[u8]) -> u64,
+}
+
+pub const SITEMAP: Target = Target {
+    name: "sitemap",
+    run: documents::sitemap,
+};
+
+pub const ENCODING: Target = Target {
+    name: "encoding",
+    run: documents::encoding,
+};
+
+pub const GZIP: Target = Target {
+    name: "gzip",
+    run: documents::gzip,
+};
+
+pub const VALIDATE: Target = Target {
+    name: "validate",
+    run: documents::validate,
+};
+
+pub const LIST: Target = Target {
+    name: "list",
+    run: crawl::list,
+};
+
+pub const PAGE: Target = Target {
+    name: "page",
+    run: crawl::page,
+};
+
+pub const ROBOTS: Target = Target {
+    name: "robots",
+    run: crawl::robots,
+};
+
+pub const REPEATED: Target = Target {
+    name: "repeated",
+    run: repeated,
+};
+
+/// Stands between the parts of an input that has several: the record separator of ASCII, which no
+/// format uses.
+const SEPARATOR: u8 = 0x1e;
+
+/// Stands between what is repeated and what is not, each of which may have several parts: the group
+/// separator.
+const REPEAT: u8 = 0x1d;
+
+/// What a repeated input grows to: enough for work that grows with the square of it to show.
+const REPEATED_BYTES: usize = 512 * 1024;
+
+/// The parts of an input, at most so many; the last one has the rest.
+fn parts(input: &[u8], max_parts: usize) -> impl Iterator<Item = &[u8]> {
+    input.splitn(max_parts, |&byte| byte == SEPARATOR)
+}
+
+/// A letter for what reads it, a head, a part that is repeated until there is much of it, and a tail.
+fn repeated(input: &[u8]) -> u64 {
+    let Some((&letter, input)) = input.split_first() else {
+        return 0;
+    };
+    let target = match letter {
+        b'v' => VALIDATE,
+        b'l' => LIST,
+        b'p' => PAGE,
+        b'r' => ROBOTS,
+        _ => SITEMAP,
+    };
+    let mut parts = input.splitn(3, |&byte| byte == REPEAT);
+    let mut part = || parts.next().unwrap_or_default();
+    let (head, body, tail) = (part(), part(), part());
+    let times = REPEATED_BYTES / body.len().max(1);
+    (target.run)(&[head, &body.repeat(times), tail].concat())
+}

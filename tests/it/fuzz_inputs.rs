@@ -1,0 +1,82 @@
+//! The stored inputs of the fuzz targets in `tests/fuzz`, through the same functions. The fuzzer needs
+//! another compiler and much time; this needs neither, and keeps its targets and their inputs alive.
+
+use std::{fs, path::Path};
+
+#[expect(
+    unreachable_pub,
+    reason = "what the targets offer is public to the fuzzer"
+)]
+#[path = "../fuzz/src/targets/mod.rs"]
+mod targets;
+
+use self::targets::Target;
+
+/// Each target has written inputs, and may have inputs that the fuzzer found.
+fn check(target: &Target) {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fuzz"));
+    let seeds = run_all(target, &root.join("seeds").join(target.name));
+    assert!(seeds > 0, "{} has no seeds", target.name);
+    let corpus = root.join("corpus").join(target.name);
+    if corpus.is_dir() {
+        run_all(target, &corpus);
+    }
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "a test that fails shows which input it was"
+)]
+fn run_all(target: &Target, folder: &Path) -> usize {
+    let files =
+        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut count = 0;
+    for file in files {
+        let path = file.expect("a file").path();
+        let input = fs::read(&path).expect("a file that can be read");
+        println!("{}", path.display());
+        (target.run)(&input);
+        count += 1;
+    }
+    count
+}
+
+#[test]
+fn sitemap_inputs_are_read_alike_in_pieces_and_written_again() {
+    check(&targets::SITEMAP);
+}
+
+#[test]
+fn encoding_inputs_say_the_same_in_utf16() {
+    check(&targets::ENCODING);
+}
+
+#[test]
+fn gzip_inputs_say_the_same_as_without_compression() {
+    check(&targets::GZIP);
+}
+
+#[test]
+fn validate_inputs_have_every_finding_told_or_counted() {
+    check(&targets::VALIDATE);
+}
+
+#[test]
+fn list_inputs_have_every_remark_counted() {
+    check(&targets::LIST);
+}
+
+#[test]
+fn page_inputs_say_the_same_in_pieces() {
+    check(&targets::PAGE);
+}
+
+#[test]
+fn robots_inputs_are_judged() {
+    check(&targets::ROBOTS);
+}
+
+#[test]
+fn repeated_inputs_come_to_an_end() {
+    check(&targets::REPEATED);
+}
