@@ -10,7 +10,7 @@ use std::{
 use jiff::{Timestamp, ToSpan as _};
 use sha2::{Digest as _, Sha256};
 use sitemap_core::{
-    IndexEntry, LastMod, Limits, Loc,
+    IndexEntry, LastMod, Limits, Loc, UrlEntry,
     extension::{Extension, Namespaces},
     partition::KeyRange,
     read,
@@ -326,14 +326,8 @@ impl Builder<'_> {
         let failed = |error| write_failed(planned, error);
         let info = self.feed_info(planned)?;
         let mut writer = RssWriter::new(out, Limits::PROTOCOL, &info).map_err(failed)?;
-        for page in self.census.recent.newest_first() {
-            let title = page.title.as_deref();
-            match writer.push(&page.entry, title).map_err(failed)? {
-                Push::Written => {}
-                // Of recent changes so many are enough.
-                Push::Full => break,
-            }
-        }
+        self.push_recent(|entry, title| writer.push(entry, title))
+            .map_err(failed)?;
         writer.finish().map_err(failed)
     }
 
@@ -345,14 +339,24 @@ impl Builder<'_> {
         let failed = |error| write_failed(planned, error);
         let info = self.feed_info(planned)?;
         let mut writer = AtomWriter::new(out, Limits::PROTOCOL, &info).map_err(failed)?;
+        self.push_recent(|entry, title| writer.push(entry, title))
+            .map_err(failed)?;
+        writer.finish().map_err(failed)
+    }
+
+    /// Gives a feed the recent changes, newest first, as far as it has room for them.
+    fn push_recent(
+        &self,
+        mut push: impl FnMut(&UrlEntry, Option<&str>) -> Result<Push, WriteError>,
+    ) -> Result<(), WriteError> {
         for page in self.census.recent.newest_first() {
-            let title = page.title.as_deref();
-            match writer.push(&page.entry, title).map_err(failed)? {
+            match push(&page.entry, page.title.as_deref())? {
                 Push::Written => {}
+                // Of recent changes so many are enough.
                 Push::Full => break,
             }
         }
-        writer.finish().map_err(failed)
+        Ok(())
     }
 
     /// What a feed says of itself: nothing that changes while its entries do not.
