@@ -8,6 +8,8 @@ use std::{
     task::Poll,
 };
 
+use tokio::task::JoinError;
+
 /// Work that ended by a panic: a bug. The panic itself was told when it happened.
 #[derive(Debug, thiserror::Error)]
 #[error("ended by an internal error: {message}")]
@@ -20,6 +22,14 @@ impl Panicked {
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
+        }
+    }
+
+    /// From a task that did not come to its end.
+    pub(crate) fn from_join(error: JoinError) -> Self {
+        match error.try_into_panic() {
+            Ok(payload) => Self::from_payload(&*payload),
+            Err(error) => Self::new(error.to_string()),
         }
     }
 

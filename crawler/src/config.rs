@@ -9,6 +9,7 @@ use std::{
 };
 
 pub use sitemap_core::{ChangeFreq, Priority};
+use sitemap_core::{Loc, extension::OwnNamespace};
 
 use crate::url_key::{Identity, Origin, UrlKey};
 
@@ -411,6 +412,18 @@ pub enum FileDates {
     None,
 }
 
+/// At which URL a host serves `about.html` of a folder. `index.html` is always its folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HtmlSuffix {
+    /// At `/about` when the page names that as its canonical URL, otherwise at `/about.html`.
+    #[default]
+    Auto,
+    /// At `/about.html`.
+    Keep,
+    /// At `/about`, unless there is a file of that name too.
+    Drop,
+}
+
 /// How inputs are read that a set is built from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BuildConfig {
@@ -418,6 +431,8 @@ pub struct BuildConfig {
     pub format: Option<InputFormat>,
     /// Whether the time of a file is evidence of a change. Default: it is when it is plausible.
     pub lastmod: FileDates,
+    /// Whether `.html` stands in the URLs of a folder's pages. Default: unless a page says otherwise.
+    pub html_suffix: HtmlSuffix,
     /// Publish nothing when a line or a value of an input cannot be used. Default no: it is left out.
     pub strict: bool,
 }
@@ -527,6 +542,21 @@ pub enum ElementValue {
     },
     /// The field of this name in the input that an entry was made from.
     Field(String),
+}
+
+impl Namespace {
+    /// As files declare it.
+    ///
+    /// # Errors
+    /// What is wrong with its prefix, its address or the URL of its schema.
+    pub fn to_own(&self) -> Result<OwnNamespace, String> {
+        let own = OwnNamespace::new(&self.prefix, &self.uri).map_err(|error| error.to_string())?;
+        let Some(schema) = &self.schema else {
+            return Ok(own);
+        };
+        let schema = Loc::parse(schema).map_err(|error| format!("schema {schema}: {error}"))?;
+        Ok(own.with_schema(schema))
+    }
 }
 
 impl EntryConfig {

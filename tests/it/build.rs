@@ -9,7 +9,7 @@ use std::{
     fs,
     io::Write as _,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 use flate2::{Compression, write::GzEncoder};
@@ -94,6 +94,33 @@ impl Builds {
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         }
+    }
+
+    /// The temporary stores.
+    fn stores(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path()).expect("the folder can be read");
+        let stores = entries.flatten().map(|entry| entry.path().join("site.db"));
+        stores
+            .filter(|store| store.exists())
+            .map(|store| store.display().to_string())
+            .collect()
+    }
+
+    /// A build that has made its store, and waits for standard input.
+    fn start_waiting(&self) -> Child {
+        let before = self.stores();
+        let mut command = self.command(BASE, &["-"]);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        while self.stores().iter().all(|store| before.contains(store)) {
+            let ended = child.try_wait().expect("the child can be asked");
+            assert!(ended.is_none(), "{ended:?}");
+            std::thread::yield_now();
+        }
+        child
     }
 
     /// All entries by URL, each as it stands in its file.
@@ -409,6 +436,10 @@ fn every_end_has_its_exit_code() {
     check(&builds, &[&list, "--lastmod", "now"], 2, "--lastmod");
     let empty = builds.file("empty.txt", "# nothing\n");
     check(&builds, &[&empty], 4, "nothing to list");
+    for nothing in [&b""[..], b"url,lastmod\r\n", &gzip(b"")] {
+        let ran = builds.build_from(nothing, &["-"]).expect_code(4);
+        assert!(ran.stderr.contains("nothing to list"), "{}", ran.stderr);
+    }
     let named = builds.file("named.csv", "name,lastmod\n/a,\n");
     check(
         &builds,
@@ -489,23 +520,8 @@ fn the_text_says_what_was_read() {
 fn a_build_that_waits_for_its_input_can_be_stopped() {
     use std::io::{BufRead as _, BufReader};
     let builds = Builds::new();
-    let mut command = builds.command(BASE, &["-"]);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().expect("the program starts");
     // Signals are listened to before the store is made.
-    let has_store = || {
-        let folders = fs::read_dir(builds.path()).expect("the folder can be read");
-        let mut stores = folders.flatten().map(|entry| entry.path().join("site.db"));
-        stores.any(|store| store.exists())
-    };
-    while !has_store() {
-        let ended = child.try_wait().expect("the child can be asked");
-        assert!(ended.is_none(), "{ended:?}");
-        std::thread::yield_now();
-    }
+    let mut child = builds.start_waiting();
     let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
     for words in ["stopping; a second", "stopping now"] {
         let sent = Command::new("kill")
@@ -519,6 +535,29 @@ fn a_build_that_waits_for_its_input_can_be_stopped() {
     }
     let status = child.wait().expect("the program ends");
     assert_eq!(status.code(), Some(130));
-    assert!(!has_store());
+    assert_eq!(builds.stores(), [""; 0]);
     assert!(builds.published().files.is_empty());
+}
+
+#[test]
+fn what_a_killed_build_left_is_removed_by_the_next() {
+    let builds = Builds::new();
+    let list = builds.file("list.txt", "/a\n");
+    let kill = |mut child: Child| {
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+    };
+    kill(builds.start_waiting());
+    let left = builds.stores();
+    assert_eq!(left.len(), 1, "{left:?}");
+    let running = builds.start_waiting();
+    let of_running = builds.stores();
+    assert_eq!(of_running.len(), 1, "{of_running:?}");
+    assert_ne!(of_running, left);
+    // What runs keeps its own.
+    builds.build(&[&list]).expect_code(0);
+    assert_eq!(builds.stores(), of_running);
+    kill(running);
+    builds.build(&[&list]).expect_code(0);
+    assert_eq!(builds.stores(), [""; 0]);
 }

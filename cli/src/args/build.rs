@@ -2,15 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::typed;
-use crate::settings::value::Value;
+use super::{Typed, entries::EntryArgs, telling::TellingArgs, typed};
 
 /// What was typed after `arpent build`.
 #[derive(Debug, Default, clap::Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct BuildArgs {
     /// Lists of URLs, sitemaps, or folders of HTML files; - is standard input
@@ -37,6 +32,10 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "mtime|none", help_heading = "Input")]
     lastmod: Option<String>,
 
+    /// Where about.html of a folder is served: at /about, at /about.html, or at /about if its canonical link says so [default: auto]
+    #[arg(long, value_name = "drop|keep|auto", help_heading = "Input")]
+    html_suffix: Option<String>,
+
     /// List only URLs that match (repeatable)
     #[arg(long, value_name = "GLOB", help_heading = "Input")]
     include: Vec<String>,
@@ -57,57 +56,11 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "URL", help_heading = "Output")]
     public_url: Option<String>,
 
-    /// Every file in the root of the output, or each inside the directory it lists [default: root]
-    #[arg(long, value_name = "root|in-place", help_heading = "Output")]
-    layout: Option<String>,
+    #[command(flatten)]
+    entries: EntryArgs,
 
-    /// Write an index always, or only when one file is not enough [default: always]
-    #[arg(long, value_name = "always|auto", help_heading = "Output")]
-    index: Option<String>,
-
-    /// The formats: xml, txt (URLs alone), rss and atom (feeds of recent changes) [default: xml]
-    #[arg(long, value_name = "xml,txt,rss,atom", help_heading = "Output")]
-    format: Vec<String>,
-
-    /// Do not compress the sitemap files
-    #[arg(long, help_heading = "Output")]
-    no_gzip: bool,
-
-    /// How often matching pages change, e.g. '/news/*=daily' (repeatable, the first that fits counts)
-    #[arg(long, value_name = "GLOB=V", help_heading = "Output")]
-    changefreq: Vec<String>,
-
-    /// How important matching pages are within the site, e.g. '/shop/*=0.8' (repeatable, the first that fits counts)
-    #[arg(long, value_name = "GLOB=V", help_heading = "Output")]
-    priority: Vec<String>,
-
-    /// Say in the entries what the pages of a folder say of their images, and of their versions in other languages
-    #[arg(long, value_name = "images,hreflang", help_heading = "Output")]
-    extensions: Vec<String>,
-
-    /// Say in each file where its schemas are, for validators that ask for it
-    #[arg(long, help_heading = "Output")]
-    schema_location: bool,
-
-    /// Publish even if the guard refuses, and replace files that are not arpent's (after a backup)
-    #[arg(long, help_heading = "Output")]
-    force: bool,
-
-    /// Read and plan, but write no sitemaps
-    #[arg(long, help_heading = "Output")]
-    dry_run: bool,
-
-    /// What to print on stdout at the end [default: text]
-    #[arg(long, value_name = "json|text", help_heading = "Run")]
-    summary: Option<String>,
-
-    /// Say nothing on stderr but errors
-    #[arg(long, help_heading = "Run")]
-    quiet: bool,
-
-    /// Say more on stderr; twice and three times for even more
-    #[arg(short, long, action = clap::ArgAction::Count, help_heading = "Run")]
-    verbose: u8,
+    #[command(flatten)]
+    telling: TellingArgs,
 }
 
 /// Shown above the options by `--help`.
@@ -120,7 +73,8 @@ undone. Relative URLs are relative to the base URL. Of several entries for one U
 newest lastmod counts, then the one that says more.
 
 A folder is read like a site: its HTML files are judged by what they say (noindex, canonical, refresh), \
-index.html is its folder's page, and a robots.txt in it is obeyed.
+index.html is its folder's page, and a robots.txt in it is obeyed. On a host that serves about.html as \
+/about, pages say so by their canonical links, or you by --html-suffix drop.
 
 Every option is also a setting of the same name (--base-url is base_url) in the settings file, and a \
 variable ARPENT_<NAME>. Options win over variables, variables over the file.";
@@ -137,38 +91,25 @@ Exit codes:
   130  stopped by SIGINT (143: SIGTERM)";
 
 impl BuildArgs {
-    /// The settings that were typed, by setting name, in the order of the options above.
-    pub(crate) fn typed(&self) -> Vec<(&'static str, Value)> {
-        typed(
+    /// The settings that were typed, by setting name.
+    pub(crate) fn typed(&self) -> Typed {
+        let own = typed(
             [
                 ("inputs", &self.inputs),
                 ("include", &self.include),
                 ("exclude", &self.exclude),
-                ("format", &self.format),
-                ("changefreq", &self.changefreq),
-                ("priority", &self.priority),
-                ("extensions", &self.extensions),
             ],
             [
                 ("base_url", &self.base_url),
                 ("input_format", &self.input_format),
                 ("lastmod", &self.lastmod),
+                ("html_suffix", &self.html_suffix),
                 ("output", &self.output),
                 ("state", &self.state),
                 ("public_url", &self.public_url),
-                ("layout", &self.layout),
-                ("index", &self.index),
-                ("summary", &self.summary),
             ],
-            [
-                ("strict", self.strict),
-                ("no_gzip", self.no_gzip),
-                ("schema_location", self.schema_location),
-                ("force", self.force),
-                ("dry_run", self.dry_run),
-                ("quiet", self.quiet),
-            ],
-            self.verbose,
-        )
+            [("strict", self.strict)],
+        );
+        [own, self.entries.typed(), self.telling.typed()].concat()
     }
 }

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use sitemap_core::validate::DEFAULT_REPEATS;
 
-use super::typed;
-use crate::settings::value::Value;
+use super::{Typed, requests::RequestArgs, typed};
 
 /// What was typed after `arpent check`.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -45,33 +44,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FILE", help_heading = "URLs")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Requests per second and host, at most [default: 10]
-    #[arg(long, value_name = "N|unlimited", help_heading = "URLs")]
-    rate: Option<String>,
-
-    /// This long from the end of one answer to the next request, e.g. 2s
-    #[arg(long, value_name = "T", help_heading = "URLs")]
-    delay: Option<String>,
-
-    /// The User-Agent header; its first word is the name robots.txt rules are looked up by [default: arpent/VERSION]
-    #[arg(long, value_name = "S", help_heading = "URLs")]
-    user_agent: Option<String>,
-
-    /// A header for requests to the origin of the URL, e.g. 'Accept-Language: fr' (repeatable)
-    #[arg(long, value_name = "NAME:VALUE", help_heading = "URLs")]
-    header: Vec<String>,
-
-    /// Connect to ADDRESS for HOST:PORT instead of asking DNS (repeatable)
-    #[arg(long, value_name = "HOST:PORT:ADDRESS", help_heading = "URLs")]
-    resolve: Vec<String>,
-
-    /// Send requests through this proxy; proxy variables of the environment are ignored
-    #[arg(long, value_name = "URL", help_heading = "URLs")]
-    proxy: Option<String>,
-
-    /// Trust the certificate authorities in this PEM file as well
-    #[arg(long, value_name = "FILE", help_heading = "URLs")]
-    ca_file: Option<String>,
+    #[command(flatten)]
+    requests: RequestArgs,
 
     /// Say nothing on stderr but errors
     #[arg(long)]
@@ -101,19 +75,9 @@ Exit codes:
   130  stopped by SIGINT (143: SIGTERM)";
 
 impl CheckArgs {
-    /// The settings that were typed, by setting name, in the order of the options above.
-    pub(crate) fn typed(&self) -> Vec<(&'static str, Value)> {
-        typed(
-            [("header", &self.header), ("resolve", &self.resolve)],
-            [
-                ("rate", &self.rate),
-                ("delay", &self.delay),
-                ("user_agent", &self.user_agent),
-                ("proxy", &self.proxy),
-                ("ca_file", &self.ca_file),
-            ],
-            [("quiet", self.quiet)],
-            0,
-        )
+    /// The settings that were typed, by setting name.
+    pub(crate) fn typed(&self) -> Typed {
+        let own = typed([], [], [("quiet", self.quiet)]);
+        [own, self.requests.typed()].concat()
     }
 }

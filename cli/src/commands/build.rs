@@ -1,30 +1,31 @@
 //! `arpent build`: inputs become the records of one run, and the set is published from them as after a
 //! crawl. The store is a temporary one, unless there is something in it to be remembered.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+mod place;
+
+use std::{fs, io, path::PathBuf};
 
 use anyhow::Context as _;
 use crawler::{
-    build::{BuildError, LoadRequest, Loaded, News, Source, load},
+    build::{BuildError, LoadRequest, News, Source, load},
     clock::{Clock, SystemClock},
     config::ScopeWidth,
     engine::Shutdown,
-    publish::{PublishError, PublishRequest, Published, publish},
+    publish::{PublishRequest, publish},
     report::Report,
     runs,
     site::{Site, settle},
-    store::StoreError,
 };
 use jiff::Timestamp;
 use tokio::time::Instant;
 
+use self::place::Place;
 use super::{
     aborted,
-    crawl::{changes, check_site, log_level, read_settings_file},
-    print, seams, tell,
+    crawl::{check_site, log_level, read_settings_file},
+    print,
+    published::Ended,
+    seams, tell,
 };
 use crate::{
     args::BuildArgs,
@@ -34,7 +35,7 @@ use crate::{
     human,
     output::Output,
     panicked::Panicked,
-    settings::{BuildSettings, Environment, KeptState},
+    settings::{BuildSettings, Environment},
     summary::{Outcome, RobotsFile, Summary},
 };
 
@@ -118,11 +119,7 @@ pub(super) fn run(
                 summary = done;
                 result
             }
-            Some(Err(error)) => Err(match error.try_into_panic() {
-                Ok(payload) => Panicked::from_payload(&*payload),
-                Err(error) => Panicked::new(error.to_string()),
-            }
-            .into()),
+            Some(Err(error)) => Err(Panicked::from_join(error).into()),
             None => Err(BuildError::Stopped.into()),
         };
         let signal = attendant.stop().asked_by();
@@ -216,47 +213,15 @@ impl Job {
                 is_stopped: &|| self.shutdown.is_stopping(),
             },
         );
-        let ended = runs::finish(&mut *store, run).and_then(|()| Report::read(&*store, run));
-        self.end(published, ended, &loaded, is_partial, summary)
-    }
-
-    /// Tells what was published.
-    fn end(
-        &self,
-        published: Result<Published, PublishError>,
-        report: Result<Report, StoreError>,
-        loaded: &Loaded,
-        is_partial: bool,
-        summary: &mut Summary,
-    ) -> anyhow::Result<ExitCode> {
-        let mut problems = Vec::new();
-        match report {
-            // Publishing may have judged again, so what it left behind is what is told.
-            Ok(report) => summary.set_report(report),
-            Err(error) => problems.push(format!("{:#}", anyhow::Error::from(error))),
-        }
-        let published = published?;
-        problems.extend_from_slice(&published.problems);
-        for problem in &problems {
-            self.output.error(&format!("{}: {problem}", summary.site));
-        }
-        summary.set_published(&published, &RobotsFile::unread(&self.site));
-        let has_faults = is_partial || loaded.has_faults();
-        summary.outcome = match (
-            self.settings.common.dry_run,
-            has_faults,
-            changes(&published),
-        ) {
-            (true, _, _) => Outcome::DryRun,
-            (false, true, _) => Outcome::Partial,
-            (false, false, true) => Outcome::Published,
-            (false, false, false) => Outcome::Unchanged,
+        let report = runs::finish(&mut *store, run).and_then(|()| Report::read(&*store, run));
+        let ended = Ended {
+            published,
+            report,
+            robots: RobotsFile::unread(&self.site),
+            dry_run: common.dry_run,
+            is_partial: is_partial || loaded.has_faults(),
         };
-        Ok(if has_faults || !problems.is_empty() {
-            ExitCode::Partial
-        } else {
-            ExitCode::Success
-        })
+        ended.tell(summary, &self.output)
     }
 
     fn sources(&self) -> Result<Vec<Source>, BuildError> {
@@ -279,93 +244,6 @@ impl Job {
         });
         sources.collect()
     }
-}
-
-/// Where the store of a build is.
-struct Place {
-    /// Its file.
-    path: PathBuf,
-    /// The folder that goes with it; `None` when it is kept.
-    _folder: Option<TemporaryFolder>,
-}
-
-impl Place {
-    /// Chooses the place, and makes the folder of a store that is not kept.
-    fn choose(
-        settings: &BuildSettings,
-        site: &Site,
-        environment: &Environment,
-    ) -> Result<Self, StoreError> {
-        let is_kept = match settings.state {
-            KeptState::Always => true,
-            KeptState::OfFolders => {
-                let mut inputs = settings.inputs.iter();
-                inputs.any(|input| Path::new(input).is_dir())
-            }
-            KeptState::Never => false,
-        };
-        if is_kept {
-            // Not the state of a crawl: its open run would be lost.
-            let name = format!("{}.build.db", site.name());
-            return Ok(Self {
-                path: settings.common.state.join(name),
-                _folder: None,
-            });
-        }
-        let folder = TemporaryFolder::create(&temporary_folder(environment))?;
-        Ok(Self {
-            path: folder.0.join("site.db"),
-            _folder: Some(folder),
-        })
-    }
-}
-
-/// A folder for this process alone, removed when it is dropped.
-struct TemporaryFolder(PathBuf);
-
-impl TemporaryFolder {
-    /// Makes a folder of a name that is free, for its owner alone.
-    fn create(parent: &Path) -> Result<Self, StoreError> {
-        let process = std::process::id();
-        let mut number = 0;
-        loop {
-            let path = parent.join(format!("arpent-build-{process}-{number}"));
-            let mut builder = fs::DirBuilder::new();
-            #[cfg(unix)]
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            match builder.create(&path) {
-                Ok(()) => return Ok(Self(path)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 100 => {
-                    number += 1;
-                }
-                Err(error) => {
-                    let message = format!("cannot create the temporary folder {}", path.display());
-                    let kind = crawler::store::StoreErrorKind::Open;
-                    return Err(StoreError::new(kind, message).with_source(error));
-                }
-            }
-        }
-    }
-}
-
-impl Drop for TemporaryFolder {
-    fn drop(&mut self) {
-        // What is left behind is in a folder for such things.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Where large temporary files belong: in many systems `/tmp` is memory. `SQLite` looks in the same order.
-fn temporary_folder(environment: &Environment) -> PathBuf {
-    let named = environment.get("TMPDIR").filter(|path| !path.is_empty());
-    if let Some(path) = named {
-        return PathBuf::from(path);
-    }
-    let large = Path::new("/var/tmp");
-    if cfg!(unix) && large.is_dir() {
-        return large.to_owned();
-    }
-    std::env::temp_dir()
 }
 
 /// What is said while inputs are read.

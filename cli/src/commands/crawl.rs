@@ -30,7 +30,7 @@ use jiff::Timestamp;
 use tokio::{sync::watch, time::Instant};
 use tracing::level_filters::LevelFilter;
 
-use super::{print, seams, tell};
+use super::{print, published::Ended, seams, tell};
 use crate::{
     args::CrawlArgs,
     attend::{Attendant, ProgressView},
@@ -184,37 +184,15 @@ impl Job {
         });
         self.output.show(&["  writing the sitemaps".to_owned()]);
         let joined = self.attendant.during(work, None).await?;
-        let (published, report) = joined.map_err(|error| match error.try_into_panic() {
-            Ok(payload) => Panicked::from_payload(&*payload),
-            Err(error) => Panicked::new(error.to_string()),
-        })?;
-        let mut problems = Vec::new();
-        match report {
-            // Publishing may have judged again, so what it left behind is what is told.
-            Ok(report) => summary.set_report(report),
-            Err(error) => problems.push(format!("{:#}", anyhow::Error::from(error))),
-        }
-        let published = published?;
-        // The set stands whatever failed behind it: that is told, and the next start does it again.
-        problems.extend_from_slice(&published.problems);
-        for problem in &problems {
-            self.output.error(&format!("{}: {problem}", summary.site));
-        }
-        for notice in &published.notices {
-            self.output.warn(notice);
-        }
-        summary.set_published(&published, &robots);
-        summary.outcome = match (dry_run, is_partial, changes(&published)) {
-            (true, _, _) => Outcome::DryRun,
-            (false, true, _) => Outcome::Partial,
-            (false, false, true) => Outcome::Published,
-            (false, false, false) => Outcome::Unchanged,
+        let (published, report) = joined.map_err(Panicked::from_join)?;
+        let ended = Ended {
+            published,
+            report,
+            robots,
+            dry_run,
+            is_partial,
         };
-        Ok(if is_partial || !problems.is_empty() {
-            ExitCode::Partial
-        } else {
-            ExitCode::Success
-        })
+        ended.tell(summary, &self.output)
     }
 
     /// Notes where state and output of `site` are, and whether there is a set already.
@@ -358,11 +336,6 @@ fn publish_and_count(
         published,
         finished.and_then(|()| Report::read(&*store, run)),
     )
-}
-
-/// Whether a publish changed anything that readers see.
-pub(super) fn changes(published: &Published) -> bool {
-    !published.dropped.is_empty() || published.files.iter().any(|file| file.changed)
 }
 
 /// Where credentials may go: the origin itself and, because sites move from http to https, the same

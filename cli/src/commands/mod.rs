@@ -4,6 +4,7 @@
 mod build;
 mod check;
 mod crawl;
+mod published;
 mod seams;
 
 use std::time::Duration;

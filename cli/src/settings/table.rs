@@ -5,7 +5,8 @@
 use std::time::Duration;
 
 use crawler::config::{
-    DiscoverConfig, FileDates, IgnoreConfig, IndexMode, InputFormat, Layout, Rate, ScopeWidth,
+    DiscoverConfig, FileDates, HtmlSuffix, IgnoreConfig, IndexMode, InputFormat, Layout, Rate,
+    ScopeWidth,
 };
 
 use super::{
@@ -375,6 +376,14 @@ pub(crate) const SETTINGS: &[Setting] = &[
     row("lastmod", |draft, value| {
         let words = [("mtime", FileDates::Mtime), ("none", FileDates::None)];
         set(&mut draft.config.build.lastmod, word(value, &words))
+    }),
+    row("html_suffix", |draft, value| {
+        let words = [
+            ("auto", HtmlSuffix::Auto),
+            ("keep", HtmlSuffix::Keep),
+            ("drop", HtmlSuffix::Drop),
+        ];
+        set(&mut draft.config.build.html_suffix, word(value, &words))
     }),
     // Run.
     row("fresh", |draft, value| set(&mut draft.fresh, switch(value))),

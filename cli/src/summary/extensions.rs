@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crawler::export::{ExtensionCounts, KindCounts};
 use serde::Serialize;
 
-use super::add_reasons;
+use super::reasons::add_reasons;
 use crate::human;
 
 /// The part of the line of JSON; there is none when nothing was asked for.

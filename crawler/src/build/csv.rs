@@ -12,7 +12,7 @@ use super::{
     BuildError,
     draft::{Draft, Field},
     input::Row,
-    lines::{Lines, MAX_LINE_BYTES},
+    lines::{LineError, Lines, MAX_LINE_BYTES},
     text::is_silent,
 };
 
@@ -24,10 +24,20 @@ const MAX_COLUMNS: usize = 1_000;
 
 /// The rows of a table.
 pub(super) struct CsvRows<R> {
-    lines: Lines<R>,
+    pub(super) lines: Lines<R>,
     delimiter: char,
     columns: Vec<Option<Field>>,
-    unused: Vec<String>,
+    /// Names of columns that nothing is known of.
+    pub(super) unused: Vec<String>,
+}
+
+/// Whether a line is what spreadsheets write in front of a table: `sep=;`. The header line tells as much.
+pub(super) fn is_separator_line(line: &str) -> bool {
+    let mut separator = line.strip_prefix("sep=").unwrap_or_default().chars();
+    separator
+        .next()
+        .is_some_and(|first| DELIMITERS.contains(&first))
+        && separator.next().is_none()
 }
 
 /// The delimiter with which a header line names a column of URLs.
@@ -84,7 +94,7 @@ impl<R: BufRead> CsvRows<R> {
             };
             let header = match lines.next().map_err(broken)? {
                 None => String::new(),
-                Some(Ok(line)) if is_silent(line.trim()) => continue,
+                Some(Ok(line)) if is_silent(line.trim()) || is_separator_line(line) => continue,
                 Some(Ok(line)) => line.to_owned(),
                 Some(Err(error)) => return Err(format(error.to_string())),
             };
@@ -101,12 +111,19 @@ impl<R: BufRead> CsvRows<R> {
                 .iter()
                 .map(|name| Field::named(name, wanted))
                 .collect();
-            let urls = columns.iter().filter(|column| **column == Some(Field::Loc));
-            if urls.count() > 1 {
-                return Err(format(
-                    "several columns of URLs, expected one that is called `url` or `loc`"
-                        .to_owned(),
-                ));
+            for (field, what) in [
+                (
+                    Field::Loc,
+                    "URLs, expected one that is called `url` or `loc`",
+                ),
+                (Field::LastMod, "lastmod, expected one"),
+                (Field::ChangeFreq, "changefreq, expected one"),
+                (Field::Priority, "priority, expected one"),
+            ] {
+                let named = columns.iter().flatten().filter(|column| **column == field);
+                if named.count() > 1 {
+                    return Err(format(format!("several columns of {what}")));
+                }
             }
             let unused = record.fields.iter().zip(&columns);
             let unused = unused
@@ -123,67 +140,55 @@ impl<R: BufRead> CsvRows<R> {
         }
     }
 
-    pub(super) fn line(&self) -> u64 {
-        self.lines.number()
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.lines.bytes()
-    }
-
-    /// Names of columns that nothing is known of.
-    pub(super) fn unused(&self) -> &[String] {
-        &self.unused
-    }
-
     pub(super) fn next(&mut self) -> io::Result<Option<Row>> {
         let mut record = Record::default();
         let mut begins_at = 0;
         let mut length = 0;
-        loop {
-            let line = match self.lines.next()? {
+        let said = loop {
+            match self.lines.next()? {
                 None if record.is_empty() => return Ok(None),
                 None => {
-                    let said = Err("a quoted field without its closing quote".to_owned());
-                    return Ok(Some(Row {
-                        line: begins_at,
-                        said,
-                    }));
+                    break Err(format!(
+                        "a quoted field without its closing quote; nothing up to line {} is read",
+                        self.lines.number()
+                    ));
                 }
                 Some(Ok(line)) if record.is_empty() && line.trim().is_empty() => continue,
-                Some(Ok(line)) => line,
-                Some(Err(error)) => {
-                    let said = Err(error.to_string());
-                    let line = self.lines.number();
-                    return Ok(Some(Row { line, said }));
+                Some(Ok(line)) => {
+                    length += line.len();
+                    record.add(line, self.delimiter);
                 }
-            };
-            length += line.len();
-            record.add(line, self.delimiter);
+                Some(Err(error @ LineError::NoText)) => {
+                    // Where its fields end can be seen all the same.
+                    let line = self.lines.lossy();
+                    length += line.len();
+                    record.add(&line, self.delimiter);
+                    record.problem = Some(error.to_string());
+                }
+                Some(Err(error @ LineError::TooLong)) => break Err(error.to_string()),
+            }
             if begins_at == 0 {
                 begins_at = self.lines.number();
             }
             if record.is_complete() {
-                let said = self.draft(&record);
-                return Ok(Some(Row {
-                    line: begins_at,
-                    said,
-                }));
+                break self.draft(&record);
             }
             if length > MAX_LINE_BYTES {
-                let said =
-                    Err("a quoted field of more than 4 MiB, expected its closing quote".to_owned());
-                return Ok(Some(Row {
-                    line: begins_at,
-                    said,
-                }));
+                break Err(
+                    "a quoted field of more than 4 MiB, expected its closing quote".to_owned(),
+                );
             }
-        }
+        };
+        let line = match begins_at {
+            0 => self.lines.number(),
+            line => line,
+        };
+        Ok(Some(Row { line, said }))
     }
 
     fn draft(&self, record: &Record) -> Result<Draft, String> {
-        if let Some(problem) = record.problem {
-            return Err(problem.to_owned());
+        if let Some(problem) = &record.problem {
+            return Err(problem.clone());
         }
         // Programs leave out empty fields at the end, or add some.
         let extra = record.fields.iter().skip(self.columns.len());
@@ -209,7 +214,7 @@ impl<R: BufRead> CsvRows<R> {
 struct Record {
     fields: Vec<String>,
     state: State,
-    problem: Option<&'static str>,
+    problem: Option<String>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -267,7 +272,11 @@ impl Record {
             }
             State::QuoteSeen if character.is_whitespace() => {}
             State::QuoteSeen => {
-                self.problem = Some("text behind a closing quote, expected the delimiter");
+                let problem = "text behind a closing quote, expected the delimiter";
+                self.problem = Some(problem.to_owned());
+                // The next quote in the field opens none: it would swallow the lines that follow.
+                self.push(character);
+                self.state = State::Plain;
             }
             State::Between | State::Plain => {
                 let is_first = self
@@ -328,7 +337,23 @@ mod tests {
         let mut record = Record::default();
         record.add("\"a\"b,c", ',');
         assert!(record.problem.is_some());
-        assert_eq!(record.fields, ["a", "c"]);
+        assert_eq!(record.fields, ["ab", "c"]);
+    }
+
+    #[test]
+    fn a_stray_quote_costs_its_line_only() {
+        let mut rows = Vec::new();
+        let text = b"url,title\n/a,\"5\\\" disk\"\n/b,two\n/c,\"\xe9\nwords\"\n/d,four\n";
+        let mut csv = CsvRows::open("list.csv", &text[..], &BTreeSet::new()).unwrap();
+        while let Some(row) = csv.next().unwrap() {
+            rows.push((row.line, row.said.map(|draft| draft.loc)));
+        }
+        let [(2, Err(stray)), (3, Ok(b)), (4, Err(no_text)), (6, Ok(d))] = &rows[..] else {
+            panic!("{rows:?}");
+        };
+        assert!(stray.starts_with("text behind a closing quote"), "{stray}");
+        assert!(no_text.starts_with("bytes that are no text"), "{no_text}");
+        assert_eq!((b.as_str(), d.as_str()), ("/b", "/d"));
     }
 
     fn read(text: &str) -> Vec<(u64, Result<Draft, String>)> {
@@ -406,14 +431,30 @@ mod tests {
     }
 
     #[test]
-    fn two_columns_of_urls_are_refused() {
-        let Err(error) = CsvRows::open("list.csv", &b"loc,URL\n"[..], &BTreeSet::new()) else {
-            panic!("it was read");
-        };
-        assert_eq!(
-            error.to_string(),
-            "list.csv:1: several columns of URLs, expected one that is called `url` or `loc`"
+    fn two_columns_for_one_value_are_refused() {
+        fn check(header: &[u8], expected: &str) {
+            let Err(error) = CsvRows::open("list.csv", header, &BTreeSet::new()) else {
+                panic!("it was read");
+            };
+            assert_eq!(error.to_string(), expected);
+        }
+        check(
+            b"loc,URL\n",
+            "list.csv:1: several columns of URLs, expected one that is called `url` or `loc`",
         );
+        check(
+            b"\nurl;lastmod;Last Modified\n",
+            "list.csv:2: several columns of lastmod, expected one",
+        );
+    }
+
+    #[test]
+    fn the_separator_line_of_spreadsheets_says_nothing() {
+        let rows = read("sep=;\r\nurl;priority\r\n/a;0.5\r\n");
+        let [(3, Ok(draft))] = &rows[..] else {
+            panic!("{rows:?}");
+        };
+        assert_eq!(draft.loc, "/a");
     }
 
     #[test]

@@ -1,16 +1,19 @@
-//! From the bytes of a list to its rows: undoes gzip by its magic bytes, finds out which format it is.
+//! From the bytes of a list to its rows: undoes gzip by its magic bytes, finds out in which encoding and
+//! which format it is.
 
 use std::{
     collections::BTreeSet,
     io::{self, BufRead, BufReader, Cursor, Read},
 };
 
+use encoding_rs::UTF_8;
 use flate2::bufread::MultiGzDecoder;
 
 use super::{
     BuildError,
     csv::{self, CsvRows},
     draft::Draft,
+    encoding::{self, Decoded},
     lines::Lines,
     ndjson::NdjsonRows,
     sitemap::SitemapRows,
@@ -71,20 +74,35 @@ impl Rows {
         } else {
             (head, raw)
         };
+        let refused = |line, problem: String| BuildError::Format {
+            name: name.to_owned(),
+            line,
+            problem,
+        };
+        let encoding = encoding::of(&head)
+            .map_err(|found| refused(1, format!("this is {found}, expected UTF-8 or UTF-16")))?;
+        let (head, _) = encoding.decode_with_bom_removal(&head);
         let detected = format.unwrap_or_else(|| detect(&head));
         if let (None, InputFormat::Text) = (format, detected)
             && let Some(line) = row_without_header(&head)
         {
-            return Err(BuildError::Format {
-                name: name.to_owned(),
+            return Err(refused(
                 line,
-                problem: "this is a table without a header line, expected one that names the columns, e.g. `url,lastmod` \
+                "this is a table without a header line, expected one that names the columns, e.g. `url,lastmod` \
                           (--input-format text reads each line as one URL)"
                     .to_owned(),
-            });
+            ));
         }
+        // The reader of sitemaps undoes every encoding itself.
+        let input: Bytes = if encoding == UTF_8 || detected == InputFormat::Sitemap {
+            input
+        } else {
+            Box::new(BufReader::new(Decoded::new(input, encoding)))
+        };
         Ok(match detected {
-            InputFormat::Text => Self::Text(TextRows(Lines::new(input))),
+            InputFormat::Text => Self::Text(TextRows {
+                lines: Lines::new(input),
+            }),
             InputFormat::Csv => Self::Csv(CsvRows::open(name, input, wanted)?),
             InputFormat::Ndjson => Self::Ndjson(NdjsonRows::new(Lines::new(input), wanted)),
             InputFormat::Sitemap => Self::Sitemap(Box::new(SitemapRows::new(input))),
@@ -94,9 +112,9 @@ impl Rows {
     /// The next entry.
     pub(super) fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
         let (row, line) = match self {
-            Self::Text(rows) => (rows.next(), rows.0.number()),
-            Self::Csv(rows) => (rows.next(), rows.line()),
-            Self::Ndjson(rows) => (rows.next(), rows.line()),
+            Self::Text(rows) => (rows.next(), rows.lines.number()),
+            Self::Csv(rows) => (rows.next(), rows.lines.number()),
+            Self::Ndjson(rows) => (rows.next(), rows.lines.number()),
             Self::Sitemap(rows) => return rows.next(name),
         };
         row.map_err(|source| BuildError::Broken {
@@ -109,9 +127,9 @@ impl Rows {
     /// Bytes that were read, after decompression.
     pub(super) fn bytes(&self) -> u64 {
         match self {
-            Self::Text(rows) => rows.0.bytes(),
-            Self::Csv(rows) => rows.bytes(),
-            Self::Ndjson(rows) => rows.bytes(),
+            Self::Text(rows) => rows.lines.bytes(),
+            Self::Csv(rows) => rows.lines.bytes(),
+            Self::Ndjson(rows) => rows.lines.bytes(),
             Self::Sitemap(rows) => rows.bytes(),
         }
     }
@@ -119,8 +137,8 @@ impl Rows {
     /// Names of columns and keys that mean nothing here.
     pub(super) fn unused_columns(&self) -> Vec<String> {
         match self {
-            Self::Csv(rows) => rows.unused().to_vec(),
-            Self::Ndjson(rows) => rows.unused().to_vec(),
+            Self::Csv(rows) => rows.unused.clone(),
+            Self::Ndjson(rows) => rows.unused.clone(),
             Self::Text(_) | Self::Sitemap(_) => Vec::new(),
         }
     }
@@ -138,15 +156,10 @@ fn peek(mut bytes: Box<dyn Read + Send>) -> io::Result<(Vec<u8>, Bytes)> {
 }
 
 /// The format of a list by its first line that says anything.
-fn detect(head: &[u8]) -> InputFormat {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        // Only documents say how they are encoded.
-        return InputFormat::Sitemap;
-    }
-    let text = String::from_utf8_lossy(head);
-    let first = text
+fn detect(head: &str) -> InputFormat {
+    let first = head
         .split(['\n', '\r'])
+        .filter(|line| !csv::is_separator_line(line))
         .map(str::trim)
         .find(|line| !is_silent(line))
         .unwrap_or_default();
@@ -162,9 +175,8 @@ fn detect(head: &[u8]) -> InputFormat {
 }
 
 /// The line, from 1, on which a table without a header line begins, if the list is one.
-fn row_without_header(head: &[u8]) -> Option<u64> {
-    let text = String::from_utf8_lossy(head);
-    let mut lines = (1..).zip(text.trim_start_matches('\u{feff}').lines().map(str::trim));
+fn row_without_header(head: &str) -> Option<u64> {
+    let mut lines = (1..).zip(head.lines().map(str::trim));
     let (number, line) = lines.find(|(_, line)| !is_silent(line))?;
     csv::is_row_without_header(line).then_some(number)
 }
@@ -176,9 +188,7 @@ mod tests {
     #[test]
     fn a_format_is_told_by_its_first_line() {
         fn check(text: &str, expected: InputFormat) {
-            assert_eq!(detect(text.as_bytes()), expected, "{text:?}");
-            let marked = format!("\u{feff}{text}");
-            assert_eq!(detect(marked.as_bytes()), expected, "{marked:?}");
+            assert_eq!(detect(text), expected, "{text:?}");
         }
         check("", InputFormat::Text);
         check("https://example.com/\n", InputFormat::Text);
@@ -188,6 +198,7 @@ mod tests {
         check("\n# export\n\"Priority\";\"LOC\"\r\n", InputFormat::Csv);
         check("id\turl\tlastmod", InputFormat::Csv);
         check("loc\n/a\n", InputFormat::Csv);
+        check("sep=\t\r\nloc\tpriority\r\n", InputFormat::Csv);
         check("  {\"loc\": \"/a\"}\n", InputFormat::Ndjson);
         check("[\n{\"loc\": \"/a\"}\n]", InputFormat::Ndjson);
         check("\n <?xml version='1.0'?>", InputFormat::Sitemap);

@@ -1,6 +1,9 @@
 //! The lines of an input, whatever ends them, in bounded memory.
 
-use std::io::{self, BufRead};
+use std::{
+    borrow::Cow,
+    io::{self, BufRead},
+};
 
 /// Longest line, or record of several lines, in bytes: a thousand images of 2,047 characters, and room.
 pub(super) const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
@@ -21,8 +24,8 @@ pub(super) struct Lines<R> {
 pub(super) enum LineError {
     #[error("a line of more than 4 MiB")]
     TooLong,
-    #[error("bytes that are not UTF-8, expected a list in UTF-8")]
-    NotUtf8,
+    #[error("bytes that are no text, expected a list in UTF-8 (or UTF-16)")]
+    NoText,
 }
 
 impl<R: BufRead> Lines<R> {
@@ -44,6 +47,11 @@ impl<R: BufRead> Lines<R> {
     /// Bytes that were read.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// The line that was read last, with U+FFFD for bytes that are no text; empty when it was too long.
+    pub(super) fn lossy(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.line)
     }
 
     /// The next line without its end; `None` behind the last one.
@@ -101,7 +109,7 @@ impl<R: BufRead> Lines<R> {
             _ => &self.line,
         };
         Ok(Some(
-            std::str::from_utf8(line).map_err(|_| LineError::NotUtf8),
+            std::str::from_utf8(line).map_err(|_| LineError::NoText),
         ))
     }
 }
@@ -136,7 +144,7 @@ mod tests {
         check(b"a\rb\r", &["a", "b"]);
         check(b"a\r\r\nb\n\n", &["a", "", "b", ""]);
         check(b"\xef\xbb\xbfa\n\xef\xbb\xbfb", &["a", "\u{feff}b"]);
-        check(b"a\n\xff\nb", &["a", "NotUtf8", "b"]);
+        check(b"a\n\xff\nb", &["a", "NoText", "b"]);
     }
 
     #[test]

@@ -11,8 +11,10 @@
 //! told with file and line. An input that breaks off ends the run: half a list is no list. Memory is
 //! bounded by the longest line, never by the number of lines.
 
+mod address;
 mod csv;
 mod draft;
+mod encoding;
 mod folder;
 mod input;
 mod lines;
@@ -36,7 +38,7 @@ use encoding_rs::UTF_8;
 use jiff::{Timestamp, ToSpan as _};
 use sitemap_core::{
     Loc,
-    extension::{Extensions, News as Article},
+    extension::{Extensions, Namespaces, News as Article},
 };
 use url::Url;
 
@@ -45,7 +47,7 @@ use self::{
     input::{Row, Rows},
 };
 use crate::{
-    config::{Config, ElementValue},
+    config::{Config, ElementValue, Namespace},
     page::{Outcome, Reason, RunId, extensions_from_json},
     parse::ParseConfigError,
     robots::Rules,
@@ -108,7 +110,7 @@ impl fmt::Debug for LoadRequest<'_> {
 pub struct Loaded {
     /// Entries of lists and sitemaps that name a URL, usable or not.
     pub entries: u64,
-    /// Lines and entries that were left out because they cannot be used.
+    /// Lines, entries and files that were left out because they cannot be used.
     pub left_out: u64,
     /// Values that were left out of entries that are otherwise used.
     pub values_left_out: u64,
@@ -273,6 +275,7 @@ pub fn load(
         base: request.site.start.to_url(),
         latest: request.now + MAX_AHEAD_HOURS.hours(),
         wanted: wanted_fields(request.config),
+        declared: declared(request.config),
         waiting: lists.into_iter(),
         current: None,
         loaded,
@@ -304,6 +307,8 @@ struct Lists<'a> {
     latest: Timestamp,
     /// Fields of inputs that elements of own namespaces ask for.
     wanted: BTreeSet<String>,
+    /// What the set declares for own elements: in one set a prefix stands for one namespace.
+    declared: Namespaces,
     waiting: std::vec::IntoIter<Source>,
     current: Option<List>,
     loaded: Loaded,
@@ -376,7 +381,8 @@ impl Lists<'_> {
     /// The URL of an entry, if it is one of the site.
     fn url(&mut self, line: u64, draft: Draft) -> Option<GivenUrl> {
         let identity = &self.request.config.identity;
-        let key = match check_reference(&draft.loc).and_then(|reference| {
+        let checked = check_reference(&draft.loc).and_then(|text| self.check_path(text));
+        let key = match checked.and_then(|reference| {
             identity
                 .resolve(&self.base, reference, UTF_8)
                 .map_err(|error| error.to_string())
@@ -409,6 +415,7 @@ impl Lists<'_> {
             problems.push(format!("{error}; the extensions are left out"));
             given.extensions = Extensions::default();
         }
+        problems.extend(self.declare(&mut given.extensions));
         for problem in problems {
             self.remark(line, RemarkKind::ValueLeftOut, problem);
         }
@@ -440,6 +447,45 @@ impl Lists<'_> {
             given: *given,
             reason,
         })
+    }
+
+    /// Refuses what a URL parser takes for the path of a page, although it is something else.
+    fn check_path<'t>(&self, text: &'t str) -> Result<&'t str, String> {
+        if text.starts_with('#') {
+            return Err("only a fragment, expected the URL of a page".to_owned());
+        }
+        let first = text.split(['/', '?', '#']).next().unwrap_or_default();
+        let bare = |host: &str| {
+            let host = host.to_ascii_lowercase();
+            host.strip_prefix("www.").map(str::to_owned).unwrap_or(host)
+        };
+        let site = self.base.host_str().unwrap_or_default();
+        // A host of one word may well be the name of a folder.
+        if first.contains('.') && bare(first) == bare(site) {
+            return Err(format!(
+                "a URL without its scheme, expected {}://...",
+                self.base.scheme()
+            ));
+        }
+        Ok(text)
+    }
+
+    /// Declares the namespaces of own elements; those that cannot be declared beside the others are left out.
+    /// What is wrong with them.
+    fn declare(&mut self, extensions: &mut Extensions) -> Vec<String> {
+        let mut problems = Vec::new();
+        if extensions.own_elements().is_empty() {
+            return problems;
+        }
+        extensions.retain_own(|element| {
+            let declared = self.declared.add_own(element.namespace());
+            if let Err(error) = &declared {
+                let prefix = element.namespace().prefix();
+                problems.push(format!("{prefix}:{}: {error}", element.name()));
+            }
+            declared.is_ok()
+        });
+        problems
     }
 
     /// The address of an image, a film or another version, absolute or relative to the base.
@@ -498,6 +544,17 @@ fn wanted_fields(config: &Config) -> BTreeSet<String> {
             ElementValue::Constant(_) | ElementValue::Selected { .. } => None,
         })
         .collect()
+}
+
+/// What the namespaces of the settings declare.
+fn declared(config: &Config) -> Namespaces {
+    let mut declared = Namespaces::default();
+    let namespaces = &config.publish.entries.namespaces;
+    for namespace in namespaces.iter().flat_map(Namespace::to_own) {
+        // One that cannot be declared is refused with the settings, which name its line.
+        let _ = declared.add_own(&namespace);
+    }
+    declared
 }
 
 fn open_file(path: &Path) -> Result<Box<dyn Read + Send>, BuildError> {

@@ -12,6 +12,7 @@ use super::{
     input::Row,
     lines::Lines,
     quoted,
+    text::is_silent,
 };
 
 /// Names of unknown keys that are kept to be told.
@@ -19,8 +20,9 @@ const MAX_UNUSED: usize = 20;
 
 /// The rows of an NDJSON list.
 pub(super) struct NdjsonRows<R> {
-    lines: Lines<R>,
-    unused: Vec<String>,
+    pub(super) lines: Lines<R>,
+    /// Keys that nothing is known of, as far as they are kept.
+    pub(super) unused: Vec<String>,
     /// Names that own elements ask for.
     wanted: BTreeSet<String>,
 }
@@ -34,28 +36,15 @@ impl<R: BufRead> NdjsonRows<R> {
         }
     }
 
-    pub(super) fn line(&self) -> u64 {
-        self.lines.number()
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.lines.bytes()
-    }
-
-    /// Keys that nothing is known of, as far as they are kept.
-    pub(super) fn unused(&self) -> &[String] {
-        &self.unused
-    }
-
     pub(super) fn next(&mut self) -> io::Result<Option<Row>> {
         loop {
             let Some(line) = self.lines.next()? else {
                 return Ok(None);
             };
             let said = match line.map(str::trim) {
-                Ok("") => continue,
+                Ok(line) if is_silent(line) => continue,
                 Ok(line) => {
-                    object(line).map(|object| draft(&object, &self.wanted, &mut self.unused))
+                    object(line).and_then(|object| draft(&object, &self.wanted, &mut self.unused))
                 }
                 Err(error) => Err(error.to_string()),
             };
@@ -89,8 +78,9 @@ fn draft(
     object: &Map<String, Value>,
     wanted: &BTreeSet<String>,
     unused: &mut Vec<String>,
-) -> Draft {
+) -> Result<Draft, String> {
     let mut draft = Draft::default();
+    let mut named_as: Option<&str> = None;
     for (key, value) in object {
         let Some(field) = Field::named(key, wanted) else {
             if unused.len() < MAX_UNUSED && !unused.contains(key) {
@@ -98,6 +88,14 @@ fn draft(
             }
             continue;
         };
+        if field == Field::Loc
+            && !value.is_null()
+            && let Some(other) = named_as.replace(key)
+        {
+            return Err(format!(
+                "a URL as {other} and as {key}, expected one of them"
+            ));
+        }
         match value {
             Value::Null => {}
             value if let Field::Extension(name) = field => extend(&mut draft, name, value),
@@ -116,7 +114,7 @@ fn draft(
             }
         }
     }
-    draft
+    Ok(draft)
 }
 
 /// Adds a value, or each of a list.
@@ -174,6 +172,20 @@ mod tests {
                 "{problem}"
             );
         }
+    }
+
+    #[test]
+    fn comments_say_nothing_and_two_urls_are_one_too_many() {
+        let rows = read(concat!(
+            "# of yesterday\n",
+            "{\"loc\":\"/a\",\"url\":null}\n",
+            "{\"loc\":\"/a\",\"url\":\"/b\"}\n",
+        ));
+        let [(2, Ok(first)), (3, Err(problem))] = &rows[..] else {
+            panic!("{rows:?}");
+        };
+        assert_eq!(first.loc, "/a");
+        assert_eq!(problem, "a URL as loc and as url, expected one of them");
     }
 
     #[test]

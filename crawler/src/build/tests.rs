@@ -10,7 +10,7 @@ use crate::{
 
 const NOW: &str = "2026-03-02T04:00:11Z";
 
-/// Loads one list, and stops when `is_stopped` says so.
+/// Loads one list of a site at `example.com`, and stops when `is_stopped` says so.
 fn load_list(
     list: &str,
     config: &Config,
@@ -18,11 +18,21 @@ fn load_list(
 ) -> (MemoryStore, Result<Loaded, BuildError>, Vec<String>) {
     let base = Identity::default().parse("https://example.com/").unwrap();
     let site = settle(&base, &[], ScopeWidth::Directory).unwrap();
+    load_list_of(&site, list.as_bytes(), config, is_stopped)
+}
+
+/// The same for any site.
+fn load_list_of(
+    site: &Site,
+    list: &[u8],
+    config: &Config,
+    is_stopped: &dyn Fn() -> bool,
+) -> (MemoryStore, Result<Loaded, BuildError>, Vec<String>) {
     let now = NOW.parse().unwrap();
     let mut store = MemoryStore::default();
     let run = runs::open(&mut store, "", now, now).unwrap().number;
     let request = LoadRequest {
-        site: &site,
+        site,
         config,
         run,
         now,
@@ -51,6 +61,118 @@ fn a_build_that_is_stopped_leaves_nothing_behind() {
     let (store, loaded, _) = load_list(&list, &Config::default(), &|| true);
     assert!(matches!(loaded, Err(BuildError::Stopped)), "{loaded:?}");
     assert_eq!(page(&store, "/a"), None);
+}
+
+#[test]
+fn a_prefix_stands_for_one_namespace_and_the_other_is_told_by_its_line() {
+    let own = |page: &str, prefix: &str, namespace: &str| {
+        format!(
+            "{{\"loc\":\"{page}\",\"own\":{{\"prefix\":\"{prefix}\",\"namespace\":\"{namespace}\",\
+             \"name\":\"price\",\"text\":\"5\"}}}}\n"
+        )
+    };
+    let list = own("/a", "shop", "urn:one")
+        + &own("/b", "shop", "urn:two")
+        + &own("/c", "other", "urn:one")
+        + &own("/d", "shop", "urn:one")
+        + &own("/e", "set", "urn:three");
+    let mut config = Config::default();
+    config.publish.entries.namespaces = vec![Namespace {
+        prefix: "set".to_owned(),
+        uri: "urn:of-the-settings".to_owned(),
+        schema: None,
+        elements: Vec::new(),
+    }];
+    let (store, loaded, told) = load_list(&list, &config, &|| false);
+    assert_eq!(loaded.unwrap().values_left_out, 3);
+    assert_eq!(
+        told,
+        [
+            "list:2: value left out: shop:price: prefix shop stands for urn:one and cannot stand for urn:two",
+            "list:3: value left out: other:price: namespace urn:one is declared differently as shop",
+            "list:5: value left out: set:price: prefix set stands for urn:of-the-settings and cannot stand for urn:three",
+        ]
+    );
+    for (path, expected) in [("/a", 1), ("/b", 0), ("/c", 0), ("/d", 1), ("/e", 0)] {
+        let Some(Outcome::Given(given)) = page(&store, path).unwrap().outcome else {
+            panic!("{path}");
+        };
+        assert_eq!(given.extensions.own_elements().len(), expected, "{path}");
+    }
+}
+
+#[test]
+fn what_is_no_path_is_no_page() {
+    let list = "#top\nexample.com/a\nWWW.Example.com\nexample.com.html\n//example.com/b\n/#top\n";
+    let (store, loaded, told) = load_list(list, &Config::default(), &|| false);
+    assert_eq!(loaded.unwrap().left_out, 2);
+    assert_eq!(
+        told,
+        [
+            "list:2: left out: a URL without its scheme, expected https://...: \"example.com/a\"",
+            "list:3: left out: a URL without its scheme, expected https://...: \"WWW.Example.com\"",
+        ]
+    );
+    for path in ["/example.com.html", "/b", "/"] {
+        assert!(page(&store, path).is_some(), "{path}");
+    }
+    let (_, _, told) = load_list("{\"loc\":\"#top\"}", &Config::default(), &|| false);
+    assert_eq!(
+        told,
+        ["list:1: left out: only a fragment, expected the URL of a page: \"#top\""]
+    );
+}
+
+#[test]
+fn hosts_and_paths_are_told_apart_however_they_are_written() {
+    let base = Identity::default()
+        .parse("https://b\u{fc}cher.example/")
+        .unwrap();
+    let site = settle(&base, &[], ScopeWidth::Directory).unwrap();
+    assert_eq!(site.origin.to_string(), "https://xn--bcher-kva.example");
+    let list = "HTTPS://B\u{dc}CHER.example:443/\u{e9}\nhttps://xn--bcher-kva.example/%c3%a9\n/%C3%A9\n                /a%2Fb\n/%7Ec\n/~c\n";
+    let (store, loaded, told) = load_list_of(&site, list.as_bytes(), &Config::default(), &|| false);
+    assert_eq!(told, [""; 0]);
+    assert_eq!(loaded.unwrap().repeated, 3);
+    for path in ["/%C3%A9", "/a%2Fb", "/~c"] {
+        let key = UrlKey::from_normalised(&format!("{}{path}", site.origin)).unwrap();
+        assert!(store.page(&key).unwrap().is_some(), "{path}");
+    }
+}
+
+#[test]
+fn a_list_in_utf_16_is_read_like_any_other() {
+    let site = settle(
+        &Identity::default().parse("https://example.com/").unwrap(),
+        &[],
+        ScopeWidth::Directory,
+    )
+    .unwrap();
+    let lists = [
+        "/\u{e9}\r\n/b\r\n",
+        "url\tpriority\r\n/\u{e9}\t0.5\r\n/b\t\r\n",
+        "{\"loc\":\"/\u{e9}\"}\n{\"loc\":\"/b\"}\n",
+        "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>https://example.com/\u{e9}</loc></url>\
+         <url><loc>https://example.com/b</loc></url></urlset>",
+    ];
+    for list in lists {
+        for bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+            let marked = format!("\u{feff}{list}");
+            let list: Vec<u8> = marked.encode_utf16().flat_map(bytes).collect();
+            let (store, loaded, told) = load_list_of(&site, &list, &Config::default(), &|| false);
+            assert_eq!(loaded.unwrap().entries, 2, "{marked}: {told:?}");
+            assert!(
+                page(&store, "/%C3%A9").is_some() && page(&store, "/b").is_some(),
+                "{marked}"
+            );
+        }
+    }
+    let utf_32 = b"\xff\xfe\0\0/\0\0\0";
+    let (_, loaded, _) = load_list_of(&site, utf_32, &Config::default(), &|| false);
+    assert_eq!(
+        loaded.unwrap_err().to_string(),
+        "list:1: this is UTF-32, expected UTF-8 or UTF-16"
+    );
 }
 
 #[test]

@@ -5,12 +5,14 @@ use std::io::{self, BufRead};
 use super::{draft::Draft, input::Row, lines::Lines};
 
 /// The rows of a plain list.
-pub(super) struct TextRows<R>(pub(super) Lines<R>);
+pub(super) struct TextRows<R> {
+    pub(super) lines: Lines<R>,
+}
 
 impl<R: BufRead> TextRows<R> {
     pub(super) fn next(&mut self) -> io::Result<Option<Row>> {
         loop {
-            let Some(line) = self.0.next()? else {
+            let Some(line) = self.lines.next()? else {
                 return Ok(None);
             };
             let said = match line.map(str::trim) {
@@ -21,7 +23,7 @@ impl<R: BufRead> TextRows<R> {
                 }),
                 Err(error) => Err(error.to_string()),
             };
-            let line = self.0.number();
+            let line = self.lines.number();
             return Ok(Some(Row { line, said }));
         }
     }

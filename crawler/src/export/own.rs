@@ -3,9 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use sitemap_core::{
-    Loc,
-    extension::{Extensions, MAX_TEXT_CHARACTERS, Namespaces, OwnElement, OwnNamespace, Text},
+use sitemap_core::extension::{
+    Extensions, MAX_TEXT_CHARACTERS, Namespaces, OwnElement, OwnNamespace, Text,
 };
 
 use crate::{
@@ -49,7 +48,7 @@ impl OwnRules {
         let mut rules = Vec::new();
         for namespace in namespaces {
             let of = |problem: String| format!("{}: {problem}", namespace.prefix);
-            let own = own_namespace(namespace).map_err(of)?;
+            let own = namespace.to_own().map_err(of)?;
             declared
                 .add_own(&own)
                 .map_err(|error| of(error.to_string()))?;
@@ -119,16 +118,6 @@ impl Source {
             Self::Named(name) => Text::<MAX_TEXT_CHARACTERS>::new(values.get(name)?).ok(),
         }
     }
-}
-
-fn own_namespace(namespace: &Namespace) -> Result<OwnNamespace, String> {
-    let own =
-        OwnNamespace::new(&namespace.prefix, &namespace.uri).map_err(|error| error.to_string())?;
-    let Some(schema) = &namespace.schema else {
-        return Ok(own);
-    };
-    let schema = Loc::parse(schema).map_err(|error| format!("schema {schema}: {error}"))?;
-    Ok(own.with_schema(schema))
 }
 
 #[cfg(test)]

@@ -300,6 +300,14 @@ impl Extensions {
         Ok(())
     }
 
+    /// Keeps the elements of own namespaces for which `is_kept` says so.
+    pub fn retain_own(&mut self, is_kept: impl FnMut(&OwnElement) -> bool) {
+        if let Some(content) = &mut self.0 {
+            content.own.retain(is_kept);
+            self.forget_if_empty();
+        }
+    }
+
     /// Says what contradicts the address of the page they belong to; a file refuses such an entry.
     ///
     /// # Errors

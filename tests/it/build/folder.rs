@@ -337,3 +337,128 @@ fn a_robots_txt_below_the_root_is_not_obeyed() {
     other.file("site/robots.txt", "User-agent: *\nDisallow: /\n");
     other.build(&["site"]).expect_code(4);
 }
+
+/// Pages of a site, of which `contact.html` does not say where it is served.
+fn site_with_short_urls() -> Builds {
+    let builds = Builds::new();
+    let versions = "<link rel=alternate hreflang=en href=/about.html><link rel=alternate hreflang=de href=/de/about>";
+    for (name, head) in [
+        ("index.html", ""),
+        (
+            "about.html",
+            &*format!("<link rel=canonical href=/about>{versions}"),
+        ),
+        (
+            "de/about.html",
+            &*format!("<link rel=canonical href='{BASE}de/about'>{versions}"),
+        ),
+        ("contact.html", ""),
+        ("copy.html", "<link rel=canonical href=/contact.html>"),
+        ("elsewhere.html", "<link rel=canonical href=/contact>"),
+        (
+            "docs/index.html",
+            "<link rel=canonical href=/docs/index.html>",
+        ),
+        ("taken.html", "<link rel=canonical href=/taken>"),
+        ("taken", ""),
+        ("404.html", ""),
+    ] {
+        builds.file(
+            &format!("site/{name}"),
+            html(&format!("{head}<!-- {name} -->")),
+        );
+    }
+    builds
+}
+
+#[test]
+fn a_page_is_where_it_says_that_it_is_served() {
+    let builds = site_with_short_urls();
+    let ran = builds.build(&["site"]).expect_code(0);
+    let listed = [
+        "/",
+        "/about",
+        "/contact.html",
+        "/de/about",
+        "/docs/",
+        "/taken",
+    ];
+    assert_eq!(builds.lines().into_keys().collect::<Vec<_>>(), listed);
+    assert_eq!(excluded(&ran), json!({"canonical-elsewhere": 3, "gone": 1}));
+    // Rules are about the URL that is listed.
+    let ran = builds
+        .build(&["site", "--exclude", "/about", "--force"])
+        .expect_code(0);
+    assert!(!builds.lines().contains_key("/about"));
+    assert_eq!(excluded(&ran)["excluded-by-rule"], 1);
+    // Not asked for.
+    let builds = site_with_short_urls();
+    let ran = builds
+        .build(&["site", "--html-suffix", "keep"])
+        .expect_code(0);
+    let listed = ["/", "/contact.html", "/docs/", "/taken"];
+    assert_eq!(builds.lines().into_keys().collect::<Vec<_>>(), listed);
+    assert_eq!(excluded(&ran)["canonical-elsewhere"], 5);
+}
+
+#[test]
+fn a_host_may_serve_all_pages_without_suffix() {
+    let builds = site_with_short_urls();
+    let options = ["site", "--html-suffix", "drop", "--extensions", "hreflang"];
+    let ran = builds.build(&options).expect_code(0);
+    let lines = builds.lines();
+    assert_eq!(
+        lines.keys().collect::<Vec<_>>(),
+        ["/", "/about", "/contact", "/de/about", "/docs/", "/taken"]
+    );
+    assert_eq!(excluded(&ran), json!({"canonical-elsewhere": 3, "gone": 1}));
+    let english = format!("hreflang=\"en\" href=\"{BASE}about\"/>");
+    for page in ["/about", "/de/about"] {
+        assert!(lines[page].contains(&english), "{}", lines[page]);
+    }
+    let ran = builds.build(&options).expect_code(0);
+    assert_eq!(ran.summary()["outcome"], "unchanged");
+    builds
+        .build(&["site", "--html-suffix", "shorten"])
+        .expect_code(2);
+}
+
+#[test]
+fn pages_are_read_in_their_encoding() {
+    let builds = Builds::new();
+    let noindex = html("<meta name=robots content=noindex>");
+    let encoded = |text: &str, bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        let text = format!("\u{feff}{text}");
+        text.encode_utf16().flat_map(bytes).collect()
+    };
+    builds.file("site/little.html", encoded(&noindex, u16::to_le_bytes));
+    builds.file("site/big.html", encoded(&noindex, u16::to_be_bytes));
+    builds.file("site/listed.html", encoded(&html(""), u16::to_le_bytes));
+    let latin = html("<meta charset=iso-8859-1><link rel=canonical href='/caf\u{e9}.html'>");
+    let latin: Vec<u8> = latin.chars().map(|character| character as u8).collect();
+    builds.file("site/caf\u{e9}.html", latin);
+    let ran = builds.build(&["site"]).expect_code(0);
+    assert_eq!(excluded(&ran), json!({"noindex": 2}));
+    assert_eq!(
+        builds.lines().into_keys().collect::<Vec<_>>(),
+        ["/caf%C3%A9.html", "/listed.html"]
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_no_url_leads_to_is_told() {
+    let builds = Builds::new();
+    builds.file("site/a.html", html("a"));
+    let folder = "\u{20ac}".repeat(80);
+    let deep = format!("site/{folder}/{folder}/{folder}/page.html");
+    builds.file(&deep, html("deep"));
+    let ran = builds.build(&["site"]).expect_code(3);
+    assert_eq!(ran.summary()["input"]["left_out"], 1);
+    assert!(
+        ran.stderr
+            .contains("page.html cannot stand in a URL, which has at most 2,047"),
+        "{}",
+        ran.stderr
+    );
+}

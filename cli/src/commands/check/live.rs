@@ -102,10 +102,7 @@ pub(super) fn run(
             anyhow::Ok(code)
         });
         let joined = attendant.during(work, Some(&mut view)).await?;
-        let code = joined.map_err(|error| match error.try_into_panic() {
-            Ok(payload) => Panicked::from_payload(&*payload),
-            Err(error) => Panicked::new(error.to_string()),
-        })??;
+        let code = joined.map_err(Panicked::from_join)??;
         Ok(match (code, attendant.stop().asked_by()) {
             (ExitCode::Interrupted, Some(signal)) => signal.into(),
             (code, _) => code,

@@ -1,0 +1,73 @@
+//! Options of every command that writes a set: which files, what stands in them, and whether they are
+//! written.
+
+use super::{Typed, typed};
+
+/// How a set is written.
+#[derive(Debug, Default, clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
+pub(super) struct EntryArgs {
+    /// Every file in the root of the output, or each inside the directory it lists [default: root]
+    #[arg(long, value_name = "root|in-place", help_heading = "Output")]
+    layout: Option<String>,
+
+    /// Write an index always, or only when one file is not enough [default: always]
+    #[arg(long, value_name = "always|auto", help_heading = "Output")]
+    index: Option<String>,
+
+    /// The formats: xml, txt (URLs alone), rss and atom (feeds of recent changes) [default: xml]
+    #[arg(long, value_name = "xml,txt,rss,atom", help_heading = "Output")]
+    format: Vec<String>,
+
+    /// Do not compress the sitemap files
+    #[arg(long, help_heading = "Output")]
+    no_gzip: bool,
+
+    /// How often matching pages change, e.g. '/news/*=daily' (repeatable, the first that fits counts)
+    #[arg(long, value_name = "GLOB=V", help_heading = "Output")]
+    changefreq: Vec<String>,
+
+    /// How important matching pages are within the site, e.g. '/shop/*=0.8' (repeatable, the first that fits counts)
+    #[arg(long, value_name = "GLOB=V", help_heading = "Output")]
+    priority: Vec<String>,
+
+    /// Say in the entries what the pages (of a site, or of a folder) say of their images, and of their versions in other languages
+    #[arg(long, value_name = "images,hreflang", help_heading = "Output")]
+    extensions: Vec<String>,
+
+    /// Say in each file where its schemas are, for validators that ask for it
+    #[arg(long, help_heading = "Output")]
+    schema_location: bool,
+
+    /// Publish even if the guard refuses, and replace files that are not arpent's (after a backup)
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+
+    /// Plan the sitemaps, but write none
+    #[arg(long, help_heading = "Output")]
+    dry_run: bool,
+}
+
+impl EntryArgs {
+    /// The settings that were typed, by setting name.
+    pub(super) fn typed(&self) -> Typed {
+        typed(
+            [
+                ("format", &self.format),
+                ("changefreq", &self.changefreq),
+                ("priority", &self.priority),
+                ("extensions", &self.extensions),
+            ],
+            [("layout", &self.layout), ("index", &self.index)],
+            [
+                ("no_gzip", self.no_gzip),
+                ("schema_location", self.schema_location),
+                ("force", self.force),
+                ("dry_run", self.dry_run),
+            ],
+        )
+    }
+}

@@ -1,0 +1,121 @@
+//! The settings file: the default one, the examples, and broken ones.
+
+use super::*;
+
+#[test]
+fn the_default_file_is_the_default() {
+    let written = good(&[URL], &[], Some(&config_file("default.toml")));
+    let built_in = good(&[URL], &[], None);
+    assert_eq!(
+        format!(
+            "{:#?}",
+            Settings {
+                public_url_origin: Origin::Default,
+                ..written
+            }
+        ),
+        format!("{built_in:#?}")
+    );
+}
+
+#[test]
+fn every_setting_stands_in_the_default_file_in_the_order_of_the_table() {
+    let text = config_file("default.toml");
+    let file = SettingsFile::parse(Path::new("default.toml"), &text);
+    assert_eq!(file.problems, []);
+    let written: Vec<_> = file.values.iter().map(|(name, _, _)| *name).collect();
+    let known: Vec<_> = SETTINGS.iter().map(|setting| setting.name).collect();
+    assert_eq!(written, known);
+    assert!(text.contains("\n# [[page_rule]]\n"));
+    assert!(text.contains("\n# [[namespace]]\n"));
+}
+
+#[test]
+fn every_setting_of_the_default_file_is_explained() {
+    let text = config_file("default.toml");
+    let lines: Vec<_> = text.lines().collect();
+    // Pairs that share one comment, second first.
+    let shared: BTreeSet<_> = ["bearer_token", "max_pause"].into();
+    for setting in SETTINGS {
+        let start = format!("{} = ", setting.name);
+        let at = lines
+            .iter()
+            .position(|line| line.starts_with(&start))
+            .unwrap();
+        let explained = lines[at - 1].starts_with("# ") || shared.contains(setting.name);
+        assert!(explained, "{}", setting.name);
+    }
+}
+
+#[test]
+fn settings_have_names_of_their_own() {
+    let names: BTreeSet<_> = SETTINGS.iter().map(|setting| setting.name).collect();
+    assert_eq!(names.len(), SETTINGS.len());
+}
+
+#[test]
+fn the_example_files_are_settings() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config");
+    let mut examples = 0;
+    for file in std::fs::read_dir(folder).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        if name.starts_with("example-") {
+            examples += 1;
+            let settings = good(&[], &[], Some(&config_file(&name)));
+            assert_eq!(settings.urls.len(), 1, "{name}");
+        }
+    }
+    assert_eq!(examples, 5);
+}
+
+#[test]
+fn an_unknown_key_names_the_nearest() {
+    check_file(
+        "\nrats = 3",
+        "config.toml:2: rats: no such setting; did you mean rate?",
+    );
+    check_file(
+        "max-pages = 3",
+        "config.toml:1: max-pages: no such setting; did you mean max_pages?",
+    );
+    check_file("colour = true", "config.toml:1: colour: no such setting");
+    check_file("[site]\nrate = 3", "config.toml:1: site: no such setting");
+    check_file(
+        "page_rules = []",
+        "config.toml:1: page_rules: no such setting; did you mean page_rule?",
+    );
+}
+
+#[test]
+fn a_broken_file_names_the_line() {
+    check_file("rate = 3\nrate = 4\n", "config.toml:2: duplicate key");
+    check_file(
+        "rate = \n",
+        "config.toml:1: string values must be quoted, expected literal string",
+    );
+    check_file(
+        &format!("# {}", "x".repeat(MAX_FILE_BYTES)),
+        "config.toml:1: larger than 1 MiB: this is no settings file",
+    );
+    let error = load(
+        &[],
+        &[],
+        Some("urls = [\"https://example.com/\"]\nrate = \n"),
+    )
+    .unwrap_err();
+    assert_eq!(
+        error.to_string().lines().count(),
+        1,
+        "a file that cannot be read has no missing sites: {error}"
+    );
+    let error = load(&[URL, "--config", "missing.toml"], &[], None).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "failed to read the settings file missing.toml"
+    );
+    let error = load(&[URL], &[("ARPENT_CONFIG", "missing.toml")], None).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "failed to read the settings file missing.toml"
+    );
+}

@@ -1,0 +1,255 @@
+//! What values mean.
+
+use super::*;
+
+#[test]
+fn values_become_what_they_mean() {
+    let settings = good(
+        &[
+            "https://example.com/docs/",
+            "--output=out",
+            "--state=st",
+            "--public-url=https://Example.com:443/docs",
+            "--concurrency=2",
+            "--delay=1.5s",
+            "--scope=origin",
+            "--include=/a*",
+            "--follow-only=/b*",
+            "--list-only=/c*",
+            "--max-pages=7",
+            "--max-time=1h 30m",
+            "--max-depth=0",
+            "--layout=in-place",
+            "--index=auto",
+            "--no-gzip",
+            "--fresh",
+            "--force",
+            "--dry-run",
+            "--summary=json",
+            "--quiet",
+            "-vv",
+        ],
+        &[],
+        None,
+    );
+    let config = &settings.config;
+    assert_eq!(settings.urls[0].as_str(), "https://example.com/docs/");
+    assert_eq!(
+        (settings.output.as_deref(), &*settings.state),
+        (Some(Path::new("out")), Path::new("st"))
+    );
+    assert_eq!(
+        config.publish.public_url.as_deref(),
+        Some("https://example.com/docs/")
+    );
+    assert_eq!(config.politeness.concurrency.get(), 2);
+    assert_eq!(
+        config.politeness.delay,
+        Some(std::time::Duration::from_millis(1_500))
+    );
+    assert_eq!(config.scope.width, ScopeWidth::Origin);
+    assert_eq!(
+        (
+            &config.scope.include[0][..],
+            &config.scope.follow_only[0][..],
+            &config.scope.list_only[0][..]
+        ),
+        ("/a*", "/b*", "/c*")
+    );
+    assert_eq!(
+        (config.limits.max_pages, config.limits.max_depth),
+        (7, Some(0))
+    );
+    assert_eq!(config.limits.max_time.as_secs(), 5_400);
+    assert_eq!(config.publish.layout, crawler::config::Layout::InPlace);
+    assert_eq!(config.publish.index, crawler::config::IndexMode::Auto);
+    assert!(!config.publish.gzip && config.publish.force);
+    assert!(settings.fresh && settings.dry_run && settings.quiet);
+    assert_eq!(
+        (settings.summary, settings.verbose),
+        (SummaryFormat::Json, 2)
+    );
+    assert_eq!(settings.warnings, [""; 0]);
+}
+
+#[test]
+fn values_about_requests_become_what_they_mean() {
+    let settings = good(
+        &[
+            URL,
+            "--user-agent=example-bot/1.0",
+            "--header=X-A: b: c",
+            "--header=X-D:e",
+            "--resolve=Example.com:443:192.0.2.1",
+            "--resolve=example.com:80:[2001:db8::1]",
+            "--resolve=example.com:81:2001:db8::2",
+            "--proxy=http://proxy.example:3128",
+            "--ca-file=ca.pem",
+        ],
+        &[("ARPENT_BASIC_AUTH", "me:a:b")],
+        None,
+    );
+    let config = &settings.config;
+    assert_eq!(config.fetch.user_agent, "example-bot/1.0");
+    let headers: Vec<_> = config
+        .fetch
+        .headers
+        .iter()
+        .map(|(name, value)| (&**name, value.reveal()))
+        .collect();
+    assert_eq!(headers, [("X-A", "b: c"), ("X-D", "e")]);
+    let resolve: Vec<_> = config
+        .fetch
+        .resolve
+        .iter()
+        .map(|fixed| (&*fixed.host, fixed.port, fixed.address))
+        .collect();
+    assert_eq!(
+        resolve,
+        [
+            ("example.com", 443, "192.0.2.1".parse().unwrap()),
+            ("example.com", 80, "2001:db8::1".parse().unwrap()),
+            ("example.com", 81, "2001:db8::2".parse().unwrap()),
+        ]
+    );
+    assert_eq!(
+        config.fetch.proxy.as_deref(),
+        Some("http://proxy.example:3128")
+    );
+    assert_eq!(config.fetch.ca_file.as_deref(), Some(Path::new("ca.pem")));
+    let Some(Credentials::Basic { user, password }) = &config.fetch.credentials else {
+        panic!("{:?}", config.fetch.credentials);
+    };
+    assert_eq!((&**user, password.reveal()), ("me", "a:b"));
+}
+
+#[test]
+fn the_user_agent_names_the_contact() {
+    fn check(variables: &[(&str, &str)], expected: &str) {
+        let own = good(&[URL], &[], None).config.fetch.user_agent;
+        assert_eq!(
+            good(&[URL], variables, None).config.fetch.user_agent,
+            expected.replace("OWN", &own)
+        );
+    }
+    check(&[], "OWN");
+    check(
+        &[("ARPENT_CONTACT", "https://example.net/bot")],
+        "OWN (+https://example.net/bot)",
+    );
+    check(
+        &[
+            ("ARPENT_USER_AGENT", "x/1"),
+            ("ARPENT_CONTACT", "me@example.net"),
+        ],
+        "x/1",
+    );
+}
+
+#[test]
+fn requests_keep_their_form() {
+    check_flag(
+        &["--header", "X-A"],
+        "--header: expected a header such as \"Accept-Language: fr\", found no colon",
+    );
+    check_flag(
+        &["--header", "X A: b"],
+        "--header: expected a header such as \"Accept-Language: fr\", found the name \"X A\"",
+    );
+    check_flag(
+        &["--header", "X-A: b\nX-C: d"],
+        "--header: the value of the header X-A holds a control or non-ASCII character",
+    );
+    check_flag(
+        &["--header", "Accept-Encoding: br"],
+        "--header: the header Accept-Encoding is set by arpent itself",
+    );
+    check_flag(
+        &["--header", "HOST: x"],
+        "--header: the header HOST is set by arpent itself",
+    );
+    let expected = |found: &str| {
+        format!(
+            "--resolve: expected HOST:PORT:ADDRESS such as \"www.example.com:443:192.0.2.1\", found \"{found}\""
+        )
+    };
+    for wrong in [
+        "h",
+        "h:80",
+        "h:0:192.0.2.1",
+        "h:x:192.0.2.1",
+        "h:80:name",
+        ":80:192.0.2.1",
+        "a/b:80:192.0.2.1",
+    ] {
+        check_flag(&["--resolve", wrong], &expected(wrong));
+    }
+    let expected = |found: &str| {
+        format!(
+            "--public-url: expected the http or https URL of a directory, without query and user name, found \"{found}\""
+        )
+    };
+    for wrong in [
+        "x",
+        "ftp://h/",
+        "https://h/?a",
+        "https://h/#a",
+        "https://me@h/",
+    ] {
+        check_flag(&["--public-url", wrong], &expected(wrong));
+    }
+    check_flag(
+        &["--user-agent", "(x)"],
+        "--user-agent: expected a User-Agent of visible ASCII that begins with a name, such as \"example-bot/1.0\", found \"(x)\"",
+    );
+    check_variable(
+        "ARPENT_CONTACT",
+        "a b",
+        "ARPENT_CONTACT: expected a URL or mail address of visible ASCII without brackets, found \"a b\"",
+    );
+}
+
+#[test]
+fn what_is_ignored_is_named_word_by_word_but_not_in_a_variable() {
+    fn check(arguments: &[&str], file: Option<&str>, expected: &[&str]) {
+        let settings = good(
+            &[&[URL], arguments].concat(),
+            &[("ARPENT_IGNORE", "")],
+            file,
+        );
+        let words: Vec<_> = settings.config.ignore.words().collect();
+        assert_eq!(words, expected);
+    }
+    check(&[], None, &[]);
+    check(
+        &["--ignore", "canonical, robots"],
+        None,
+        &["robots", "canonical"],
+    );
+    check(
+        &["--ignore=noindex", "--ignore=robots"],
+        None,
+        &["robots", "noindex"],
+    );
+    check(
+        &[],
+        Some("ignore = [\"robots\", \"noindex\", \"canonical\"]"),
+        &["robots", "noindex", "canonical"],
+    );
+    check(
+        &["--ignore=noindex"],
+        Some("ignore = [\"robots\"]"),
+        &["noindex"],
+    );
+    check_variable(
+        "ARPENT_IGNORE",
+        "robots",
+        "ARPENT_IGNORE: not taken from the environment, where it would hold for every site; give --ignore, or write it into the site's settings file",
+    );
+    assert_eq!(
+        load(&[URL, "--ignore", "robots,nofollow"], &[], None)
+            .unwrap_err()
+            .to_string(),
+        "--ignore: expected \"robots\", \"noindex\" or \"canonical\", found \"nofollow\""
+    );
+}

@@ -1,0 +1,86 @@
+//! How the work on a site ended, in one word.
+
+use serde::Serialize;
+
+use crate::exit_code::ExitCode;
+
+/// How the work on a site ended. The words are stable: scripts compare them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Outcome {
+    /// A new set stands.
+    Published,
+    /// Nothing changed: every file stands untouched.
+    Unchanged,
+    /// A set stands (new or unchanged), but some URLs failed or were not reached.
+    Partial,
+    /// Nothing was written because `--dry-run` said so.
+    DryRun,
+    /// Nothing was published, the old set stands.
+    Refused,
+    /// The site could not be crawled.
+    Unreachable,
+    /// Another run holds the state or the output.
+    Busy,
+    /// Settings that do not fit this site.
+    Settings,
+    /// A signal stopped the run; nothing was published, progress is kept.
+    Interrupted,
+    /// A bug of arpent.
+    Internal,
+}
+
+impl Outcome {
+    /// The word for work that ended without a set.
+    pub(crate) fn of_failure(code: ExitCode) -> Self {
+        match code {
+            ExitCode::Usage => Self::Settings,
+            ExitCode::Refused => Self::Refused,
+            ExitCode::NotCrawled => Self::Unreachable,
+            ExitCode::Busy => Self::Busy,
+            ExitCode::Interrupted | ExitCode::Terminated => Self::Interrupted,
+            // The first three are no failures; a caller that says otherwise has a bug.
+            ExitCode::Success | ExitCode::Partial | ExitCode::Invalid | ExitCode::Internal => {
+                Self::Internal
+            }
+        }
+    }
+
+    /// A few words for people.
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Unchanged => "unchanged",
+            Self::Partial => "published, but partial",
+            Self::DryRun => "dry run, nothing written",
+            Self::Refused => "not published, the old sitemaps stand",
+            Self::Unreachable => "could not be crawled",
+            Self::Busy => "busy",
+            Self::Settings => "not begun: a setting, or what it names, cannot be used",
+            Self::Interrupted => {
+                "interrupted, nothing published; the same command goes on from here"
+            }
+            Self::Internal => "internal error",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_to_fail_has_its_word() {
+        fn check(code: ExitCode, expected: &str) {
+            let word = serde_json::to_string(&Outcome::of_failure(code)).unwrap();
+            assert_eq!(word, format!("\"{expected}\""));
+        }
+        check(ExitCode::Usage, "settings");
+        check(ExitCode::Refused, "refused");
+        check(ExitCode::NotCrawled, "unreachable");
+        check(ExitCode::Busy, "busy");
+        check(ExitCode::Internal, "internal");
+        check(ExitCode::Interrupted, "interrupted");
+        check(ExitCode::Terminated, "interrupted");
+    }
+}

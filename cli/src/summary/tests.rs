@@ -1,0 +1,306 @@
+//! The whole line of JSON, and the whole page of text.
+
+use crawler::{
+    export::{ExtensionCounts, KindCounts, LeftOut},
+    publish::PublishedFile,
+    seeds::{Document, DocumentKind, SeedProblem, Tally},
+};
+
+use super::{robots::tests::robots_file, *};
+
+fn summary() -> Summary {
+    let mut summary = Summary::new("https://www.example.com/docs");
+    summary.site = "https://www.example.com/docs/".to_owned();
+    let mut news = Document::new("https://www.example.com/news.xml", DocumentKind::Sitemap, 1)
+        .with_problem(SeedProblem::Gone, "status 404");
+    news.named_by = Some("https://www.example.com/robots.txt".to_owned());
+    let mut report = Report::from_counts(&BTreeMap::from([
+        (Reason::Listed, 1_200),
+        (Reason::ListOnly, 34),
+        (Reason::Noindex, 150),
+        (Reason::Gone, 50),
+        (Reason::CanonicalElsewhere, 50),
+        (Reason::TooDeep, 0),
+        (Reason::ServerError, 2),
+        (Reason::NetworkError, 1),
+        (Reason::Queued, 7),
+    ]));
+    report.orphans = 2;
+    report.seeds = Tally {
+        read: 3,
+        kept: 1,
+        troubled: 1,
+        troubles: vec![news],
+        ..Tally::default()
+    };
+    summary.set_report(report);
+    summary.fetched = 1_400;
+    summary.not_modified = 100;
+    summary.bytes_in = 12_900_000;
+    summary.resumed = true;
+    summary.set_duration(Duration::from_micros(123_456_789));
+    summary.output = Some(PathBuf::from("sitemaps/https_www.example.com_docs"));
+    summary.outcome = Outcome::Partial;
+    let published = Published {
+        files: vec![
+            PublishedFile {
+                name: "sitemap.xml".to_owned(),
+                url: "https://www.example.com/docs/sitemap.xml".to_owned(),
+                entries: 1,
+                bytes: 300,
+                changed: true,
+            },
+            PublishedFile {
+                name: "sitemap-root.xml.gz".to_owned(),
+                url: "https://www.example.com/docs/sitemap-root.xml.gz".to_owned(),
+                entries: 1_234,
+                bytes: 98_765,
+                changed: false,
+            },
+        ],
+        sitemap_urls: vec!["https://www.example.com/docs/sitemap.xml".to_owned()],
+        listed: 1_234,
+        duplicates: 0,
+        dropped: vec!["sitemap.old.xml.gz".to_owned()],
+        extensions: ExtensionCounts::default(),
+        notices: Vec::new(),
+        problems: Vec::new(),
+    };
+    summary.set_published(&published, &robots_file(Some(&[])));
+    summary.state = Some(PathBuf::from("state/https_www.example.com_docs.db"));
+    summary.stopped_by = Some("max_pages = 1400 was reached".to_owned());
+    summary
+        .notices
+        .push("the start page looks rendered by JavaScript".to_owned());
+    summary
+}
+
+#[test]
+fn the_line_of_json_has_exactly_the_promised_keys() {
+    assert_eq!(
+        summary().json().unwrap(),
+        concat!(
+            r#"{"site":"https://www.example.com/docs/","outcome":"partial","known":1494,"listed":1234,"#,
+            r#""excluded":{"canonical-elsewhere":50,"gone":50,"noindex":150},"failed":3,"queued":7,"#,
+            r#""fetched":1400,"not_modified":100,"files":["#,
+            r#"{"name":"sitemap.xml","entries":1,"bytes":300,"changed":true},"#,
+            r#"{"name":"sitemap-root.xml.gz","entries":1234,"bytes":98765,"changed":false}],"#,
+            r#""duration_s":123.457,"bytes_in":12900000,"as":null,"ignored":[],"robots_txt":["#,
+            r#"{"url":"https://www.example.com/robots.txt","#,
+            r#""line":"Sitemap: https://www.example.com/docs/sitemap.xml","required":false,"present":false}],"#,
+            r#""orphans":2,"seeds":{"read":3,"kept":1,"own":0,"waiting":0,"#,
+            r#""troubled":1,"troubles":[{"name":"https://www.example.com/news.xml","problem":"gone","#,
+            r#""detail":"status 404","named_by":"https://www.example.com/robots.txt"}]}}"#
+        )
+    );
+}
+
+#[test]
+fn extensions_are_told_of_where_they_were_asked_for() {
+    let mut summary = summary();
+    summary.files.clear();
+    let images = KindCounts {
+        pages: 2,
+        written: 1_001,
+        pages_cut: 1,
+        pages_not_read: 3,
+        ..KindCounts::default()
+    };
+    let left_out = [(LeftOut::OtherHost, 4), (LeftOut::NoReturnLink, 12)];
+    let published = Published {
+        extensions: ExtensionCounts {
+            images: Some(images),
+            hreflang: Some(KindCounts {
+                left_out: left_out.into(),
+                ..KindCounts::default()
+            }),
+        },
+        ..Published::default()
+    };
+    summary.set_published(&published, &robots_file(None));
+    let json = summary.json().unwrap();
+    let (_, json) = json.split_once(r#""extensions":"#).unwrap();
+    let (json, _) = json.split_once(r#","duration_s""#).unwrap();
+    assert_eq!(
+        json,
+        concat!(
+            r#"{"images":{"pages":2,"written":1001,"left_out":{},"pages_cut":1,"pages_not_read":3},"#,
+            r#""hreflang":{"pages":0,"written":0,"left_out":{"no-return-link":12,"other-host":4},"#,
+            r#""pages_cut":0,"pages_not_read":0}}"#
+        )
+    );
+    let expected = "
+  1,001 images in the entries of 2 pages
+  1 page with more images than are taken
+  3 pages read before images were asked for: the next crawl takes them
+  0 language links in the entries of 0 pages
+  16 language links left out:
+    12  without a link back (no-return-link)
+     4  on another host, where the link back cannot be seen (other-host)
+";
+    let text = summary.text().join("\n");
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn a_build_counts_what_it_read() {
+    let check = |entries: u64, files: u64, expected: &str| {
+        let mut summary = summary();
+        summary.set_loaded(&Loaded {
+            entries,
+            files,
+            ..Loaded::default()
+        });
+        let text = summary.text().join("\n");
+        assert!(
+            text.contains(&format!(" known; {expected} read in ")),
+            "{text}"
+        );
+    };
+    check(0, 0, "0 entries");
+    check(1, 0, "1 entry");
+    check(0, 1, "1 file");
+    check(2, 0, "2 entries");
+    check(1, 3, "1 entry and 3 files");
+}
+
+#[test]
+fn a_build_tells_what_its_inputs_were() {
+    let mut summary = summary();
+    summary.set_loaded(&Loaded {
+        entries: 1_500,
+        left_out: 1,
+        values_left_out: 2,
+        outside: 0,
+        repeated: 3,
+        files: 0,
+        bytes: 12_345,
+        ..Loaded::default()
+    });
+    let json = summary.json().unwrap();
+    let input = concat!(
+        r#""bytes_in":12345,"input":{"entries":1500,"files":0,"repeated":3,"outside":0,"#,
+        r#""left_out":1,"values_left_out":2}"#
+    );
+    assert!(json.contains(input), "{json}");
+    let text = summary.text().join("\n");
+    for words in [
+        "1,234 listed of 1,494 URLs known; 1,500 entries read in 2 min 3 s (12.1 KiB)\n",
+        "  3 entries that repeat the URL of another, of which the better one counts\n",
+        "  1 line that cannot be used, left out\n",
+        "  2 values that cannot be used, left out\n",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    assert!(!text.contains("pages fetched"), "{text}");
+}
+
+#[test]
+fn the_text_tells_everything() {
+    let expected = "\
+https://www.example.com/docs/: published, but partial
+  1,234 listed of 1,494 URLs known; 1,400 pages fetched in 2 min 3 s (100 not modified, 12.3 MiB)
+  this start went on with the run before it
+  250 excluded:
+    150  says noindex (noindex)
+     50  names another URL as canonical (canonical-elsewhere)
+     50  answered 404 or 410 (gone)
+  3 failed:
+    2  the server answered 5xx or 429 (server-error)
+    1  could not be fetched: network error or time-out (network-error)
+  7 not reached
+  max_pages = 1400 was reached
+  2 URLs known by sitemaps, feeds or lists only: no page leads to them
+  1 sitemap not fetched again: the index says that nothing changed
+  1 sitemap, feed or list with a problem:
+    https://www.example.com/news.xml does not exist (status 404), named by https://www.example.com/robots.txt
+  2 files in sitemaps/https_www.example.com_docs: 1 written, 1 unchanged, 1 dropped
+    sitemap.xml          1 entry, written
+    sitemap-root.xml.gz  1,234 entries, unchanged
+  for robots.txt:
+    Sitemap: https://www.example.com/docs/sitemap.xml
+  state in state/https_www.example.com_docs.db
+  NOTE: the start page looks rendered by JavaScript";
+    assert_eq!(summary().text().join("\n"), expected);
+}
+
+#[test]
+fn a_failed_site_has_a_summary_too() {
+    let mut summary = Summary::new("https://example.com/");
+    summary.outcome = Outcome::of_failure(crate::exit_code::ExitCode::NotCrawled);
+    assert_eq!(
+        summary.text(),
+        ["https://example.com/: could not be crawled"]
+    );
+    assert_eq!(
+        summary.json().unwrap(),
+        concat!(
+            r#"{"site":"https://example.com/","outcome":"unreachable","known":0,"listed":0,"excluded":{},"#,
+            r#""failed":0,"queued":0,"fetched":0,"not_modified":0,"files":[],"duration_s":0.0,"bytes_in":0,"#,
+            r#""as":null,"ignored":[],"robots_txt":[],"#,
+            r#""orphans":0,"seeds":{"read":0,"kept":0,"own":0,"waiting":0,"troubled":0,"troubles":[]}}"#
+        )
+    );
+}
+
+#[test]
+fn old_sitemaps_are_spoken_of_only_where_there_are_some() {
+    fn check(has_old_set: bool, expected: &str) {
+        let mut summary = Summary::new("https://example.com/");
+        summary.outcome = Outcome::Refused;
+        summary.has_old_set = has_old_set;
+        assert_eq!(
+            summary.text(),
+            [format!("https://example.com/: {expected}")]
+        );
+    }
+    check(true, "not published, the old sitemaps stand");
+    check(false, "not published");
+}
+
+#[test]
+fn without_links_nobody_knows_what_no_page_leads_to() {
+    let mut config = Config::default();
+    config.discover.links = false;
+    let mut summary = summary();
+    summary.set_asked(&config);
+    let told = "  2 URLs known by sitemaps, feeds or lists only: links were not followed";
+    assert!(summary.text().contains(&told.to_owned()));
+}
+
+#[test]
+fn many_files_are_not_all_named_in_the_text() {
+    let mut summary = summary();
+    let file = summary.files[1].clone();
+    summary.files = vec![file; 1_020];
+    let text = summary.text();
+    assert_eq!(
+        text.iter().filter(|line| line.contains("entries")).count(),
+        20
+    );
+    assert!(text.contains(&"    and 1,000 more".to_owned()), "{text:?}");
+}
+
+#[test]
+fn what_failed_or_was_not_reached_makes_a_run_partial() {
+    fn check(reason: Reason, expected: bool) {
+        let mut summary = Summary::new("x");
+        summary.set_report(Report::from_counts(&BTreeMap::from([
+            (Reason::Listed, 10),
+            (reason, 1),
+        ])));
+        assert_eq!(summary.is_partial(), expected, "{reason:?}");
+    }
+    for reason in Reason::ALL.iter().copied() {
+        let expected = matches!(
+            reason,
+            Reason::Queued
+                | Reason::RobotsUnreachable
+                | Reason::NetworkError
+                | Reason::ServerError
+                | Reason::InternalError
+                | Reason::CutShort
+        );
+        check(reason, expected);
+    }
+}

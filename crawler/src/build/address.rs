@@ -1,0 +1,152 @@
+//! Which URL a file of a folder has, and which URLs of its pages are about files: `index.html` is served as
+//! its folder, and many hosts serve `about.html` as `/about`.
+
+use std::{ffi::OsStr, path::Path};
+
+use crate::{
+    config::HtmlSuffix,
+    page::{Canonical, PageFacts},
+    site::Site,
+    url_key::{Identity, UrlKey},
+};
+
+/// What hosts leave away at the end of a path.
+const SUFFIX: &str = ".html";
+
+/// The addresses of a site that is read from files.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Addresses<'a> {
+    pub(super) site: &'a Site,
+    pub(super) identity: &'a Identity,
+    pub(super) suffix: HtmlSuffix,
+}
+
+impl Addresses<'_> {
+    /// The URL of the file `name` in `folder`, whose URL is `folder_url`; `None` when the name cannot stand in
+    /// a URL.
+    pub(super) fn of_file(&self, folder: &Path, folder_url: &str, name: &OsStr) -> Option<UrlKey> {
+        let is_short = self.suffix == HtmlSuffix::Drop && !has_twin(folder, name);
+        let name = encoded(name);
+        let name = name
+            .strip_suffix(SUFFIX)
+            .filter(|short| is_short && !short.is_empty())
+            .unwrap_or(&name);
+        self.identity.parse(&format!("{folder_url}{name}")).ok()
+    }
+
+    /// Makes what a page says of a file be about the URL at which that is served: it is the same page.
+    pub(super) fn name_pages(&self, url: &UrlKey, facts: &mut PageFacts) {
+        if let Canonical::Other(target) = &facts.canonical
+            && let Some(served) = self.served(target)
+        {
+            facts.canonical = if served == *url {
+                Canonical::Itself
+            } else {
+                Canonical::Other(served)
+            };
+        }
+        if let Some(refresh) = &mut facts.refresh
+            && let Some(served) = self.served(&refresh.target)
+        {
+            refresh.target = served;
+        }
+        if let Some(versions) = &mut facts.alternates {
+            for version in &mut *versions {
+                if let Some(served) = self.served(&version.target) {
+                    version.target = served;
+                }
+            }
+            versions.sort_unstable();
+            versions.dedup();
+        }
+    }
+
+    /// The URL without suffix that the page at `url` names as its own, when that is believed.
+    pub(super) fn short_of<'f>(&self, url: &UrlKey, facts: &'f PageFacts) -> Option<&'f UrlKey> {
+        let Canonical::Other(target) = &facts.canonical else {
+            return None;
+        };
+        let is_asked = self.suffix == HtmlSuffix::Auto;
+        (is_asked && self.without_suffix(url).as_ref() == Some(target)).then_some(target)
+    }
+
+    /// Where the file that `key` names is served, when that is elsewhere.
+    fn served(&self, key: &UrlKey) -> Option<UrlKey> {
+        let path = key.path();
+        if !self.site.contains(key) || key.path_and_query() != path {
+            return None;
+        }
+        let (folder, name) = path.rsplit_once('/')?;
+        if is_index_name(OsStr::new(name)) {
+            return self.at(key, &format!("{folder}/"));
+        }
+        match self.suffix {
+            HtmlSuffix::Drop => self.without_suffix(key),
+            HtmlSuffix::Auto | HtmlSuffix::Keep => None,
+        }
+    }
+
+    /// The URL of a file without its suffix.
+    fn without_suffix(&self, key: &UrlKey) -> Option<UrlKey> {
+        let path = key.path();
+        let short = path.strip_suffix(SUFFIX)?;
+        let is_plain = key.path_and_query() == path && !short.ends_with('/');
+        is_plain.then(|| self.at(key, short)).flatten()
+    }
+
+    /// The URL of a path beside `key`.
+    fn at(&self, key: &UrlKey, path: &str) -> Option<UrlKey> {
+        let url = format!("{}{path}", key.origin());
+        self.identity.parse(&url).ok()
+    }
+}
+
+/// Whether a file stands beside another one, whose name is the same without the suffix: hosts answer with
+/// that one when they are asked without it.
+pub(super) fn has_twin(folder: &Path, name: &OsStr) -> bool {
+    let name = Path::new(name);
+    name.file_stem()
+        .is_some_and(|stem| folder.join(stem).is_file())
+}
+
+/// Whether a file of this name is the page of its folder.
+pub(super) fn is_index_name(name: &OsStr) -> bool {
+    name == "index.html" || name == "index.htm"
+}
+
+/// A name as a segment of a path: its bytes, all but the unreserved ones and those that mean nothing in
+/// a segment percent-encoded (RFC 3986 section 3.3).
+pub(super) fn encoded(name: &OsStr) -> String {
+    let mut text = String::with_capacity(name.len());
+    for byte in name.as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(byte) {
+            text.push(char::from(*byte));
+        } else {
+            text.push('%');
+            text.extend([byte >> 4, byte & 15].map(hexadecimal));
+        }
+    }
+    text
+}
+
+fn hexadecimal(digit: u8) -> char {
+    char::from_digit(u32::from(digit), 16).map_or('0', |digit| digit.to_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_segments_of_a_path() {
+        fn check(name: &str, expected: &str) {
+            assert_eq!(encoded(OsStr::new(name)), expected);
+        }
+        check("about.html", "about.html");
+        check("a b&c.html", "a%20b&c.html");
+        check("100%.html", "100%25.html");
+        check("a?b#c", "a%3Fb%23c");
+        check("é.html", "%C3%A9.html");
+        check("a\\b", "a%5Cb");
+    }
+}

@@ -1,0 +1,110 @@
+//! When the pages of a folder changed: what they say themselves, and what the times of their files are
+//! worth.
+
+use std::{
+    path::Path,
+    time::{Duration, SystemTime},
+};
+
+use super::walk::Walk;
+use crate::{
+    build::{BuildError, Loaded},
+    config::{PageAction, PageRule, ParseConfig},
+};
+
+/// Files that were written within this time were written by one checkout, copy or build ...
+const ONE_WRITING: Duration = Duration::from_secs(10 * 60);
+
+/// ... and when it wrote more than half of the pages, no file's time says when its page changed.
+const MOST_PERCENT: usize = 50;
+
+/// Where pages themselves say when they changed, in W3C form; asked behind the page rules of the user.
+const DATE_SELECTORS: [&str; 5] = [
+    "meta[property=\"article:modified_time\"]",
+    "meta[property=\"og:updated_time\"]",
+    "meta[itemprop=\"dateModified\"]",
+    "meta[name=\"last-modified\"]",
+    "meta[name=\"dcterms.modified\"]",
+];
+
+/// The page rules, and behind them those that read what pages say of their date.
+pub(super) fn with_dates(config: &ParseConfig) -> ParseConfig {
+    let mut config = config.clone();
+    let rules = DATE_SELECTORS.map(|selector| PageRule {
+        pages: "*".to_owned(),
+        selector: selector.to_owned(),
+        action: PageAction::Lastmod {
+            attribute: Some("content".to_owned()),
+        },
+    });
+    config.page_rules.extend(rules);
+    config
+}
+
+/// Whether the times of the files are evidence: not when most were written at once. Walks through all of them.
+pub(super) fn times_count(
+    walk: &mut Walk<'_>,
+    root: &Path,
+    loaded: &mut Loaded,
+) -> Result<bool, BuildError> {
+    let mut times = Vec::new();
+    walk.each(&mut |file| {
+        if file.is_page() {
+            times.push(seconds(file.modified));
+        }
+        Ok(())
+    })?;
+    let at_once = most_at_once(&mut times);
+    let is_plausible = at_once * 100 <= times.len() * MOST_PERCENT;
+    if !is_plausible && !times.is_empty() {
+        loaded.notices.push(format!(
+            "{}: {at_once} of {} pages were written within {} minutes, as by a checkout or a build; \
+             the times of the files are not used as lastmod",
+            root.display(),
+            times.len(),
+            ONE_WRITING.as_secs() / 60
+        ));
+    }
+    Ok(is_plausible)
+}
+
+/// Whole seconds since 1970; a file without a time has the time 0.
+fn seconds(time: Option<SystemTime>) -> u64 {
+    time.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok())
+        .map_or(0, |since| since.as_secs())
+}
+
+/// How many of these times fall into one [`ONE_WRITING`], at most.
+fn most_at_once(times: &mut [u64]) -> usize {
+    times.sort_unstable();
+    let mut most = 0;
+    let mut first = 0;
+    for (last, time) in times.iter().enumerate() {
+        while times
+            .get(first)
+            .is_some_and(|earliest| time - earliest > ONE_WRITING.as_secs())
+        {
+            first += 1;
+        }
+        most = most.max(last + 1 - first);
+    }
+    most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_one_writing_are_counted_together() {
+        fn check(times: &[u64], expected: usize) {
+            assert_eq!(most_at_once(&mut times.to_vec()), expected, "{times:?}");
+        }
+        let minutes = |number: u64| number * 60;
+        check(&[], 0);
+        check(&[5], 1);
+        check(&[5, 5, 5], 3);
+        check(&[0, minutes(10), minutes(10) + 1, minutes(21)], 2);
+        check(&[minutes(30), 0, minutes(31), minutes(32), minutes(99)], 3);
+    }
+}

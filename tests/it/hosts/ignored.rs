@@ -1,0 +1,177 @@
+//! What one's own site says and is not listened to.
+
+use super::*;
+
+/// A site that forbids, hides and misnames its pages.
+fn shy_site() -> Site {
+    Site::start(|request| match request.target.as_str() {
+        "/robots.txt" => Response::text("User-agent: *\nDisallow: /private/\nCrawl-delay: 0.001\n"),
+        "/" => Response::linking([
+            "/private/a",
+            "/hidden",
+            "/header",
+            "/expired",
+            "/none",
+            "/misnamed",
+            "/both",
+        ]),
+        "/hidden" => page("<meta name=robots content=noindex>", &["/below"]),
+        "/header" => page("", &[]).with("X-Robots-Tag", "noindex"),
+        "/expired" => page("", &[]).with("X-Robots-Tag", "unavailable_after: 2001-01-01"),
+        // nofollow is not ignored.
+        "/none" => page("<meta name=robots content=none>", &["/never"]),
+        "/misnamed" => page("<link rel=canonical href=\"/\">", &[]),
+        "/both" => page(
+            "<link rel=canonical href=\"/\"><meta name=robots content=noindex>",
+            &[],
+        ),
+        _ => page("", &[]),
+    })
+}
+
+/// Crawls the shy site; what is listed, and each thing that is ignored, told as often as it has to be.
+#[track_caller]
+fn check_ignored(ignored: &[&str], expected: &[&str]) {
+    let site = shy_site();
+    let bench = Bench::new();
+    let option = ignored.join(",");
+    let options = if ignored.is_empty() {
+        vec![]
+    } else {
+        vec!["--ignore", option.as_str()]
+    };
+    let ran = bench.crawl(&site.url("/"), &options).expect_code(0);
+    let set = listed(&bench.published(), &site.url("/"));
+    assert_eq!(set, expected, "{ignored:?}");
+    assert_adds_up(&ran.summary());
+    assert_eq!(ran.summary()["ignored"], json!(ignored));
+    for word in ["robots", "noindex", "canonical"] {
+        let times = ran
+            .stderr
+            .matches(&format!("warning: ignoring {word}: "))
+            .count();
+        assert_eq!(
+            times,
+            usize::from(ignored.contains(&word)),
+            "{}",
+            ran.stderr
+        );
+    }
+    let ran = crawl_for_people(&Bench::new(), &site.url("/"), &options).expect_code(0);
+    assert_eq!(
+        ran.stdout.matches("  NOTE: ignoring ").count(),
+        ignored.len(),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn only_what_is_named_is_ignored() {
+    let plain = ["", "below"];
+    check_ignored(&[], &plain);
+    check_ignored(&["robots"], &["", "below", "private/a"]);
+    check_ignored(
+        &["noindex"],
+        &["", "below", "expired", "header", "hidden", "none"],
+    );
+    check_ignored(&["canonical"], &["", "below", "misnamed"]);
+    check_ignored(
+        &["robots", "noindex", "canonical"],
+        &[
+            "",
+            "below",
+            "both",
+            "expired",
+            "header",
+            "hidden",
+            "misnamed",
+            "none",
+            "private/a",
+        ],
+    );
+}
+
+#[test]
+fn a_site_that_forbids_everything_is_crawled_when_that_is_ignored() {
+    let answers = [
+        Response::text("User-agent: *\nDisallow: /\n"),
+        Response::status(503),
+        Response::dropped(),
+    ];
+    for answer in answers {
+        let robots = answer.clone();
+        let site = Site::start(move |request| match request.target.as_str() {
+            "/robots.txt" => robots.clone(),
+            "/" => Response::linking(["/a"]),
+            _ => Response::linking(["/"]),
+        });
+        let bench = Bench::new();
+        let config =
+            bench.settings("max_tries = 1\nignore = [\"robots\"]\nretry_delays = [\"1ms\"]\n");
+        let ran = bench
+            .crawl(&site.url("/"), &["--config", &config])
+            .expect_code(0);
+        assert_eq!(listed(&bench.published(), &site.url("/")), ["", "a"]);
+        let is_unreadable = answer.status == 503 || answer.is_dropped;
+        assert_eq!(
+            ran.stderr.contains("cannot be read"),
+            is_unreadable,
+            "{}",
+            ran.stderr
+        );
+        let bench = Bench::new();
+        let config = bench.settings("max_tries = 1\n");
+        bench
+            .crawl(&site.url("/"), &["--config", &config])
+            .expect_code(5);
+    }
+}
+
+#[test]
+fn crawl_delay_counts_when_robots_txt_is_ignored() {
+    let site = Site::start(|request| match request.target.as_str() {
+        "/robots.txt" => Response::text("User-agent: *\nDisallow: /\nCrawl-delay: 0.2\n"),
+        _ => Response::linking(["/a", "/b"]),
+    });
+    Bench::new()
+        .crawl(&site.url("/"), &["--ignore", "robots"])
+        .expect_code(0);
+    let log = site.log();
+    for pair in log.windows(2) {
+        let ended = pair[0].ended.expect("it was answered");
+        assert!(pair[1].begun >= ended + std::time::Duration::from_millis(190));
+        assert_eq!(pair[1].in_flight, 1);
+    }
+}
+
+#[test]
+fn what_is_known_is_judged_again_when_other_things_are_ignored() {
+    let site = Site::start(|request| match request.target.as_str() {
+        "/robots.txt" => Response::text("User-agent: *\nDisallow: /private\n"),
+        "/" => Response::linking(["/a", "/b", "/private", "/c"]),
+        "/a" => page("<meta name=robots content=noindex>", &[]),
+        "/b" => page("<link rel=canonical href=\"/\">", &[]),
+        _ => page("", &[]),
+    });
+    let bench = bench_without_rate();
+    let url = site.url("/");
+    let one_by_one = ["--concurrency", "1"];
+    bench
+        .crawl(&url, &[&["--max-pages", "3"], &one_by_one[..]].concat())
+        .expect_code(3);
+    assert_eq!(listed(&bench.published(), &url), [""]);
+    site.clear_log();
+    let all = ["--ignore", "robots", "--ignore", "noindex,canonical"];
+    let ran = bench
+        .crawl(&url, &[&all, &one_by_one[..]].concat())
+        .expect_code(0);
+    assert_eq!(
+        listed(&bench.published(), &url),
+        ["", "a", "b", "c", "private"]
+    );
+    let mut asked = site.pages();
+    asked.sort();
+    assert_eq!(asked, ["/", "/c", "/private"], "known facts are enough");
+    assert_eq!(number(&ran.summary(), "known"), 5);
+}

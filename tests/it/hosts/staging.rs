@@ -1,0 +1,487 @@
+//! Staging copies, which are written as production.
+
+use super::*;
+
+/// A staging copy whose pages name production, and a production that must never be asked.
+struct Staging {
+    copy: Site,
+    production: Site,
+}
+
+impl Staging {
+    /// `answer` makes the pages of the copy, given the URL of production's directory.
+    fn start(
+        directory: &str,
+        answer: impl Fn(&Request, &str) -> Response + Send + Sync + 'static,
+    ) -> Self {
+        let production = Site::start(|_| Response::status(500));
+        let url = production.url(directory);
+        let copy = Site::start(move |request| answer(request, &url));
+        Self { copy, production }
+    }
+
+    /// Crawls the copy as `directory` of production.
+    #[track_caller]
+    fn crawl(&self, bench: &Bench, start: &str, directory: &str, options: &[&str]) -> Ran {
+        let original = self.production.url(directory);
+        let options = [&["--as", &original], options].concat();
+        let ran = bench.crawl(&self.copy.url(start), &options);
+        assert!(self.production.log().is_empty(), "production was asked");
+        ran
+    }
+}
+
+/// A copy that names production in every way there is.
+fn staging_site() -> Staging {
+    Staging::start("/", |request, production| match request.target.as_str() {
+        // A copy of production's own file.
+        "/robots.txt" => Response::text(format!(
+            "User-agent: *\nDisallow: /private/\nSitemap: {production}sitemap.xml\n"
+        )),
+        "/" => page(
+            &format!(
+                "<link rel=canonical href=\"{production}\"><link rel=alternate hreflang=fr href=\"{production}fr/\">"
+            ),
+            &[
+                "/relative",
+                &format!("{production}absolute?b=1"),
+                "/moved",
+                "/refresh",
+                "/private/x",
+                "/no",
+            ],
+        ),
+        "/relative" => page(
+            "",
+            &[
+                "/canonical-to-production",
+                "/canonical-to-copy",
+                "/canonical-elsewhere",
+                "/both",
+            ],
+        ),
+        "/canonical-to-production" => page(
+            &format!("<link rel=canonical href=\"{production}canonical-to-production\">"),
+            &[],
+        ),
+        "/canonical-to-copy" => page("<link rel=canonical href=\"/canonical-to-copy\">", &[]),
+        "/canonical-elsewhere" => page(
+            &format!("<link rel=canonical href=\"{production}relative\">"),
+            &[],
+        ),
+        // Both name the page itself: no conflict.
+        "/both" => page(
+            &format!(
+                "<link rel=canonical href=\"{production}both\"><link rel=canonical href=\"/both\">"
+            ),
+            &[],
+        ),
+        "/moved" => Response::redirect(301, &format!("{production}landed")),
+        "/refresh" => page(
+            &format!("<meta http-equiv=refresh content=\"0; url={production}refreshed\">"),
+            &[],
+        ),
+        "/no" => page("<meta name=robots content=noindex>", &[]),
+        _ => page("", &[]),
+    })
+}
+
+#[test]
+fn a_staging_crawl_lists_production() {
+    let staging = staging_site();
+    let bench = Bench::new();
+    let ran = staging.crawl(&bench, "/", "/", &[]).expect_code(0);
+    let production = staging.production.url("/");
+    assert_eq!(
+        listed(&bench.published(), &production),
+        [
+            "",
+            "absolute?b=1",
+            "both",
+            "canonical-to-copy",
+            "canonical-to-production",
+            "fr/",
+            "landed",
+            "refreshed",
+            "relative"
+        ]
+    );
+    assert_eq!(
+        index_of(&bench.published()),
+        [staging.production.url("/sitemap-root.xml.gz")]
+    );
+    let summary = ran.summary();
+    assert_adds_up(&summary);
+    let expected = [
+        ("canonical-elsewhere", 1),
+        ("noindex", 1),
+        ("redirected", 1),
+        ("refresh-redirect", 1),
+        ("robots-disallowed", 1),
+    ];
+    assert_eq!(
+        excluded(&summary),
+        BTreeMap::from(expected.map(|(code, count)| (code.to_owned(), count)))
+    );
+}
+
+#[test]
+fn a_staging_crawl_is_known_as_what_is_crawled_and_told_as_both() {
+    let staging = staging_site();
+    let bench = Bench::new();
+    let ran = staging.crawl(&bench, "/", "/", &[]).expect_code(0);
+    let (summary, production) = (ran.summary(), staging.production.url("/"));
+    // Production's robots.txt is not known.
+    assert_eq!(summary["site"], json!(staging.copy.url("/")));
+    assert_eq!(summary["as"], json!(production));
+    assert_eq!(
+        summary["robots_txt"],
+        json!([{
+            "url": staging.production.url("/robots.txt"),
+            "line": format!("Sitemap: {production}sitemap.xml"),
+            "required": false,
+            "present": null,
+        }])
+    );
+    let crawling = format!(
+        "crawling {} and everything below it, as {production}\n",
+        staging.copy.url("/")
+    );
+    assert!(ran.stderr.contains(&crawling), "{}", ran.stderr);
+    // The state is named after what is crawled, and knows it by the URLs that were asked for.
+    let name = format!("http_127.0.0.1_{}.db", staging.copy.port());
+    assert_eq!(file(&bench).file_name(), Some(name.as_ref()));
+    assert!(records(&bench).contains_key("/canonical-to-production"));
+
+    // Nothing changed: not a byte is written.
+    let before = bench.published();
+    let ran = staging.crawl(&bench, "/", "/", &[]).expect_code(0);
+    assert_eq!(ran.summary()["outcome"], json!("unchanged"));
+    assert_eq!(bench.published().differences(&before), [] as [String; 0]);
+
+    // Without a folder of its own, the set is named after production.
+    let arguments = [
+        "crawl",
+        &staging.copy.url("/"),
+        "--as",
+        &production,
+        "--rate",
+        "unlimited",
+    ];
+    arpent(&bench, arguments).expect_code(0);
+    let folder = format!("sitemaps/http_127.0.0.1_{}", staging.production.port());
+    assert_eq!(
+        Published::read(&bench.path().join(folder)).urls(),
+        bench.published().urls()
+    );
+}
+
+#[test]
+fn versions_and_images_of_a_staging_crawl_are_those_of_production() {
+    let staging = Staging::start("/app/", |request, production| {
+        let versions = format!(
+            "<link rel=alternate hreflang=en href=\"{production}en\">\
+             <link rel=alternate hreflang=fr href=\"{production}fr\">"
+        );
+        match request.target.as_str() {
+            "/robots.txt" => Response::text(""),
+            "/x/" => page("", &["en", "fr"]),
+            "/x/en" => Response::html(format!(
+                "<!doctype html><title>A</title>{versions}<img src=\"pictures/1.png\"><img src=\"{production}pictures/2.png\">\
+                 <img src=\"/outside.png\"><img src=\"https://cdn.example/3.png\">"
+            )),
+            _ => page(&versions, &[]),
+        }
+    });
+    let bench = Bench::new();
+    let options = ["--extensions", "images,hreflang", "--no-gzip"];
+    let ran = staging
+        .crawl(&bench, "/x/", "/app/", &options)
+        .expect_code(0);
+    let app = staging.production.url("/app/");
+    let set = bench.published();
+    assert_eq!(listed(&set, &app), ["", "en", "fr"]);
+    let xml = &set.files["sitemap-root.xml"].xml;
+    let count = |text: String| xml.matches(&text).count();
+    assert_eq!(
+        count(format!("hreflang=\"fr\" href=\"{app}fr\"")),
+        2,
+        "{xml}"
+    );
+    assert_eq!(
+        count(format!("hreflang=\"en\" href=\"{app}en\"")),
+        2,
+        "{xml}"
+    );
+    for image in [
+        format!("{app}pictures/1.png"),
+        format!("{app}pictures/2.png"),
+        "https://cdn.example/3.png".to_owned(),
+    ] {
+        assert_eq!(count(format!("<image:loc>{image}</image:loc>")), 1, "{xml}");
+    }
+    assert_eq!(
+        count(staging.copy.origin()),
+        0,
+        "nobody comes to know the copy: {xml}"
+    );
+    let left_out = &ran.summary()["extensions"]["images"]["left_out"];
+    assert_eq!(*left_out, json!({"not-written": 1}));
+}
+
+#[test]
+fn an_image_of_a_copy_is_one_by_either_of_its_addresses() {
+    let staging = Staging::start("/", |request, production| match request.target.as_str() {
+        "/robots.txt" => Response::text("User-agent: *\nDisallow: /private/"),
+        _ => Response::html(format!(
+            "<title>A</title><img src=\"/1.png\"><img src=\"{production}1.png\">\
+             <img src=\"{production}private/2.png\"><img src=\"/private/2.png\">"
+        )),
+    });
+    let bench = Bench::new();
+    let options = ["--extensions", "images", "--no-gzip"];
+    let ran = staging.crawl(&bench, "/", "/", &options).expect_code(0);
+    let xml = &bench.published().files["sitemap-root.xml"].xml;
+    let image = staging.production.url("/1.png");
+    assert_eq!(xml.matches(&image).count(), 1, "{xml}");
+    let images = &ran.summary()["extensions"]["images"];
+    assert_eq!(images["written"], 1);
+    assert_eq!(images["left_out"], json!({"robots-disallowed": 1}));
+}
+
+#[test]
+fn what_is_selected_on_a_copy_does_not_name_it() {
+    let staging = Staging::start("/", |request, production| match request.target.as_str() {
+        "/robots.txt" => Response::text(""),
+        _ => Response::html(format!(
+            "<title>A</title><base href=\"http://{host}/\"><meta name=own content=\"http://{host}/a.png\">\
+             <meta name=other content=\"http://{host}\"><meta name=real content=\"{production}b.png\">",
+            host = request.headers["host"],
+        )),
+    });
+    let bench = Bench::new();
+    let element = |name: &str| {
+        format!(
+            "[[namespace.element]]\nname = \"{name}\"\nselector = \"meta[name={name}]\"\nattribute = \"content\"\n"
+        )
+    };
+    let config = bench.settings(&format!(
+        "[[namespace]]\nprefix = \"n\"\nuri = \"https://example.com/ns\"\n{}{}{}",
+        element("own"),
+        element("other"),
+        element("real")
+    ));
+    let options = ["--config", &config, "--no-gzip"];
+    staging.crawl(&bench, "/", "/", &options).expect_code(0);
+    // Not shown to the schemas, which know nothing of this namespace.
+    let xml = fs::read_to_string(bench.output().join("sitemap-root.xml")).expect("a sitemap");
+    let production = staging.production.url("/");
+    assert!(
+        xml.contains(&format!(
+            "<n:own>{production}a.png</n:own><n:real>{production}b.png</n:real>"
+        )),
+        "{xml}"
+    );
+    assert!(!xml.contains(&staging.copy.origin()), "{xml}");
+}
+
+#[test]
+fn a_directory_stands_for_another_directory() {
+    let staging = Staging::start("/app/", |request, production| {
+        match request.target.as_str() {
+            "/robots.txt" => Response::text(""),
+            "/x/" => page(
+                "",
+                &[
+                    "a",
+                    &format!("{production}b/c"),
+                    "../outside",
+                    &production.replace("/app/", "/other/"),
+                ],
+            ),
+            "/x/a" => page(&format!("<link rel=canonical href=\"{production}a\">"), &[]),
+            "/x/b/c" => page("<base href=\"/x/\">", &["d"]),
+            _ => page("", &[]),
+        }
+    });
+    let bench = Bench::new();
+    staging
+        .crawl(&bench, "/x/", "/app/", &["--no-gzip"])
+        .expect_code(0);
+    let app = staging.production.url("/app/");
+    assert_eq!(listed(&bench.published(), &app), ["", "a", "b/c", "d"]);
+    assert_eq!(
+        index_of(&bench.published()),
+        [format!("{app}sitemap-root.xml")]
+    );
+    let mut asked = staging.copy.pages();
+    asked.sort();
+    assert_eq!(asked, ["/x/", "/x/a", "/x/b/c", "/x/d"]);
+
+    // The set may be served from above, in the folders of production.
+    let bench = Bench::new();
+    let root = staging.production.url("/");
+    let options = ["--public-url", root.as_str(), "--layout", "in-place"];
+    staging
+        .crawl(&bench, "/x/", "/app/", &options)
+        .expect_code(0);
+    assert_eq!(
+        index_of(&bench.published()),
+        [format!("{root}sitemap-root.xml.gz")]
+    );
+    // What does not cover production is refused, whatever it is to the copy.
+    let ran = staging.crawl(
+        &bench,
+        "/x/",
+        "/app/",
+        &["--public-url", &staging.production.url("/maps/")],
+    );
+    let stderr = ran.expect_code(2).stderr;
+    assert!(
+        stderr.contains(&format!("may not list {app}, ")),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn the_partition_is_that_of_production() {
+    let pages: Vec<String> = (0..150).map(|number| format!("/docs/{number}")).collect();
+    let staging = Staging::start("/app/", move |request, _| match request.target.as_str() {
+        "/robots.txt" => Response::text(""),
+        _ => Response::linking(&pages),
+    });
+    let bench = Bench::new();
+    let root = staging.production.url("/");
+    let options = ["--public-url", root.as_str(), "--layout", "in-place"];
+    staging.crawl(&bench, "/", "/app/", &options).expect_code(0);
+    let set = bench.published();
+    assert_eq!(
+        index_of(&set),
+        [
+            format!("{root}sitemap-root.xml.gz"),
+            format!("{root}app/docs/sitemap.xml.gz")
+        ]
+    );
+    assert_eq!(set.files["app/docs/sitemap.xml.gz"].entries.len(), 150);
+    assert!(
+        set.urls()
+            .iter()
+            .all(|url| url.starts_with(&format!("{root}app/")))
+    );
+}
+
+#[test]
+fn a_copy_may_stand_inside_what_it_stands_for() {
+    let site = Site::start(|request| match request.target.as_str() {
+        "/robots.txt" => Response::text("Sitemap: /sitemap.xml\n"),
+        "/staging/" => page(
+            "<link rel=canonical href=\"/\">",
+            &["/a", "/staging/b", "c"],
+        ),
+        target if target.starts_with("/staging/") => page("", &[]),
+        _ => Response::status(500),
+    });
+    let bench = Bench::new();
+    let ran = bench
+        .crawl(&site.url("/staging/"), &["--as", &site.url("/")])
+        .expect_code(0);
+    assert_eq!(
+        listed(&bench.published(), &site.url("/")),
+        ["", "a", "b", "c"]
+    );
+    assert!(
+        site.pages()
+            .iter()
+            .all(|target| target.starts_with("/staging/")),
+        "{:?}",
+        site.pages()
+    );
+    // One origin, one robots.txt: it was read.
+    assert_eq!(ran.summary()["robots_txt"][0]["present"], json!(true));
+    let ran = bench
+        .crawl(&site.url("/"), &["--as", &site.url("/staging/")])
+        .expect_code(2);
+    assert!(ran.stderr.starts_with("error: --as: "), "{}", ran.stderr);
+}
+
+#[test]
+fn production_is_not_asked_even_when_staging_redirects_there() {
+    let check =
+        |answer: fn(&Request, &str) -> Response, directory: &str, code: i32, reason: &str| {
+            let staging = Staging::start("/", answer);
+            let ran = staging
+                .crawl(&Bench::new(), "/", directory, &[])
+                .expect_code(code);
+            assert!(ran.stderr.contains(reason), "{}", ran.stderr);
+        };
+    check(
+        |request, production| match request.target.as_str() {
+            "/robots.txt" => Response::text(""),
+            _ => Response::redirect(301, production),
+        },
+        "/",
+        5,
+        "count as redirects to itself",
+    );
+    check(
+        |request, production| match request.target.as_str() {
+            "/robots.txt" => Response::text(""),
+            _ => Response::redirect(301, &format!("{production}elsewhere")),
+        },
+        "/app/",
+        5,
+        "where nothing is asked",
+    );
+    check(
+        |request, production| match request.target.as_str() {
+            "/robots.txt" => Response::redirect(301, &format!("{production}robots.txt")),
+            _ => Response::linking(["/"]),
+        },
+        "/",
+        5,
+        "where nothing is asked",
+    );
+    check(
+        |request, production| match request.target.as_str() {
+            "/robots.txt" => Response::redirect(301, &format!("{production}robots.txt")),
+            _ => Response::linking(["/"]),
+        },
+        "/",
+        5,
+        "robots.txt of",
+    );
+}
+
+#[test]
+fn what_a_site_is_written_as_is_part_of_what_is_known_of_it() {
+    let staging = Staging::start("/", |request, production| match request.target.as_str() {
+        "/robots.txt" => Response::text(""),
+        "/" => page("", &["/a", "/b"]),
+        target => page(
+            &format!(
+                "<link rel=canonical href=\"{production}{}\">",
+                target.trim_start_matches('/')
+            ),
+            &[],
+        ),
+    });
+    // Not as production: the canonical links lead out of the site.
+    let one_by_one = ["--max-pages", "2", "--concurrency", "1"];
+    let bench = bench_without_rate();
+    let ran = bench
+        .crawl(&staging.copy.url("/"), &one_by_one)
+        .expect_code(3);
+    assert_eq!(excluded(&ran.summary())["canonical-foreign"], 1);
+    // As production: what the pages said means something else, so they are asked again. What stands in the
+    // folder is the set of another site.
+    staging.copy.clear_log();
+    let ran = staging.crawl(&bench, "/", "/", &["--force"]).expect_code(0);
+    assert!(!ran.stderr.contains("going on with"), "{}", ran.stderr);
+    let mut asked = staging.copy.pages();
+    asked.sort();
+    assert_eq!(asked, ["/", "/a", "/b"]);
+    assert_eq!(
+        listed(&bench.published(), &staging.production.url("/")),
+        ["", "a", "b"]
+    );
+}
