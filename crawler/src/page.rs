@@ -127,6 +127,8 @@ reasons! {
     CanonicalLoop = "canonical-loop", Excluded, "its canonical URLs form a loop";
     /// Images, style sheets, scripts, fonts, archives, feeds, sitemaps, data.
     NotAPage = "not-a-page", Excluded, "not a page or a listed kind of document";
+    /// A feed that something links to: it was read for what it names, and is no known URL.
+    SeedDocument = "seed-document", Excluded, "read as a feed, not counted as a page";
     /// The decoded body is over the cap.
     TooLarge = "too-large", Excluded, "larger than the size limit";
     /// The body ended before its announced end.
@@ -143,6 +145,8 @@ reasons! {
     DuplicateSpelling = "duplicate-spelling", Excluded, "listed under another spelling of the same URL";
     /// Its URL is too long once it is percent-encoded as a sitemap must have it.
     Unwritable = "unwritable-url", Excluded, "its URL cannot be written in a sitemap";
+    /// What would be written of it breaks a rule of the protocol.
+    EntryRefused = "entry-refused", Excluded, "its entry would break a rule of the sitemap protocol";
     /// A page rule's selector matched.
     PageRule = "page-rule", Excluded, "left out by a page rule";
     /// Deeper than `max_depth`.

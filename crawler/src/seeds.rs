@@ -11,9 +11,12 @@ mod kept;
 mod list;
 mod own;
 mod read;
+mod trouble;
 
 #[cfg(test)]
 mod tests;
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -22,9 +25,16 @@ pub use self::{
         KEPT_LIFETIME, KEPT_MARGIN, KeptDocuments, MAX_KEPT_BYTES, MAX_KEPT_BYTES_IN_ALL, pack,
         unpack,
     },
-    list::{MAX_LIST_BYTES, SeedList, SeedListError},
+    list::{
+        BadLine, LineProblem, ListCheck, MAX_BAD_LINES_TOLD, MAX_LIST_BYTES, SeedList,
+        SeedListError,
+    },
     own::{MAX_OWN_FILES, OwnFiles},
     read::{Batch, IndexedDocument, MAX_UNPACKED_BYTES, Reading, read},
+    trouble::{
+        EntryTrouble, EntryTroubles, MAX_EXAMPLE_CHARACTERS, MAX_TROUBLED_RULES, RuleTally,
+        UNUSABLE,
+    },
 };
 use crate::{
     page::{RunId, Via},
@@ -146,7 +156,9 @@ problems! {
     HostClosed = "host-closed", "was not read: its host gets no further request in this run";
     /// It is something else, e.g. an HTML page.
     NotASitemap = "not-a-sitemap", "is no sitemap, feed or list";
-    /// It ends before its end.
+    /// Its answer broke off, or may have: an answer that does not say how long it is may end anywhere.
+    CutShort = "cut-short", "did not arrive as a whole; what came before was read";
+    /// It ends before its end on the server already: it arrived as a whole.
     Truncated = "truncated", "ends before its end; what came before was read";
     /// More bytes than are read.
     TooLarge = "too-large", "is larger than what is read; what came before was read";
@@ -169,6 +181,64 @@ problems! {
 }
 
 impl SeedProblem {
+    /// Whether there is nothing where it should be, as far as the site itself says.
+    pub fn is_absence(self) -> bool {
+        match self {
+            Self::Gone
+            | Self::BadStatus
+            | Self::NotASitemap
+            | Self::RobotsDisallowed
+            | Self::BadRedirect => true,
+            Self::ServerError
+            | Self::NetworkError
+            | Self::RobotsUnreachable
+            | Self::Forbidden
+            | Self::HostClosed
+            | Self::CutShort
+            | Self::Truncated
+            | Self::TooLarge
+            | Self::Damaged
+            | Self::Undecodable
+            | Self::TooDeep
+            | Self::Loop
+            | Self::TooMany
+            | Self::BadUrl
+            | Self::RelativeUrl
+            | Self::Io => false,
+        }
+    }
+
+    /// Whether its host does not answer, or not in earnest.
+    pub fn is_unanswered(self) -> bool {
+        match self {
+            Self::ServerError | Self::NetworkError | Self::RobotsUnreachable | Self::HostClosed => {
+                true
+            }
+            Self::Gone
+            | Self::BadStatus
+            | Self::NotASitemap
+            | Self::RobotsDisallowed
+            | Self::BadRedirect
+            | Self::Forbidden
+            | Self::CutShort
+            | Self::Truncated
+            | Self::TooLarge
+            | Self::Damaged
+            | Self::Undecodable
+            | Self::TooDeep
+            | Self::Loop
+            | Self::TooMany
+            | Self::BadUrl
+            | Self::RelativeUrl
+            | Self::Io => false,
+        }
+    }
+
+    /// Whether what is there is no document at all: a page that leads to it leads to a page.
+    pub fn denies_document(self) -> bool {
+        self.is_absence() && self != Self::RobotsDisallowed
+    }
+
     /// Whether it may be gone at the next run: what the document names is then missing for no good reason.
     pub fn is_passing(self) -> bool {
         match self {
@@ -176,7 +246,7 @@ impl SeedProblem {
             | Self::ServerError
             | Self::RobotsUnreachable
             | Self::HostClosed
-            | Self::Truncated
+            | Self::CutShort
             | Self::Io => true,
             Self::Gone
             | Self::BadStatus
@@ -184,6 +254,7 @@ impl SeedProblem {
             | Self::Forbidden
             | Self::BadRedirect
             | Self::NotASitemap
+            | Self::Truncated
             | Self::TooLarge
             | Self::Damaged
             | Self::Undecodable
@@ -234,6 +305,13 @@ pub struct Document {
     /// Entries that could not be used, or only after something was forgiven.
     #[serde(default)]
     pub findings: u64,
+    /// The same by rule.
+    #[serde(default, skip_serializing_if = "EntryTroubles::is_empty")]
+    pub troubles: EntryTroubles,
+    /// The first page that links to it, and the depth of that link: a URL that turns out to be no document is a
+    /// page that was found there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linked_from: Option<(String, u32)>,
 }
 
 impl Document {
@@ -253,6 +331,8 @@ impl Document {
             detail: None,
             entries: 0,
             findings: 0,
+            troubles: EntryTroubles::default(),
+            linked_from: None,
         }
     }
 
@@ -356,6 +436,8 @@ pub struct Tally {
     pub passing: u64,
     /// Of the troubled ones the first [`MAX_FAILURES_NAMED`].
     pub troubles: Vec<Document>,
+    /// What is wrong with the entries of all of them, by rule.
+    pub entries: BTreeMap<String, RuleTally>,
 }
 
 impl Tally {
@@ -371,6 +453,10 @@ impl Tally {
             .map(|document| document.name.clone())
             .collect();
         for mut document in documents {
+            for trouble in document.troubles.iter() {
+                let rule = tally.entries.entry(trouble.rule.clone()).or_default();
+                rule.add(&document.name, trouble);
+            }
             let parent = document.parent.and_then(|parent| names.get(parent));
             document.named_by = document.named_by.or_else(|| parent.cloned());
             match document.state {

@@ -428,6 +428,8 @@ impl Chain {
             | Reason::UnavailableAfter
             | Reason::CanonicalForeign
             | Reason::NotAPage
+            | Reason::SeedDocument
+            | Reason::EntryRefused
             | Reason::TooLarge
             | Reason::CutShort
             | Reason::Undecodable

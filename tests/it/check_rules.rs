@@ -263,6 +263,40 @@ fn xml_and_its_root() {
 }
 
 #[test]
+fn beginning_names_and_prefixes_that_are_read_all_the_same() {
+    let warning = "Warning: Undefined variable in /srv/map.php on line 3\n\n";
+    let noisy = Given::file("sitemap.xml", format!("{warning}{}", urlset_text(GOOD)));
+    rule("R1", "error", 3, &noisy, &good());
+    let upper_case = |name: &str| {
+        let text = urlset_text(GOOD)
+            .replace(&format!("<{name}"), &format!("<{}", name.to_uppercase()))
+            .replace(&format!("</{name}"), &format!("</{}", name.to_uppercase()));
+        Given::file("sitemap.xml", text)
+    };
+    rule("R4", "error", 2, &upper_case("urlset"), &good());
+    rule("R6", "error", 3, &upper_case("loc"), &good());
+    let attribute = "<x:x xmlns:x=\"https://x.example/\" y:z=\"1\"/>";
+    let declared = attribute.replace("y:z", "xmlns:y=\"https://y.example/\" y:z");
+    let told = check(&page(attribute));
+    assert!(told.has("R70", "error", Some(3)), "{:#?}", told.findings);
+    let told = check(&page(&declared));
+    assert!(!told.has("R70", "error", Some(3)), "{:#?}", told.findings);
+    let feed = "<rss version=\"2.0\"><channel>\n<item><link>https://h.example/a</link>\n<media:content/></item></channel></rss>";
+    let told = check(&Given::file("feed.xml", feed));
+    assert!(told.has("R70", "error", Some(3)), "{:#?}", told.findings);
+}
+
+#[test]
+fn damaged_compression_is_told_behind_all_that_can_be_read() {
+    let mut file = gzip(urlset_text(GOOD).as_bytes());
+    let last = file.len() - 1;
+    file[last] ^= 1;
+    let told = check(&Given::file("sitemap.xml.gz", file));
+    assert!(told.has("R29", "error", Some(5)), "{:#?}", told.findings);
+    assert_eq!(told.code, 1);
+}
+
+#[test]
 fn elements_of_an_entry() {
     rule("R6", "warning", 3, &page("<title>x</title>"), &page(""));
     let bare = "<loc>https://h.example/a</loc>";

@@ -276,13 +276,16 @@ fn what_a_limit_leaves_over_stays_queued() {
 #[test]
 fn every_reason_has_a_page() {
     /// Reasons that no page of a site can bring about: a robots.txt that cannot be read ends the crawl
-    /// before there is a page, a page of HTML is read to its end or its limits, a bug is a bug, and
-    /// inputs are read by another command.
-    const UNREACHABLE: [Reason; 4] = [
+    /// before there is a page, a page of HTML is read to its end or its limits, a bug is a bug, inputs are
+    /// read by another command, a feed is no page (`discovery`), and what a page brings into its entry can be
+    /// written.
+    const UNREACHABLE: [Reason; 6] = [
         Reason::RobotsUnreachable,
         Reason::Unparsable,
         Reason::InternalError,
         Reason::Given,
+        Reason::SeedDocument,
+        Reason::EntryRefused,
     ];
     let mut seen = covered(&pages("http://elsewhere.example/"));
     seen.extend(covered(&failures()));

@@ -12,7 +12,9 @@ use anyhow::Context as _;
 use crawler::{
     clock::{Clock, SystemClock},
     config::Config,
-    engine::{CrawlError, Crawled, Ending, Limit, OpenStore, Progress, Seams, Shutdown, crawl},
+    engine::{
+        CrawlError, Crawled, Ending, Limit, OpenStore, Progress, PublicUrl, Seams, Shutdown, crawl,
+    },
     holds::Holds,
     politeness::{Politeness, SharedPoliteness},
     publish::{
@@ -61,7 +63,7 @@ pub(super) fn run(
     for warning in &settings.warnings {
         output.warn(warning);
     }
-    let lists = seed_lists(&settings.seeds)?;
+    let lists = seed_lists(&settings.seeds, output)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -131,6 +133,7 @@ impl Job {
             open_store: self.open_store(Arc::clone(&misfit)),
             holds: Holds::in_file(&self.settings.state.join("retry-after")),
             lists: self.lists.clone(),
+            public_url: self.public_url(),
         };
         let (shutdown, faults) = (self.attendant.stop().shutdown.clone(), self.faults.clone());
         let work = async {
@@ -262,6 +265,13 @@ impl Job {
         })
     }
 
+    /// Where the set of the site will be served, for the engine.
+    fn public_url(&self) -> PublicUrl {
+        let settings = Arc::clone(&self.settings);
+        // A setting that does not fit the site is told of where its state is opened.
+        Box::new(move |site| settings.public_url_of(site).ok().flatten())
+    }
+
     /// Tells what ended the work on a site, and what that means for the exit code.
     fn failed(&self, error: anyhow::Error, summary: &mut Summary) -> ExitCode {
         let code = match (ExitCode::of_error(&error), self.attendant.stop().asked_by()) {
@@ -314,7 +324,7 @@ fn publish_and_count(
         site: &site,
         run,
         config: &config.publish,
-        robots: Some(&robots).filter(|_| !config.ignore.robots),
+        robots: robots.as_ref().filter(|_| !config.ignore.robots),
         partial,
         dry_run,
         now,
@@ -359,14 +369,23 @@ pub(super) fn log_level(settings: &Settings) -> LevelFilter {
     }
 }
 
-/// The URL lists, each read once to find what is wrong with it before anything else is done.
-fn seed_lists(files: &[String]) -> Result<Vec<SeedList>, SeedListError> {
+/// The URL lists, each read once to find what is wrong with it before anything else is done: lines that are
+/// left out are told.
+fn seed_lists(files: &[String], output: &Output) -> Result<Vec<SeedList>, SeedListError> {
     let open = |file: &String| {
         let list = match file.as_str() {
             "-" => SeedList::copy("standard input", io::stdin().lock())?,
             path => SeedList::open(Path::new(path))?,
         };
-        list.check()?;
+        let check = list.check()?;
+        for bad in &check.told {
+            output.warn(&format!("{bad}; the line is left out"));
+        }
+        let more = check.bad_lines - check.told.len() as u64;
+        if more > 0 {
+            let lines = human::count(more, "line");
+            output.warn(&format!("{}: {lines} more left out", list.name()));
+        }
         Ok(list)
     };
     files.iter().map(open).collect()

@@ -32,13 +32,14 @@ impl RobotsFile {
     /// As `crawled` has seen it. That of the site which a crawled one stands for is not read.
     pub(crate) fn of(crawled: &Crawled) -> Self {
         let origin = crawled.site.written().origin;
-        let is_read = origin == crawled.site.origin;
+        let is_of_site = origin == crawled.site.origin;
+        let robots = crawled.robots.as_ref().filter(|_| is_of_site);
         Self {
             origin,
-            sitemaps: is_read.then(|| {
+            sitemaps: robots.map(|robots| {
                 let robots_url =
                     UrlKey::from_normalised(&format!("{}/robots.txt", crawled.site.origin));
-                let urls = robots_url.map(|url| crawled.robots.sitemap_urls(&url.to_url()));
+                let urls = robots_url.map(|url| robots.sitemap_urls(&url.to_url()));
                 urls.unwrap_or_default()
                     .into_iter()
                     .map(String::from)

@@ -1,12 +1,17 @@
 //! What became of the sitemaps, feeds and lists that a crawl took URLs from.
 
-use crawler::seeds::Tally;
+use std::cmp::Reverse;
+
+use crawler::seeds::{RuleTally, Tally};
 use serde::Serialize;
 
 use crate::human;
 
 /// Sitemaps, feeds and lists with a problem that are named in the text.
 const MAX_SEEDS_SHOWN: usize = 10;
+
+/// Rules that their entries break which are named in the text; the JSON names all.
+const MAX_RULES_SHOWN: usize = 10;
 
 /// Their part of the line of JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -23,6 +28,17 @@ pub(super) struct SeedLine {
     troubled: u64,
     /// The first of these.
     troubles: Vec<SeedTrouble>,
+    /// What is wrong with their entries, by rule, the most frequent first.
+    entries: Vec<EntryLine>,
+}
+
+/// One rule that entries of sitemaps, feeds and lists break.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct EntryLine {
+    /// Number of the rule (`R13`), or the code of what is no rule of the protocol.
+    rule: String,
+    #[serde(flatten)]
+    tally: RuleTally,
 }
 
 /// One of them that something is wrong with.
@@ -46,6 +62,15 @@ impl From<&Tally> for SeedLine {
                 named_by: document.named_by.clone(),
             })
         });
+        let mut entries: Vec<EntryLine> = tally
+            .entries
+            .iter()
+            .map(|(rule, tally)| EntryLine {
+                rule: rule.clone(),
+                tally: tally.clone(),
+            })
+            .collect();
+        entries.sort_by_key(|line| Reverse(line.tally.count));
         Self {
             read: tally.read,
             kept: tally.kept,
@@ -53,6 +78,7 @@ impl From<&Tally> for SeedLine {
             waiting: tally.waiting,
             troubled: tally.troubled,
             troubles: troubles.collect(),
+            entries,
         }
     }
 }
@@ -78,6 +104,7 @@ impl SeedLine {
                 human::number(self.waiting)
             ));
         }
+        self.add_entries_to(lines);
         if self.troubled == 0 {
             return;
         }
@@ -99,6 +126,38 @@ impl SeedLine {
         let more = self.troubled.saturating_sub((lines.len() - before) as u64);
         if more > 0 {
             lines.push(format!("    and {} more", human::number(more)));
+        }
+    }
+
+    /// What is wrong with the entries of sitemaps, feeds and lists: a line for each rule, with an example.
+    fn add_entries_to(&self, lines: &mut Vec<String>) {
+        let rules = &self.entries;
+        let total: u64 = rules.iter().map(|line| line.tally.count).sum();
+        if total == 0 {
+            return;
+        }
+        lines.push(format!(
+            "  {} wrong in entries of sitemaps, feeds and lists, which were used as far as they can be:",
+            match total {
+                1 => "1 thing".to_owned(),
+                many => format!("{} things", human::number(many)),
+            }
+        ));
+        for EntryLine { rule, tally } in rules.iter().take(MAX_RULES_SHOWN) {
+            let files = match tally.documents {
+                1 => String::new(),
+                many => format!(" in {} files", human::number(many)),
+            };
+            lines.push(format!(
+                "    {} {rule}{files}, e.g. {}, {}",
+                human::number(tally.count),
+                tally.document,
+                tally.example
+            ));
+        }
+        let more = rules.len().saturating_sub(MAX_RULES_SHOWN) as u64;
+        if more > 0 {
+            lines.push(format!("    and {} more", human::count(more, "rule")));
         }
     }
 }

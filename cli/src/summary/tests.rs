@@ -3,7 +3,7 @@
 use crawler::{
     export::{ExtensionCounts, KindCounts, LeftOut},
     publish::PublishedFile,
-    seeds::{Document, DocumentKind, SeedProblem, Tally},
+    seeds::{Document, DocumentKind, RuleTally, SeedProblem, Tally},
 };
 
 use super::{robots::tests::robots_file, *};
@@ -90,9 +90,41 @@ fn the_line_of_json_has_exactly_the_promised_keys() {
             r#""line":"Sitemap: https://www.example.com/docs/sitemap.xml","required":false,"present":false}],"#,
             r#""orphans":2,"seeds":{"read":3,"kept":1,"own":0,"waiting":0,"#,
             r#""troubled":1,"troubles":[{"name":"https://www.example.com/news.xml","problem":"gone","#,
-            r#""detail":"status 404","named_by":"https://www.example.com/robots.txt"}]}}"#
+            r#""detail":"status 404","named_by":"https://www.example.com/robots.txt"}],"#,
+            r#""entries":[]}}"#
         )
     );
+}
+
+#[test]
+fn what_is_wrong_with_entries_has_a_line_for_each_rule() {
+    let mut summary = summary();
+    let mut report = Report::default();
+    for number in 0..12 {
+        let tally = RuleTally {
+            count: 1_000 + number,
+            documents: 1 + number,
+            document: "https://www.example.com/a.xml".to_owned(),
+            example: format!("line 2, byte 7: no date (R{number})"),
+        };
+        report.seeds.entries.insert(format!("R{number}"), tally);
+    }
+    summary.set_report(report);
+    let text = summary.text();
+    let place = text
+        .iter()
+        .position(|line| line.contains("wrong in entries"))
+        .unwrap();
+    let told = &text[place..place + 12];
+    assert_eq!(
+        told[0],
+        "  12,066 things wrong in entries of sitemaps, feeds and lists, which were used as far as they can be:"
+    );
+    assert_eq!(
+        told[1],
+        "    1,011 R11 in 12 files, e.g. https://www.example.com/a.xml, line 2, byte 7: no date (R11)"
+    );
+    assert_eq!(told[11], "    and 2 more rules");
 }
 
 #[test]
@@ -238,7 +270,7 @@ fn a_failed_site_has_a_summary_too() {
             r#"{"site":"https://example.com/","outcome":"unreachable","known":0,"listed":0,"excluded":{},"#,
             r#""failed":0,"queued":0,"fetched":0,"not_modified":0,"files":[],"duration_s":0.0,"bytes_in":0,"#,
             r#""as":null,"ignored":[],"robots_txt":[],"#,
-            r#""orphans":0,"seeds":{"read":0,"kept":0,"own":0,"waiting":0,"troubled":0,"troubles":[]}}"#
+            r#""orphans":0,"seeds":{"read":0,"kept":0,"own":0,"waiting":0,"troubled":0,"troubles":[],"entries":[]}}"#
         )
     );
 }

@@ -3,6 +3,7 @@
 
 use std::{
     collections::HashMap,
+    convert::Infallible,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
@@ -319,18 +320,31 @@ impl Door {
     /// Redirects are followed to any host, five at most; the rules apply to `origin`
     /// (RFC 9309 section 2.3.1.2).
     pub(super) async fn robots(&self, origin: &Origin, stop: &CancellationToken) -> Robots {
-        self.robots_seen(origin, stop, &mut |_| {}).await
+        let admit_all = |_: &HostKey| Ok::<(), Infallible>(());
+        match self
+            .robots_seen(origin, stop, &admit_all, &mut |_| {})
+            .await
+        {
+            Ok(robots) => robots,
+            Err(never) => match never {},
+        }
     }
 
-    /// The same; `see` gets the file, when there is one that is to be obeyed.
-    pub(super) async fn robots_seen(
+    /// The same; `admit` says which hosts redirects may lead to, and `see` gets the file, when there is one
+    /// that is to be obeyed.
+    ///
+    /// # Errors
+    /// What `admit` says; the host is then not contacted.
+    pub(super) async fn robots_seen<E>(
         &self,
         origin: &Origin,
         stop: &CancellationToken,
+        admit: &(dyn Fn(&HostKey) -> Result<(), E> + Sync),
         see: &mut (dyn FnMut(&[u8]) + Send),
-    ) -> Robots {
+    ) -> Result<Robots, E> {
         let Ok(mut url) = UrlKey::from_normalised(&format!("{origin}/robots.txt")) else {
-            return Robots::Unreachable(format!("{origin} has no robots.txt URL"));
+            let why = format!("{origin} has no robots.txt URL");
+            return Ok(Robots::Unreachable(why));
         };
         let mut hops = 0;
         // Where a site stands for another, pages are one; robots.txt is that of an origin.
@@ -345,20 +359,21 @@ impl Door {
                 ..
             } = match self.ask(&url, stop, RobotsSink::new).await {
                 Ok(answered) => answered,
-                Err(refused) => return Robots::Refused(refused),
+                Err(refused) => return Ok(Robots::Refused(refused)),
             };
             let fetched = match result {
                 Ok(fetched) => fetched,
                 Err(error) if error.kind() == FetchErrorKind::Forbidden => {
-                    return Robots::Forbidden(error.to_string());
+                    return Ok(Robots::Forbidden(error.to_string()));
                 }
-                Err(error) => return Robots::Unreachable(format!("{url}: {error}")),
+                Err(error) => return Ok(Robots::Unreachable(format!("{url}: {error}"))),
             };
             let status = fetched.head.status;
             if (300..400).contains(&status)
                 && hops < robots::MAX_REDIRECTS
                 && let Some(target) = location(&identity, &url, &fetched.head)
             {
+                admit(&target.host())?;
                 hops += 1;
                 url = target;
                 continue;
@@ -370,12 +385,13 @@ impl Door {
                 }
                 robots::RobotsAnswer::AllowAll => break Rules::allow_all(),
                 robots::RobotsAnswer::Unreachable => {
-                    return Robots::Unreachable(format!("{url} {}", robots_trouble(&fetched)));
+                    let why = format!("{url} {}", robots_trouble(&fetched));
+                    return Ok(Robots::Unreachable(why));
                 }
             }
         };
         self.clocks().set_crawl_delay(origin, rules.crawl_delay());
-        Robots::Rules(rules)
+        Ok(Robots::Rules(rules))
     }
 }
 
@@ -416,6 +432,10 @@ struct Timed<'a> {
 }
 
 impl BodySink for Timed<'_> {
+    fn accepted_types(&self) -> &'static str {
+        self.sink.accepted_types()
+    }
+
     fn head(&mut self, head: &ResponseHead) -> BodyWish {
         self.head_at = Some(Instant::now());
         self.sink.head(head)

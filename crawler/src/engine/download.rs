@@ -30,7 +30,7 @@ use super::{
 use crate::{
     clock::Clock,
     config::Config,
-    fetch::{BodySink, BodyWish, Fetch, FetchErrorKind, Headers, ResponseHead},
+    fetch::{BodySink, BodyWish, Fetch, FetchErrorKind, Fetched, Headers, ResponseHead},
     holds::Holds,
     page::{BodyEnd, PageFacts},
     parse::{PageParser, PageReader},
@@ -43,6 +43,10 @@ use crate::{
 /// The most bytes of one document that are read, over the wire and after its content coding: what the
 /// [sitemap protocol](https://www.sitemaps.org/protocol.html#index) allows a file to have.
 pub const MAX_DOCUMENT_BYTES: u64 = 52_428_800;
+
+/// The types of sitemaps, indexes, feeds and lists, plain or gzipped: a server that can answer a URL in several
+/// forms must not choose its page.
+const DOCUMENT_TYPES: &str = "application/xml,text/xml,application/atom+xml,application/rss+xml,application/gzip,text/plain;q=0.9,*/*;q=0.1";
 
 /// Bytes up to which a document stays in memory.
 const MAX_BYTES_IN_MEMORY: usize = 256 * 1024;
@@ -99,7 +103,7 @@ pub struct Downloader {
     hosts: Option<Arc<Mutex<Hosts>>>,
 }
 
-/// Hosts that documents are fetched from.
+/// Hosts that documents, and the robots.txt of their hosts, are fetched from.
 struct Hosts {
     contacted: HashSet<HostKey>,
     most: usize,
@@ -116,18 +120,28 @@ struct Known {
 
 /// Why a robots.txt cannot be read.
 #[derive(Debug, Clone)]
-struct Unreachable {
-    why: Arc<str>,
-    is_forbidden: bool,
+enum Unreachable {
+    /// It does not answer, or not with a file.
+    Trouble(Arc<str>),
+    /// It must not be asked for.
+    Forbidden(Arc<str>),
+    /// It redirects to a host that is one too many.
+    TooManyHosts { host: HostKey, most: usize },
 }
 
 impl Unreachable {
     fn of(self, origin: &Origin) -> DownloadError {
-        let (origin, why) = (origin.clone(), self.why.to_string());
-        if self.is_forbidden {
-            DownloadError::Forbidden { origin, why }
-        } else {
-            DownloadError::RobotsUnreachable { origin, why }
+        let origin = origin.clone();
+        match self {
+            Self::Trouble(why) => DownloadError::RobotsUnreachable {
+                origin,
+                why: why.to_string(),
+            },
+            Self::Forbidden(why) => DownloadError::Forbidden {
+                origin,
+                why: why.to_string(),
+            },
+            Self::TooManyHosts { host, most } => DownloadError::TooManyHosts { host, most },
         }
     }
 }
@@ -157,6 +171,28 @@ pub struct Document {
 }
 
 impl Document {
+    /// A document that was asked for as a page, whose bytes on the wire are counted already.
+    pub(super) fn of_page(url: &UrlKey, fetched: &Fetched, spool: Spool) -> Self {
+        Self::new(url.clone(), 0, fetched.clone(), 0, spool)
+    }
+
+    fn new(url: UrlKey, redirects: usize, fetched: Fetched, wire_bytes: u64, spool: Spool) -> Self {
+        let headers = fetched.head.headers;
+        let last_modified = headers.text("last-modified").and_then(signal::http_date);
+        Self {
+            url,
+            redirects,
+            status: fetched.head.status,
+            last_modified,
+            headers,
+            end: fetched.end,
+            wire_bytes,
+            body_bytes: spool.bytes,
+            sha256: hex(spool.hash),
+            body: spool.body,
+        }
+    }
+
     /// The body, from its beginning; to be read as often as one likes. Reading it may block.
     ///
     /// # Errors
@@ -350,7 +386,8 @@ impl Downloader {
             return known.rules.map_err(|unreachable| unreachable.of(origin));
         }
         let host = HostKey::new(&origin.host);
-        self.admit(&host)?;
+        self.admit(&host)
+            .map_err(|unreachable| unreachable.of(origin))?;
         let is_new = !self.known().keys().any(|known| known.host == origin.host);
         if is_new {
             // Trouble of an earlier run is forgotten, that of this one is not.
@@ -360,17 +397,22 @@ impl Downloader {
         let mut see = |body: &[u8]| everybody = Rules::parse(body, EVERYBODY);
         let asked = self
             .door
-            .robots_seen(origin, &shutdown.stop, &mut see)
+            .robots_seen(origin, &shutdown.stop, &|hop| self.admit(hop), &mut see)
             .await;
         match asked {
-            Robots::Rules(rules) => {
+            Ok(Robots::Rules(rules)) => {
                 let rules = Arc::new(rules);
                 self.remember(origin, Ok(Arc::clone(&rules)), Some(Arc::new(everybody)));
                 Ok(rules)
             }
-            Robots::Unreachable(why) => Err(self.give_up(origin, &why, false)),
-            Robots::Forbidden(why) => Err(self.give_up(origin, &why, true)),
-            Robots::Refused(refused) => Err(refused_at(host, refused)),
+            Ok(Robots::Unreachable(why)) => {
+                Err(self.give_up(origin, Unreachable::Trouble(why.into())))
+            }
+            Ok(Robots::Forbidden(why)) => {
+                Err(self.give_up(origin, Unreachable::Forbidden(why.into())))
+            }
+            Ok(Robots::Refused(refused)) => Err(refused_at(host, refused)),
+            Err(unreachable) => Err(self.give_up(origin, unreachable)),
         }
     }
 
@@ -459,22 +501,8 @@ impl Downloader {
                 if let Some(error) = receiver.failure {
                     return Err(DownloadError::Spool(error));
                 }
-                return Ok(Document {
-                    url,
-                    redirects: passed.len(),
-                    status,
-                    last_modified: fetched
-                        .head
-                        .headers
-                        .text("last-modified")
-                        .and_then(signal::http_date),
-                    headers: fetched.head.headers,
-                    end: fetched.end,
-                    wire_bytes,
-                    body_bytes: receiver.bytes,
-                    sha256: hex(receiver.hash),
-                    body: receiver.body,
-                });
+                let redirects = passed.len();
+                return Ok(Document::new(url, redirects, fetched, wire_bytes, receiver));
             }
             let problem = match location(&self.door.identity, &url, &fetched.head) {
                 None => format!("answered {status} without a usable Location"),
@@ -497,8 +525,8 @@ impl Downloader {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes `host` one of those that are contacted.
-    fn admit(&self, host: &HostKey) -> Result<(), DownloadError> {
+    /// Makes `host` one of those that are contacted, to which a redirect of a robots.txt may lead, too.
+    fn admit(&self, host: &HostKey) -> Result<(), Unreachable> {
         let Some(hosts) = &self.hosts else {
             return Ok(());
         };
@@ -509,17 +537,13 @@ impl Downloader {
             contacted.insert(host.clone());
             return Ok(());
         }
-        Err(DownloadError::TooManyHosts {
+        Err(Unreachable::TooManyHosts {
             host: host.clone(),
             most: *most,
         })
     }
 
-    fn give_up(&self, origin: &Origin, why: &str, is_forbidden: bool) -> DownloadError {
-        let unreachable = Unreachable {
-            why: why.into(),
-            is_forbidden,
-        };
+    fn give_up(&self, origin: &Origin, unreachable: Unreachable) -> DownloadError {
         self.remember(origin, Err(unreachable.clone()), None);
         unreachable.of(origin)
     }
@@ -568,7 +592,7 @@ fn refused_at(host: HostKey, refused: Refused) -> DownloadError {
 
 /// Takes the body of an answer. The pieces go to the cache of the system, which is as quick as memory,
 /// so they are written where they arrive.
-struct Spool {
+pub(super) struct Spool {
     body: SpooledTempFile,
     hash: Sha256,
     bytes: u64,
@@ -576,7 +600,7 @@ struct Spool {
 }
 
 impl Spool {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             body: SpooledTempFile::new(MAX_BYTES_IN_MEMORY),
             hash: Sha256::new(),
@@ -587,6 +611,10 @@ impl Spool {
 }
 
 impl BodySink for Spool {
+    fn accepted_types(&self) -> &'static str {
+        DOCUMENT_TYPES
+    }
+
     fn head(&mut self, head: &ResponseHead) -> BodyWish {
         if head.status == 200 {
             BodyWish::Read

@@ -119,6 +119,10 @@ impl Judge {
     /// [`Reason::Queued`] when it has to be fetched, or fetched again because nobody asked for what is now wanted of
     /// it.
     pub(super) fn again(&self, url: &UrlKey, record: &PageRecord) -> Reason {
+        if record.reason == Reason::SeedDocument {
+            // What it names was read, and is judged for itself.
+            return record.reason;
+        }
         let before = self
             .before_fetch(url, record.depth)
             .unwrap_or(Reason::ExcludedByRule);

@@ -54,6 +54,10 @@ const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 /// Opens the store of a site, once the start URL has told which site it is.
 pub type OpenStore = Box<dyn FnOnce(&Site) -> Result<Box<dyn Store>, StoreError> + Send>;
 
+/// Says where the set of a site will be served, once it is known which site it is: the URL of a directory, or
+/// `None` when nobody said. Our own index is then missing there without a fault before its first upload.
+pub type PublicUrl = Box<dyn FnOnce(&Site) -> Option<String> + Send>;
+
 /// Everything the engine touches besides its settings.
 pub struct Seams {
     /// The door to the network.
@@ -70,6 +74,8 @@ pub struct Seams {
     pub holds: Holds,
     /// URL lists of the user.
     pub lists: Vec<SeedList>,
+    /// Where the set of the site will be served.
+    pub public_url: PublicUrl,
 }
 
 impl std::fmt::Debug for Seams {
@@ -191,8 +197,8 @@ pub struct Crawled {
     pub links_out_of_scope: u64,
     /// Which limit was reached, with [`Ending::LimitReached`].
     pub limit: Option<Limit>,
-    /// What robots.txt of the site says now.
-    pub robots: robots::Rules,
+    /// What robots.txt of the site says now; `None` when it could not be read, and that is ignored.
+    pub robots: Option<robots::Rules>,
     /// Things the user should still know when the run is over, each a sentence.
     pub notices: Vec<String>,
 }
@@ -260,6 +266,7 @@ pub async fn crawl(
         open_store,
         holds,
         lists,
+        public_url,
     } = seams;
     let reader =
         PageReader::new(&config.parse).map_err(|error| CrawlError::Settings(error.to_string()))?;
@@ -288,6 +295,7 @@ pub async fn crawl(
         progress,
         open_store,
         lists,
+        public_url,
     };
     let crawled = crawl_through(config, start, &door, seams, shutdown).await;
     door.settle().await;
@@ -300,6 +308,7 @@ struct RunSeams {
     progress: watch::Sender<Progress>,
     open_store: OpenStore,
     lists: Vec<SeedList>,
+    public_url: PublicUrl,
 }
 
 /// The crawl itself, through a door that knows what earlier starts were asked to wait for.
@@ -315,6 +324,7 @@ async fn crawl_through(
         progress,
         open_store,
         lists,
+        public_url,
     } = seams;
     let clock = Arc::clone(&door.clock);
     for host in [Some(start.host()), www_twin(start)].into_iter().flatten() {
@@ -326,6 +336,7 @@ async fn crawl_through(
         site,
         hops,
         robots,
+        is_robots_read,
         bytes_in,
         notices,
     } = find_site(config, start, door, &reader, &progress, deadline, shutdown).await?;
@@ -355,6 +366,7 @@ async fn crawl_through(
             .with_source(error)
     })??;
     let moved = site.moved_from(start);
+    let public_url = public_url(&site);
     let mut run = Run::new(Setup {
         config,
         site,
@@ -367,7 +379,9 @@ async fn crawl_through(
         progress,
         store,
         number: open_run.number,
+        is_robots_read,
         resumed: open_run.resumed,
+        public_url,
         deadline,
     });
     if let Some(moved) = moved {

@@ -1,7 +1,10 @@
 //! From the URL that was typed to the site that is crawled: robots.txt first, then the start URL and
 //! its redirects, each hop under the rules of its own origin and under its host's clocks.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +37,8 @@ pub(super) struct Started {
     pub(super) hops: Vec<Hop>,
     /// The rules of the site's origin.
     pub(super) robots: Rules,
+    /// Whether that is what its robots.txt says; otherwise it cannot be read, and that is ignored.
+    pub(super) is_robots_read: bool,
     /// Bytes that came over the wire.
     pub(super) bytes_in: u64,
     /// What the user should know, each a sentence.
@@ -52,6 +57,7 @@ pub(super) async fn start(
     let mut notices = Vec::new();
     let mut targets: Vec<UrlKey> = Vec::new();
     let mut rules: HashMap<Origin, Rules> = HashMap::new();
+    let mut unread: HashSet<Origin> = HashSet::new();
     let mut hops: Vec<Hop> = Vec::new();
     let mut bytes_in = 0;
     let mut url = typed.clone();
@@ -63,6 +69,7 @@ pub(super) async fn start(
             let robots = match read_robots(door, &origin, stop).await {
                 Err(CrawlError::Robots { message, .. }) if config.ignore.robots => {
                     notices.push(format!("{message}; that is ignored"));
+                    unread.insert(origin.clone());
                     Rules::allow_all()
                 }
                 read => read?,
@@ -130,10 +137,12 @@ pub(super) async fn start(
     let site = site::settle(typed, &targets, width).map_err(|error| problem(error.to_string()))?;
     let site = stand_in(site, config)?;
     let robots = rules.remove(&site.origin).unwrap_or_else(Rules::allow_all);
+    let is_robots_read = !unread.contains(&site.origin);
     Ok(Started {
         site,
         hops,
         robots,
+        is_robots_read,
         bytes_in,
         notices,
     })

@@ -132,7 +132,7 @@ impl Export {
 /// that is decided again each time, and must not depend on what was decided before.
 fn before_spelling(reason: Reason) -> Reason {
     match reason {
-        Reason::DuplicateSpelling | Reason::Unwritable => Reason::Listed,
+        Reason::DuplicateSpelling | Reason::Unwritable | Reason::EntryRefused => Reason::Listed,
         reason => reason,
     }
 }

@@ -29,9 +29,6 @@ use crate::{
     url_key::Origin,
 };
 
-/// HTML first; anything else is answered too, its type decides what becomes of it.
-const ACCEPTED_TYPES: &str = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1";
-
 /// What [`super::decode`] can undo.
 const ACCEPTED_CODINGS: &str = "gzip, br, zstd, deflate";
 
@@ -180,7 +177,8 @@ impl HttpFetch {
                     self.total_timeout,
                 )
             })??;
-        let mut response = self.send(request, &url, target, attempt, deadline).await?;
+        let message = self.message(request, &url, sink.accepted_types());
+        let mut response = self.send(message, target, attempt, deadline).await?;
         let head = read_head(&response, target)?;
         let version = response.version();
         let (end, wire_bytes) = self
@@ -201,16 +199,13 @@ impl HttpFetch {
     /// have seen it, so another try has to wait for its turn like any other.
     async fn send(
         &self,
-        request: &Request,
-        url: &Url,
+        message: reqwest::Request,
         target: Target<'_>,
         attempt: Attempt,
         deadline: Instant,
     ) -> Result<Response, FetchError> {
         let attempt = Arc::new(attempt);
-        let outcome = self
-            .send_once(self.message(request, url), &attempt, deadline)
-            .await;
+        let outcome = self.send_once(message, &attempt, deadline).await;
         outcome.map_err(|failure| match failure {
             Failure::Total => fault::timed_out(
                 &format!("no answer from {}", target.url),
@@ -255,10 +250,15 @@ impl HttpFetch {
         }
     }
 
-    fn message(&self, request: &Request, url: &Url) -> reqwest::Request {
+    fn message(
+        &self,
+        request: &Request,
+        url: &Url,
+        accepted_types: &'static str,
+    ) -> reqwest::Request {
         let mut message = reqwest::Request::new(reqwest::Method::GET, url.clone());
         let headers = message.headers_mut();
-        headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED_TYPES));
+        headers.insert(ACCEPT, HeaderValue::from_static(accepted_types));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED_CODINGS));
         if self.private_origins.contains(&request.url.origin()) {
             for name in self.private_headers.keys() {

@@ -45,8 +45,16 @@ pub struct Request {
     pub max_body_bytes: u64,
 }
 
+/// The types that are asked for when nothing else is said: HTML first; anything else is answered too, its type
+/// decides what becomes of it.
+pub const PAGE_TYPES: &str = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1";
+
 /// Receives an answer while it arrives.
 pub trait BodySink {
+    /// The value of `Accept` (RFC 9110 section 12.5.1) that fits what can be received; [`PAGE_TYPES`] by default.
+    fn accepted_types(&self) -> &'static str {
+        PAGE_TYPES
+    }
     /// The head has arrived. Says whether the body is wanted.
     fn head(&mut self, head: &ResponseHead) -> BodyWish;
     /// The next decoded piece of the body, never empty. Says whether more is wanted.

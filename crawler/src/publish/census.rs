@@ -4,12 +4,17 @@
 use std::ops::ControlFlow;
 
 use sitemap_core::{
-    UrlEntry,
+    Loc, UrlEntry,
     extension::{MAX_NEWS_PER_FILE, Namespaces},
     partition::{Counter, Layout as PartLayout, Part, PartitionError, Placement, Plan, Thresholds},
 };
 
-use super::{PublishError, PublishRequest, manifest::Manifest, recent::Recent};
+use super::{
+    PublishError, PublishRequest,
+    manifest::Manifest,
+    recent::Recent,
+    trial::{Refused, Trial},
+};
 use crate::{
     config::{Layout, PublishConfig},
     export::{Export, ExtensionCounts, Sameness},
@@ -33,6 +38,9 @@ pub(super) struct Census {
     pub(super) news: Vec<String>,
     /// The pages that changed last, when there is to be a feed.
     pub(super) recent: Recent,
+    /// Entries that cannot be written, which are counted here all the same: the scan has to be repeated without
+    /// them.
+    pub(super) refused: Vec<Refused>,
     /// What the user should know, each a sentence.
     pub(super) notices: Vec<String>,
 }
@@ -56,14 +64,29 @@ impl Census {
         let mut news = Vec::new();
         let mut articles = 0;
         let mut extensions = ExtensionCounts::default();
+        let site = request.site.written().url();
+        let place = Loc::parse(&site)
+            .map_err(|error| PublishError::Settings(format!("the directory {site}: {error}")))?;
+        let mut trial = Trial::new(place);
         export.visit::<PublishError>(store, None, &mut |listed| {
             let entry = &listed.entry;
-            counter
-                .push(listed.written.path_and_query(), entry.written_len())
-                .map_err(|error| PublishError::Check {
-                    name: "the partition".to_owned(),
-                    problem: error.to_string(),
-                })?;
+            match counter.push(listed.written.path_and_query(), entry.written_len()) {
+                Ok(()) => {}
+                Err(error @ (PartitionError::Key { .. } | PartitionError::KeyTooLong { .. })) => {
+                    trial.refuse(listed.key, format!("{}: {error} (R58)", entry.loc));
+                    return Ok(ControlFlow::Continue(()));
+                }
+                Err(error) => {
+                    return Err(PublishError::Check {
+                        name: "the partition".to_owned(),
+                        problem: error.to_string(),
+                    });
+                }
+            }
+            trial.add(listed.key, entry)?;
+            if let Some(entry) = listed.news_entry() {
+                trial.add(listed.key, &entry)?;
+            }
             declare(&mut namespaces, entry)?;
             sameness.add(entry);
             if listed.news.is_some() {
@@ -86,6 +109,7 @@ impl Census {
             namespaces,
             news,
             recent,
+            refused: trial.finish()?,
             notices,
             plan,
         })

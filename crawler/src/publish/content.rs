@@ -3,7 +3,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader, BufWriter, Write},
+    io::{self, BufRead, BufReader, BufWriter, Write},
     ops::ControlFlow,
 };
 
@@ -13,7 +13,7 @@ use sitemap_core::{
     IndexEntry, LastMod, Limits, Loc, UrlEntry,
     extension::{Extension, Namespaces},
     partition::KeyRange,
-    read,
+    read::{self, CheckError, Item, Position, ReadError, Reader},
     write::{
         AtomWriter, FeedInfo, FileSummary, GzipWriter, IndexWriter, Push, RssWriter,
         SchemaLocation, TextWriter, UrlSetOptions, UrlSetWriter, WriteError,
@@ -461,8 +461,19 @@ impl Builder<'_> {
         expectation.entries = Some(summary.entries);
         expectation.own_namespaces = self.census.namespaces.own();
         let file = File::open(&temporary.path).map_err(failed("read", &temporary.path))?;
-        let found = read::check(BufReader::new(file), &expectation)
-            .map_err(|error| problem(error.to_string()))?;
+        let found = read::check(BufReader::new(file), &expectation).map_err(|error| {
+            let place = match &error {
+                CheckError::Finding(finding) => File::open(&temporary.path)
+                    .ok()
+                    .and_then(|file| entry_at(BufReader::new(file), finding.position)),
+                // The others name the URL, or are about the file as a whole.
+                _ => None,
+            };
+            problem(match place {
+                Some(place) => format!("{error}, {place}"),
+                None => error.to_string(),
+            })
+        })?;
         if found == *summary {
             Ok(())
         } else {
@@ -483,6 +494,30 @@ fn write_failed(planned: &PlannedFile, error: WriteError) -> PublishError {
             problem: error.to_string(),
         },
     }
+}
+
+/// Which entry stands at this place of a file: that of a URL, or one behind it when its own cannot be read.
+pub(super) fn entry_at(file: impl BufRead, position: Position) -> Option<String> {
+    let mut reader = Reader::new(file, Limits::PROTOCOL);
+    let mut before = None;
+    while let Some(item) = reader.next() {
+        match item {
+            Ok(Item::Url(UrlEntry { loc, .. }) | Item::Sitemap(IndexEntry { loc, .. })) => {
+                if reader.entry_position() > position {
+                    break;
+                }
+                before = Some(format!("in the entry of {loc}"));
+            }
+            Err(error) => {
+                let is_it =
+                    matches!(&error, ReadError::Entry(finding) if finding.position >= position);
+                if is_it || error.is_fatal() {
+                    return before.map(|place| place.replacen("in", "behind", 1));
+                }
+            }
+        }
+    }
+    before
 }
 
 fn over_limit(planned: &PlannedFile) -> PublishError {

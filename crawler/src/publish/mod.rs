@@ -2,7 +2,7 @@
 //! touches the network.
 //!
 //! ```text
-//! export: last judgement -> one counting scan -> plan (scope tree, previous layout)
+//! export: last judgement -> one counting scan, in which every entry is tried -> plan (scope tree, previous layout)
 //!   -> guard -> file by file: hash; when changed, write a temporary file, check it with our reader
 //!   -> keep what is not ours -> note what is about to appear -> rename the parts, then the index
 //!   -> remove what was dropped long ago -> manifest -> ledger
@@ -25,6 +25,7 @@ mod place;
 mod previous;
 mod recent;
 mod set;
+mod trial;
 
 #[cfg(test)]
 mod tests;
@@ -166,8 +167,11 @@ pub enum PublishError {
         #[source]
         source: std::io::Error,
     },
-    /// A written file did not pass our own check: a bug, the old set stands.
-    #[error("the file {name} did not pass the check before publishing: {problem}")]
+    /// A written file did not pass our own check: a bug, because every entry was tried before. The old set stands.
+    #[error(
+        "the file {name} did not pass the check before publishing: {problem}; this is a bug of arpent, please report it; \
+         until it is mended, --exclude leaves out a URL that is named here"
+    )]
     Check {
         /// Which file.
         name: String,

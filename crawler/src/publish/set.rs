@@ -12,9 +12,11 @@ use super::{
     go_on,
     manifest::{FileRecord, Manifest},
     previous::{Contents, Previous},
+    trial::LeftOut,
 };
 use crate::{
     export::{EntryRules, Export},
+    page::Reason,
     store::Store,
 };
 
@@ -48,7 +50,20 @@ impl NewSet {
         .with_extensions(request.config.extensions, request.robots.cloned());
         go_on(request)?;
         let previous = Previous::read(store, request)?;
-        let census = Census::take(store, request, &export, &previous.manifest)?;
+        let mut left_out = LeftOut::default();
+        let census = loop {
+            let census = Census::take(store, request, &export, &previous.manifest)?;
+            if census.refused.is_empty() {
+                break census;
+            }
+            go_on(request)?;
+            left_out.add(&census.refused);
+            let refused = census.refused.into_iter();
+            let refused: Vec<_> = refused
+                .map(|refused| (refused.key, Reason::EntryRefused))
+                .collect();
+            store.rejudge(&refused)?;
+        };
         guard(request, &previous.manifest, census.listed)?;
         let planned = PlannedSet::new(request, &census)?;
         let builder = Builder {
@@ -69,6 +84,7 @@ impl NewSet {
         published.duplicates = export.duplicates();
         published.extensions = census.extensions;
         published.notices = census.notices;
+        published.notices.extend(left_out.notices());
         Ok(Self {
             export,
             previous,

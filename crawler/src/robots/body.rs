@@ -50,6 +50,11 @@ impl RobotsSink {
 }
 
 impl BodySink for RobotsSink {
+    fn accepted_types(&self) -> &'static str {
+        // RFC 9309 section 2.3: the file is plain text.
+        "text/plain,*/*;q=0.1"
+    }
+
     fn head(&mut self, head: &ResponseHead) -> BodyWish {
         self.body.clear();
         if (200..300).contains(&head.status) {

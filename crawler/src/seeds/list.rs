@@ -1,6 +1,7 @@
 //! Lists of URLs that the user gives: plain text with one absolute URL per line, or any sitemap or feed
 //! file, compressed or not. A list is a file, or was copied from standard input into one without a name,
-//! so that it can be checked before the first request and read again for each site.
+//! so that it can be checked before the first request and read again for each site. A line that is
+//! no URL costs itself, not the list.
 
 use std::{
     fs::File,
@@ -10,14 +11,23 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::read::{Batch, Reading, read};
-use crate::url_key::{Identity, UrlKeyError};
+use super::{
+    SeedProblem,
+    read::{Batch, Reading, read},
+};
+use crate::url_key::{Identity, UrlKey, UrlKeyError};
 
 /// The most bytes of a list, compressed or not: some ten million URLs.
 pub const MAX_LIST_BYTES: u64 = 1 << 30;
 
 /// Longest line of a list of text: more than any URL that can be listed.
 const MAX_LINE_BYTES: usize = 64 * 1024;
+
+/// Lines of a list with something wrong that are told one by one; the others are counted.
+pub const MAX_BAD_LINES_TOLD: usize = 20;
+
+/// Characters of a bad line that are told.
+const MAX_CHARACTERS_TOLD: usize = 100;
 
 /// Lines that go into one batch.
 const BATCH_LINES: usize = 1_000;
@@ -43,36 +53,15 @@ pub enum SeedListError {
         #[source]
         source: io::Error,
     },
-    /// A line is no absolute http(s) URL.
-    #[error("line {line} of the URL list {name} is no absolute http:// or https:// URL: {text:?}")]
-    Line {
+    /// It has lines, none of which is a URL.
+    #[error("no line of the URL list {name} is a URL; the first of {lines}: {first}")]
+    NoUrl {
         /// Which list.
         name: String,
-        /// Counted from 1.
-        line: u64,
-        /// Its beginning.
-        text: String,
-        /// What is wrong with it.
-        #[source]
-        source: UrlKeyError,
-    },
-    /// A line that has no end.
-    #[error(
-        "line {line} of the URL list {name} is longer than {MAX_LINE_BYTES} bytes, expected a URL"
-    )]
-    LongLine {
-        /// Which list.
-        name: String,
-        /// Counted from 1.
-        line: u64,
-    },
-    /// A line that is not UTF-8.
-    #[error("line {line} of the URL list {name} is not UTF-8 text")]
-    NotText {
-        /// Which list.
-        name: String,
-        /// Counted from 1.
-        line: u64,
+        /// Lines that are not empty.
+        lines: u64,
+        /// The first of them.
+        first: BadLine,
     },
     /// A file in XML, or compressed, that is no sitemap, index or feed.
     #[error("the URL list {name} is neither lines of URLs nor a sitemap or feed: {problem}")]
@@ -88,6 +77,49 @@ pub enum SeedListError {
         /// Which list.
         name: String,
     },
+}
+
+/// A line of a list that is left out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{list}:{line}: {problem}")]
+pub struct BadLine {
+    /// Which list.
+    pub list: String,
+    /// Counted from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub problem: LineProblem,
+}
+
+/// What is wrong with a line of a list.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LineProblem {
+    /// It is no absolute http(s) URL.
+    #[error("expected an absolute http:// or https:// URL, found {text:?} ({reason})")]
+    NoUrl {
+        /// Its beginning.
+        text: String,
+        /// What is wrong with it.
+        reason: UrlKeyError,
+    },
+    /// It has no end.
+    #[error("the line is longer than {MAX_LINE_BYTES} bytes, expected a URL")]
+    TooLong,
+    /// It is not UTF-8.
+    #[error("the line is not UTF-8 text, expected a URL")]
+    NotText,
+}
+
+/// What a first look at a list found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListCheck {
+    /// Entries that can be used.
+    pub entries: u64,
+    /// Lines that are left out.
+    pub bad_lines: u64,
+    /// The first [`MAX_BAD_LINES_TOLD`] of them.
+    pub told: Vec<BadLine>,
 }
 
 impl SeedList {
@@ -142,38 +174,54 @@ impl SeedList {
         &self.name
     }
 
-    /// Reads all of it and finds what is wrong. Lines of text are read strictly: a list that was written
-    /// by hand should hold what its writer thinks.
+    /// Reads all of it and finds what is wrong. A line of text that is no absolute URL is left out and told of:
+    /// in a list of thousands it is a slip, which must not cost the others. A list in which no line is a URL is
+    /// no list.
     ///
     /// # Errors
     /// See [`SeedListError`].
-    pub fn check(&self) -> Result<(), SeedListError> {
+    pub fn check(&self) -> Result<ListCheck, SeedListError> {
+        let mut check = ListCheck::default();
+        let mut note = |bad: BadLine| {
+            check.bad_lines += 1;
+            if check.told.len() < MAX_BAD_LINES_TOLD {
+                check.told.push(bad);
+            }
+        };
         let mut take = |_| ControlFlow::Continue(());
-        let reading = self.visit(&Identity::default(), &mut take)?;
-        match reading.problem {
-            Some((_, problem)) => Err(SeedListError::NotAList {
+        let reading = self.visit(&Identity::default(), &mut take, &mut note)?;
+        check.entries = reading.entries;
+        match (check.told.first(), reading.problem) {
+            (Some(first), _) if check.entries == 0 => Err(SeedListError::NoUrl {
+                name: self.name.to_string(),
+                lines: check.bad_lines,
+                first: first.clone(),
+            }),
+            (_, Some((_, problem))) => Err(SeedListError::NotAList {
                 name: self.name.to_string(),
                 problem,
             }),
-            None => Ok(()),
+            (_, None) => Ok(check),
         }
     }
 
-    /// Hands its entries to `take` in batches. What [`SeedList::check`] refuses ends the reading.
+    /// Hands its entries to `take` in batches. Lines that [`SeedList::check`] tells of are left out.
     pub fn read(
         &self,
         identity: &Identity,
         take: &mut dyn FnMut(Batch) -> ControlFlow<()>,
     ) -> Reading {
-        self.visit(identity, take).unwrap_or_else(|error| {
-            Reading::failed(&io::Error::new(io::ErrorKind::InvalidData, error))
-        })
+        self.visit(identity, take, &mut |_| {})
+            .unwrap_or_else(|error| {
+                Reading::failed(&io::Error::new(io::ErrorKind::InvalidData, error))
+            })
     }
 
     fn visit(
         &self,
         identity: &Identity,
         take: &mut dyn FnMut(Batch) -> ControlFlow<()>,
+        note: &mut dyn FnMut(BadLine),
     ) -> Result<Reading, SeedListError> {
         let io = |source| SeedListError::Io {
             name: self.name.to_string(),
@@ -185,7 +233,7 @@ impl SeedList {
         if is_document(input.fill_buf().map_err(io)?) {
             return Ok(read(input, MAX_LIST_BYTES, None, identity, take));
         }
-        self.visit_lines(input, identity, take)
+        self.visit_lines(input, identity, take, note)
     }
 
     fn visit_lines(
@@ -193,51 +241,73 @@ impl SeedList {
         mut input: BufReader<&File>,
         identity: &Identity,
         take: &mut dyn FnMut(Batch) -> ControlFlow<()>,
+        note: &mut dyn FnMut(BadLine),
     ) -> Result<Reading, SeedListError> {
-        let name = || self.name.to_string();
+        let io = |source| SeedListError::Io {
+            name: self.name.to_string(),
+            source,
+        };
         let mut reading = Reading::default();
         let mut batch = Batch::default();
         let mut bytes = Vec::new();
         let mut line = 0;
         loop {
             bytes.clear();
-            let limit = MAX_LINE_BYTES as u64 + 1;
-            let mut limited = input.by_ref().take(limit);
-            let read = limited.read_until(b'\n', &mut bytes);
-            let read = read.map_err(|source| SeedListError::Io {
-                name: name(),
-                source,
-            })?;
-            line += 1;
-            if read == 0 {
+            let mut limited = input.by_ref().take(MAX_LINE_BYTES as u64 + 1);
+            if limited.read_until(b'\n', &mut bytes).map_err(io)? == 0 {
                 break;
             }
-            if read > MAX_LINE_BYTES {
-                return Err(SeedListError::LongLine { name: name(), line });
-            }
-            let text = std::str::from_utf8(&bytes)
-                .map_err(|_| SeedListError::NotText { name: name(), line })?;
-            let text = text.trim_start_matches('\u{feff}').trim();
-            if text.is_empty() {
-                continue;
-            }
-            let key = identity.parse(text).map_err(|source| SeedListError::Line {
-                name: name(),
-                line,
-                text: text.chars().take(100).collect(),
-                source,
-            })?;
+            line += 1;
+            let key = match key_of(&bytes, identity) {
+                Ok(None) => continue,
+                Ok(Some(key)) => key,
+                Err(problem) => {
+                    if problem == LineProblem::TooLong {
+                        input.skip_until(b'\n').map_err(io)?;
+                    }
+                    let list = self.name.to_string();
+                    let bad = BadLine {
+                        list,
+                        line,
+                        problem,
+                    };
+                    reading.note_unusable(|| format!("line {line}: {}", bad.problem));
+                    note(bad);
+                    continue;
+                }
+            };
             reading.entries += 1;
             batch.pages.push(key);
             if batch.pages.len() >= BATCH_LINES && take(std::mem::take(&mut batch)).is_break() {
                 return Ok(reading);
             }
         }
+        if let Some(first) = reading.troubles.first().filter(|_| reading.entries == 0) {
+            // Its lines were changed since they were checked.
+            reading.problem = Some((SeedProblem::NotASitemap, first.example.clone()));
+        }
         if !batch.pages.is_empty() && take(batch).is_break() {
             return Ok(reading);
         }
         Ok(reading)
     }
+}
+
+/// The URL of a line; `None` for an empty one. A line without its end is too long.
+fn key_of(line: &[u8], identity: &Identity) -> Result<Option<UrlKey>, LineProblem> {
+    if line.len() > MAX_LINE_BYTES && !line.ends_with(b"\n") {
+        return Err(LineProblem::TooLong);
+    }
+    let text = std::str::from_utf8(line).map_err(|_| LineProblem::NotText)?;
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let key = identity.parse(text);
+    key.map(Some).map_err(|reason| LineProblem::NoUrl {
+        text: text.chars().take(MAX_CHARACTERS_TOLD).collect(),
+        reason,
+    })
 }
 
 /// Whether the first bytes are those of something for the reader of sitemaps: XML in any encoding, or gzip.

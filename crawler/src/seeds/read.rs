@@ -8,10 +8,10 @@ use std::{
 
 use sitemap_core::{
     IndexEntry, Limits, Loc,
-    read::{Item, Kind, Problem, ReadError, Reader},
+    read::{Finding, Item, Kind, Problem, ReadError, Reader},
 };
 
-use super::SeedProblem;
+use super::{EntryTroubles, SeedProblem, UNUSABLE};
 use crate::url_key::{Identity, UrlKey};
 
 /// The most bytes that are read of one document once it is unpacked: four times what the protocol allows
@@ -54,8 +54,8 @@ pub struct Reading {
     pub entries: u64,
     /// Things that were forgiven or left out.
     pub findings: u64,
-    /// The first of them, in words.
-    pub first_finding: Option<String>,
+    /// The same by rule, as far as it is more than worth knowing.
+    pub troubles: EntryTroubles,
     /// Whether it names further documents.
     pub is_index: bool,
     /// Why it ended early, and the same in words.
@@ -106,37 +106,43 @@ pub fn read(
                     is_of_use = true;
                     batch.pages.push(key);
                 }
-                Err(error) => reading.note(|| format!("{}: {error}", entry.loc)),
+                Err(error) => reading.note_unusable(|| format!("{}: {error}", entry.loc)),
             },
             Ok(Item::Sitemap(entry)) => match verbatim.parse(entry.loc.as_str()) {
                 Ok(url) => {
                     reading.is_index = true;
                     batch.documents.push(IndexedDocument { url, entry });
                 }
-                Err(error) => reading.note(|| format!("{}: {error}", entry.loc)),
+                Err(error) => reading.note_unusable(|| format!("{}: {error}", entry.loc)),
             },
             Err(error) if error.is_fatal() => {
                 let is_nothing = reader.kind().is_none();
                 reading.problem = Some((problem_of(&error, is_nothing), in_words(&error)));
             }
-            Err(error) => reading.note(|| error.to_string()),
+            Err(ReadError::Entry(finding) | ReadError::File(finding)) => reading.note(&finding),
+            Err(error) => reading.note_unusable(|| error.to_string()),
         }
         batch.is_feed = matches!(reader.kind(), Some(Kind::Rss | Kind::Atom));
         for finding in reader.take_findings() {
-            reading.note(|| finding.to_string());
+            reading.note(&finding);
         }
         if batch.len() >= BATCH_ENTRIES && take(std::mem::take(&mut batch)).is_break() {
             return reading;
         }
     }
     for finding in reader.take_findings() {
-        reading.note(|| finding.to_string());
+        reading.note(&finding);
     }
     reading.entries = reader.entries();
     // Any text can be taken for lines, none of which is a URL.
     if reader.kind() == Some(Kind::Text) && !is_of_use && reading.problem.is_none() {
-        let finding = reading.first_finding.clone().unwrap_or_default();
-        reading.problem = Some((SeedProblem::NotASitemap, finding));
+        let first = reading.troubles.first();
+        let first = first.map(|trouble| trouble.example.clone());
+        reading.problem = Some((SeedProblem::NotASitemap, first.unwrap_or_default()));
+    }
+    if let Some((SeedProblem::NotASitemap, _)) = reading.problem {
+        // It has no entries that something could be wrong with.
+        reading.troubles = EntryTroubles::default();
     }
     if batch.len() > 0 && take(batch).is_break() {
         return reading;
@@ -145,9 +151,15 @@ pub fn read(
 }
 
 impl Reading {
-    fn note(&mut self, words: impl FnOnce() -> String) {
+    fn note(&mut self, finding: &Finding) {
         self.findings += 1;
-        self.first_finding.get_or_insert_with(words);
+        self.troubles.add_finding(finding);
+    }
+
+    /// Notes an entry, or a line, that is no URL which could be asked for.
+    pub(super) fn note_unusable(&mut self, words: impl FnOnce() -> String) {
+        self.findings += 1;
+        self.troubles.add(UNUSABLE, words);
     }
 
     /// The reading of something that could not be opened.

@@ -119,8 +119,8 @@ pub enum ExtensionError {
         /// The element.
         element: &'static str,
     },
-    /// The page about an uploader is on another host.
-    #[error("uploader info {info} is elsewhere, expected a URL on {host}")]
+    /// The page about an uploader is in another domain.
+    #[error("uploader info {info} is elsewhere, expected a URL in the domain of {host}")]
     UploaderElsewhere {
         /// The page about the uploader.
         info: Loc,

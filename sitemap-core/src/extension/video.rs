@@ -151,7 +151,8 @@ pub struct PlatformsError;
 pub struct Uploader {
     /// Their name.
     pub name: Text<255>,
-    /// A page about them, on the same host as the page with the film.
+    /// A page about them, in the same domain as the page with the film
+    /// (<https://developers.google.com/search/docs/crawling-indexing/sitemaps/video-sitemaps>).
     pub info: Option<Loc>,
 }
 
@@ -316,13 +317,41 @@ impl Video {
             .as_ref()
             .and_then(|uploader| uploader.info.as_ref());
         match info {
-            Some(info) if info.host() != page.host() => Err(ExtensionError::UploaderElsewhere {
-                info: info.clone(),
-                host: page.host().into(),
-            }),
+            Some(info) if domain(info.host()) != domain(page.host()) => {
+                Err(ExtensionError::UploaderElsewhere {
+                    info: info.clone(),
+                    host: page.host().into(),
+                })
+            }
             Some(_) | None => Ok(()),
         }
     }
+}
+
+/// The names under which the domains of a country are given out, each where the name of the country has two letters: `co.uk`.
+const REGISTRIES: [&str; 14] = [
+    "ac", "co", "com", "edu", "go", "gob", "gov", "ltd", "mil", "ne", "net", "or", "org", "plc",
+];
+
+/// The domain that a host belongs to: `example.com` of `www.example.com`. An address of numbers belongs to itself.
+///
+/// Without the list of all public suffixes it is an estimate, which rather takes two domains for one than one for two.
+fn domain(host: &str) -> &str {
+    let is_address =
+        host.starts_with('[') || host.split('.').all(|label| label.parse::<u8>().is_ok());
+    if is_address {
+        return host;
+    }
+    let mut labels = host.rsplit('.');
+    let (top, second) = (
+        labels.next().unwrap_or(host),
+        labels.next().unwrap_or_default(),
+    );
+    let mut bytes = top.len() + second.len() + 1;
+    if top.len() == 2 && REGISTRIES.contains(&second) {
+        bytes += labels.next().map_or(0, |third| third.len() + 1);
+    }
+    &host[host.len().saturating_sub(bytes)..]
 }
 
 impl Media {
@@ -727,8 +756,23 @@ mod tests {
             with_info("https://other.example/u")
                 .unwrap_err()
                 .to_string(),
-            "uploader info https://other.example/u is elsewhere, expected a URL on example.com"
+            "uploader info https://other.example/u is elsewhere, expected a URL in the domain of example.com"
         );
+        assert_eq!(with_info("https://users.example.com/u"), Ok(()));
+    }
+
+    #[test]
+    fn domain_is_what_somebody_registered() {
+        let check = |host: &str, expected: &str| assert_eq!(domain(host), expected, "{host}");
+        check("example.com", "example.com");
+        check("www.example.com", "example.com");
+        check("a.b.example.de", "example.de");
+        check("users.example.co.uk", "example.co.uk");
+        check("co.uk", "co.uk");
+        check("www.com.example", "com.example");
+        check("localhost", "localhost");
+        check("192.0.2.1", "192.0.2.1");
+        check("[2001:db8::1]", "[2001:db8::1]");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::{
     draft::{Draft, Tag, Text, VagueDate},
     extension::{Extended, Origin, beginning_of},
     feed::Feed,
-    schema_location,
+    names, schema_location,
 };
 use crate::{
     IndexEntry, Loc, extension::is_xml_character, limits::NAMESPACE, write::XSI_NAMESPACE,
@@ -274,6 +274,7 @@ impl Document {
         namespaces: &NamespaceResolver,
     ) -> Result<Option<Item>, ReadError> {
         self.split = None;
+        self.look_for_prefixes(start, namespaces);
         if self.skipped_depth > 0 {
             return self.skip().map(|()| None);
         }
@@ -281,6 +282,50 @@ impl Document {
             return self.open_value(start, namespaces);
         }
         self.open_outside_of_entry(start, namespaces).map(|()| None)
+    }
+
+    /// Tells of prefixes that no declaration binds: of any attribute, and of an element that is skipped. Those of other elements are
+    /// told where it is decided what the elements belong to.
+    fn look_for_prefixes(&mut self, start: &BytesStart<'_>, namespaces: &NamespaceResolver) {
+        if !self.is_reading()
+            && let ResolveResult::Unknown(prefix) = namespaces.resolve_element(start.name()).0
+        {
+            self.undeclared_prefix(&prefix);
+        }
+        if !start.attributes_raw().contains(':') {
+            return;
+        }
+        let attributes = start.attributes();
+        for attribute in attributes.take(MAX_ATTRIBUTES).flatten() {
+            if attribute.key.as_namespace_binding().is_none()
+                && let ResolveResult::Unknown(prefix) =
+                    namespaces.resolve_attribute(attribute.key).0
+            {
+                self.undeclared_prefix(&prefix);
+            }
+        }
+    }
+
+    /// The name without prefix of an element of the protocol or of a feed, as it is meant: another case is told.
+    pub(super) fn name_of<'a>(&mut self, start: &'a BytesStart<'_>) -> &'a str {
+        let name = start.local_name().into_inner();
+        let kind = self.root_kind.unwrap_or(Kind::UrlSet);
+        let Some(expected) = names::meant_by(name, kind) else {
+            return name;
+        };
+        self.name_case(start, expected);
+        expected
+    }
+
+    /// Tells of a name in another case than expected, once of each.
+    fn name_case(&mut self, start: &BytesStart<'_>, expected: &'static str) {
+        let found = start.local_name().into_inner();
+        if found != expected && self.extended.is_new_name_case(expected) {
+            self.note(Problem::NameCase {
+                found: quoted(found),
+                expected,
+            });
+        }
     }
 
     fn open_outside_of_entry(
@@ -305,7 +350,7 @@ impl Document {
             Place::Extension => self.open_in_extension(start, namespaces),
             Place::Feed => self.open_in_feed(start, namespaces),
             // Somebody put two files into one.
-            Place::Epilog if root_kind(start).is_some() => {
+            Place::Epilog if names::root(start.local_name().into_inner()).is_some() => {
                 self.note(Problem::AfterRoot);
                 self.open_root(start, namespaces)
             }
@@ -327,7 +372,7 @@ impl Document {
         start: &BytesStart<'_>,
         namespaces: &NamespaceResolver,
     ) -> Result<(), ReadError> {
-        let Some(kind) = root_kind(start) else {
+        let Some((root_name, kind)) = names::root(start.local_name().into_inner()) else {
             let name = local_name(start);
             let is_html = self.is_html || is_html_root(&name);
             return Err(self.fatal(if is_html {
@@ -338,6 +383,7 @@ impl Document {
         };
         self.kind.get_or_insert(kind);
         self.root_kind = Some(kind);
+        self.name_case(start, root_name);
         let (namespace, root_prefix) = match namespaces.resolve_element(start.name()).0 {
             ResolveResult::Bound(Namespace(namespace)) => {
                 (Some(beginning_of(namespace).to_owned()), None)
@@ -372,7 +418,7 @@ impl Document {
             Origin::Unknown if self.is_ours_without_namespace(start, namespaces) => {}
             foreign => return self.skip_foreign(&foreign, start),
         }
-        match (start.local_name().into_inner(), self.root_kind) {
+        match (self.name_of(start), self.root_kind) {
             ("url", Some(Kind::UrlSet)) | ("sitemap", Some(Kind::Index)) => {}
             ("url", Some(Kind::Index)) => return self.wrong_entry("url"),
             ("sitemap", Some(Kind::UrlSet)) => return self.wrong_entry("sitemap"),
@@ -403,7 +449,7 @@ impl Document {
         namespaces: &NamespaceResolver,
     ) -> bool {
         let name = start.local_name().into_inner();
-        let is_ours = matches!(name, "url" | "sitemap") || Tag::of(name).is_some();
+        let is_ours = names::meant_by(name, Kind::UrlSet).is_some();
         let is_unbound = matches!(
             namespaces.resolve_element(start.name()).0,
             ResolveResult::Unbound
@@ -449,7 +495,7 @@ impl Document {
                 return self.open_extension(foreign, start).map(|()| None);
             }
         }
-        let name = start.local_name().into_inner();
+        let name = self.name_of(start);
         let Some(tag) = Tag::of(name) else {
             self.note(Problem::UnknownElement {
                 name: local_name(start),
@@ -706,28 +752,30 @@ impl Document {
         match self.place {
             Place::Epilog | Place::Done => {
                 self.place = Place::Done;
-                return Ok(None);
+                Ok(None)
             }
-            Place::Prolog => return Err(self.fatal(Problem::Blank)),
+            Place::Prolog => Err(self.fatal(Problem::Blank)),
+            Place::Root | Place::Entry | Place::Value(_) | Place::Extension | Place::Feed => {
+                match self.rescue(inside_tag) {
+                    Some(outcome) => outcome.map(Some),
+                    None => Err(self.fatal(Problem::Truncated)),
+                }
+            }
+        }
+    }
+
+    /// What is surely whole of an entry that the end of the readable input cuts short, between tags or `inside_tag`, if that is
+    /// enough for one.
+    pub(super) fn rescue(&mut self, inside_tag: bool) -> Option<Result<Item, ReadError>> {
+        match self.place {
             // A tag began behind the text, so the text is whole.
             Place::Value(tag) if inside_tag => self.set_value(tag),
-            Place::Feed => return self.end_of_file_in_feed(inside_tag),
+            Place::Feed => return self.rescue_in_feed(inside_tag),
             // Of an extension nothing is known to be whole.
-            Place::Value(_) | Place::Extension | Place::Entry | Place::Root => {}
+            Place::Value(_) | Place::Extension | Place::Entry => {}
+            Place::Prolog | Place::Root | Place::Epilog | Place::Done => return None,
         }
-        match self.place {
-            Place::Value(_) | Place::Extension | Place::Entry if self.draft.is_usable() => {
-                self.finish_entry().map(Some)
-            }
-            Place::Value(_)
-            | Place::Extension
-            | Place::Entry
-            | Place::Feed
-            | Place::Root
-            | Place::Prolog
-            | Place::Epilog
-            | Place::Done => Err(self.fatal(Problem::Truncated)),
-        }
+        self.draft.is_usable().then(|| self.finish_entry())
     }
 
     /// Looks at `xsi:schemaLocation` of the root element (R69).
@@ -763,7 +811,8 @@ impl Document {
             match namespaces.resolve_attribute(attribute.key) {
                 (ResolveResult::Bound(Namespace(XSI_NAMESPACE)), name)
                     if XSI_ATTRIBUTES.contains(&name.into_inner()) => {}
-                (ResolveResult::Unknown(prefix), _) => self.undeclared_prefix(&prefix),
+                // That was told.
+                (ResolveResult::Unknown(_), _) => {}
                 (ResolveResult::Bound(_) | ResolveResult::Unbound, _) => {
                     self.note(Problem::UnknownAttribute {
                         name: quoted(attribute.key.into_inner()),
@@ -786,19 +835,8 @@ fn entry_name(kind: Kind) -> &'static str {
     }
 }
 
-/// The kind of file that a root element says it is.
-fn root_kind(start: &BytesStart<'_>) -> Option<Kind> {
-    match start.local_name().into_inner() {
-        "urlset" => Some(Kind::UrlSet),
-        "sitemapindex" => Some(Kind::Index),
-        "rss" | "RDF" => Some(Kind::Rss),
-        "feed" => Some(Kind::Atom),
-        _ => None,
-    }
-}
-
 /// Whether a web page may begin with this element; the tags of `html` and `head` may be left out.
-fn is_html_root(name: &str) -> bool {
+pub(super) fn is_html_root(name: &str) -> bool {
     [
         "html", "head", "body", "title", "meta", "link", "script", "style", "div", "p",
     ]
@@ -808,7 +846,8 @@ fn is_html_root(name: &str) -> bool {
 
 /// As much of a text from the file as goes into a finding.
 pub(super) fn quoted(text: &str) -> String {
-    text.chars().take(MAX_QUOTED_CHARACTERS).collect()
+    let end = text.char_indices().nth(MAX_QUOTED_CHARACTERS);
+    text[..end.map_or(text.len(), |(end, _)| end)].to_owned()
 }
 
 pub(super) fn local_name(start: &BytesStart<'_>) -> String {

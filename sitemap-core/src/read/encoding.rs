@@ -11,11 +11,14 @@ use std::{
 
 use encoding_rs::{CoderResult, Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-use super::input::Halt;
+use super::{
+    input::{Halt, line_ends},
+    preamble::garbage_bytes,
+};
 
-/// How far the XML declaration is looked for. The longest one that says anything has 70 bytes, so there is room for blank lines
-/// before it.
-const HEAD_BYTES: usize = 1024;
+/// How far the XML declaration is looked for. The longest one that says anything has 70 bytes, so there is room for what must not
+/// stand before it: blank lines, or a page full of warnings.
+const HEAD_BYTES: usize = 8 * 1024;
 
 /// How many bytes are checked or decoded at a time.
 const CHUNK_BYTES: usize = 8 * 1024;
@@ -28,6 +31,9 @@ const REPLACEMENT: &str = "\u{FFFD}";
 pub(super) struct Found {
     /// How long the byte order mark is, 0 without one; it is left out.
     pub(super) byte_order_mark_bytes: u64,
+    /// How many bytes behind it, and ends of lines, stand before the XML declaration and do not belong there; they are left out.
+    pub(super) garbage_bytes: u64,
+    pub(super) garbage_lines: u64,
     /// The encoding it is decoded from, if that is not UTF-8.
     pub(super) encoding: Option<&'static str>,
 }
@@ -137,17 +143,23 @@ impl<R: BufRead> Transcoder<R> {
             | [b'<', 0, 0, 0, ..] => {
                 return Err(Halt::Utf32.into());
             }
-            [0xef, 0xbb, 0xbf, ..] => (UTF_8, 3),
-            [0xff, 0xfe, ..] => (UTF_16LE, 2),
-            [0xfe, 0xff, ..] => (UTF_16BE, 2),
+            [0xef, 0xbb, 0xbf, ..] => (Some(UTF_8), 3),
+            [0xff, 0xfe, ..] => (Some(UTF_16LE), 2),
+            [0xfe, 0xff, ..] => (Some(UTF_16BE), 2),
             // No sitemap begins with a character beyond ASCII.
-            [1..=255, 0, ..] => (UTF_16LE, 0),
-            [0, 1..=255, ..] => (UTF_16BE, 0),
-            _ => (declared_encoding(&self.head).unwrap_or(UTF_8), 0),
+            [1..=255, 0, ..] => (Some(UTF_16LE), 0),
+            [0, 1..=255, ..] => (Some(UTF_16BE), 0),
+            _ => (None, 0),
         };
         self.head_start = mark_bytes;
-        self.offset = mark_bytes as u64;
-        self.found.byte_order_mark_bytes = self.offset;
+        self.found.byte_order_mark_bytes = mark_bytes as u64;
+        if encoding.is_none_or(|encoding| encoding == UTF_8) {
+            self.skip_garbage();
+        }
+        self.offset = self.head_start as u64;
+        let encoding = encoding
+            .or_else(|| declared_encoding(&self.head[self.head_start..]))
+            .unwrap_or(UTF_8);
         self.mode = if encoding == UTF_8 {
             Mode::Utf8 { valid: 0 }
         } else {
@@ -159,6 +171,15 @@ impl<R: BufRead> Transcoder<R> {
             }
         };
         Ok(())
+    }
+
+    /// Leaves out what stands before the XML declaration and does not belong there.
+    fn skip_garbage(&mut self) {
+        let head = &self.head[self.head_start..];
+        let garbage = &head[..garbage_bytes(head)];
+        self.found.garbage_bytes = garbage.len() as u64;
+        self.found.garbage_lines = line_ends(garbage, &mut false);
+        self.head_start += garbage.len();
     }
 
     fn fill_raw(&mut self) -> io::Result<&[u8]> {

@@ -112,8 +112,8 @@ impl Feed {
 impl Document {
     /// The root element of a feed.
     pub(super) fn open_feed(&mut self, start: &BytesStart<'_>, namespace: Option<String>) {
-        let is_rdf = start.local_name().into_inner() == "RDF";
-        let is_atom = start.local_name().into_inner() == "feed";
+        let is_rdf = start.local_name().into_inner().eq_ignore_ascii_case("RDF");
+        let is_atom = start.local_name().into_inner().eq_ignore_ascii_case("feed");
         if is_rdf {
             self.note(Problem::Rss10);
         }
@@ -143,7 +143,10 @@ impl Document {
             self.extension_elements += 1;
             return self.skip();
         }
-        let name = start.local_name().into_inner();
+        let name = match vocabulary {
+            Vocabulary::Feed => self.name_of(start),
+            Vocabulary::DublinCore | Vocabulary::Other => start.local_name().into_inner(),
+        };
         let is_entry = vocabulary == Vocabulary::Feed
             && name == if self.feed.is_atom { "entry" } else { "item" };
         match self.feed.level {
@@ -403,11 +406,8 @@ impl Document {
         }
     }
 
-    /// The input ends: what is surely whole of the last entry is yielded first.
-    pub(super) fn end_of_file_in_feed(
-        &mut self,
-        inside_tag: bool,
-    ) -> Result<Option<Item>, ReadError> {
+    /// [`rescue`](Self::rescue) in a feed.
+    pub(super) fn rescue_in_feed(&mut self, inside_tag: bool) -> Option<Result<Item, ReadError>> {
         if let Level::Value(field) = self.feed.level
             && inside_tag
             && self.is_reading()
@@ -416,10 +416,7 @@ impl Document {
             self.set_field(field);
         }
         let is_in_entry = matches!(self.feed.level, Level::Entry | Level::Value(_));
-        if is_in_entry && self.feed.link.is_some() {
-            return self.finish_feed_entry().map(Some);
-        }
-        Err(self.fatal(Problem::Truncated))
+        (is_in_entry && self.feed.link.is_some()).then(|| self.finish_feed_entry())
     }
 
     /// What relative links in an element are resolved against: its `xml:base`, which may be relative to that of the elements around
@@ -472,9 +469,7 @@ impl Document {
             }
             ResolveResult::Unknown(prefix) => prefix,
         };
-        self.note(Problem::UndeclaredPrefix {
-            prefix: quoted(&undeclared),
-        });
+        self.undeclared_prefix(&undeclared);
         if undeclared == "dc" {
             Vocabulary::DublinCore
         } else {

@@ -3,7 +3,7 @@
 use std::{fmt, io};
 
 use super::{
-    ExtensionProblem, Kind, MAX_DEPTH, MAX_GZIP_MEMBERS, MAX_TOKEN_BYTES, MAX_VALUE_BYTES,
+    ExtensionProblem, Kind, MAX_DEPTH, MAX_GZIP_MEMBERS, MAX_TOKEN_BYTES, MAX_VALUE_BYTES, names,
     schema_location::SchemaLocationError,
 };
 use crate::{ChangeFreqError, LastModError, LocError, PriorityError, limits::NAMESPACE};
@@ -232,6 +232,19 @@ pub enum Problem {
     Root {
         /// Its name without prefix.
         name: String,
+    },
+    /// Something stands before the XML declaration that is no markup of a sitemap, such as the warning of a program; it is skipped.
+    #[error(
+        "something stands before the XML declaration, expected it at the beginning of the file"
+    )]
+    BeforeDeclaration,
+    /// The name of an element is in another case than the protocol has it; the element is taken. Told once for each name.
+    #[error("element is <{found}>, expected <{expected}>: case counts")]
+    NameCase {
+        /// Its name as it stands in the file, without prefix.
+        found: String,
+        /// Its name in the protocol.
+        expected: &'static str,
     },
     /// Something stands behind the root element. Another root element is read as well.
     #[error("something follows the root element")]
@@ -478,65 +491,86 @@ pub enum Problem {
 impl Problem {
     /// The rule for a urlset.
     fn rule(&self) -> Rule {
-        Rule(match self {
+        self.judgement().0
+    }
+
+    fn severity(&self) -> Severity {
+        self.judgement().1
+    }
+
+    /// The rule for a urlset, and how much it matters.
+    fn judgement(&self) -> (Rule, Severity) {
+        use Severity::{Error, Note, Warning};
+        let (rule, severity) = match self {
+            Self::OfExtension(problem) => return (problem.rule(), problem.severity()),
+            Self::LateDeclaration => (1, Warning),
             Self::NotWellFormed { .. }
             | Self::IllFormed { .. }
             | Self::Truncated
             | Self::NotXml
-            | Self::LateDeclaration
+            | Self::BeforeDeclaration
             | Self::Doctype
             | Self::TooDeep
             | Self::TokenTooLong
-            | Self::ValueTooLong { .. } => 1,
-            Self::ByteOrderMark
-            | Self::DeclaredEncoding { .. }
-            | Self::Encoding { .. }
-            | Self::NotUtf8
-            | Self::Utf32 => 2,
-            Self::BareAmpersand => 3,
-            Self::Blank | Self::Html | Self::Root { .. } | Self::AfterRoot => 4,
-            Self::Namespace { .. } => 5,
-            Self::UnknownElement { .. }
-            | Self::UnknownAttribute { .. }
-            | Self::StrayText
-            | Self::LocOutsideEntry => 6,
-            Self::NoLoc | Self::NoLink | Self::LocMissing | Self::ManyLocs => 7,
-            Self::Repeated { .. } | Self::Order { .. } => 8,
-            Self::Loc(error) => rule_of_loc(error),
-            Self::Padded { name } if *name == "line" => 54,
-            Self::Padded { name } if *name == "loc" => 12,
-            Self::Padded { name } if *name == "changefreq" => 16,
-            Self::Padded { name } if *name == "priority" => 18,
-            Self::Padded { .. } | Self::LastMod(_) | Self::ZoneAssumed => 13,
-            Self::ChangeFreq(_) | Self::ChangeFreqCase => 16,
-            Self::Priority(_) => 18,
-            Self::LocBroken => 12,
-            Self::EscapedTwice | Self::RawCharacter { .. } => 20,
-            Self::ForbiddenCharacter => 21,
-            Self::HtmlEntity { .. } | Self::UndefinedEntity { .. } => 22,
-            Self::LocNotAscii => 23,
-            Self::LocNotEncoded | Self::HostNotAscii => 24,
-            Self::LocNotNormal { .. } => 26,
-            Self::TooManyEntries { .. } => 27,
-            Self::TooManyBytes { .. } => 28,
-            Self::Gzip { .. }
-            | Self::TrailingBytes
-            | Self::NestedGzip
-            | Self::TooManyMembers
-            | Self::Zip => 29,
-            Self::WrongEntry { .. } | Self::NotInIndex { .. } => 36,
-            Self::NoEntries | Self::LocShort => 68,
-            Self::SchemaLocation(_) => 69,
-            Self::UndeclaredPrefix { .. } => 70,
-            Self::OfExtension(problem) => return problem.rule(),
-            Self::Extension { .. } => 71,
-            Self::Rss10 | Self::AtomNamespace { .. } => 45,
-            Self::RelativeLink { .. } | Self::GuidAsLink => 46,
-            Self::PubDate | Self::PubDateForm => 47,
-            Self::BlankLine => 50,
-            Self::TextComment | Self::Columns | Self::Commas { .. } => 54,
-            Self::Header | Self::Footer => 55,
-        })
+            | Self::ValueTooLong { .. } => (1, Error),
+            Self::ByteOrderMark => (2, Note),
+            Self::DeclaredEncoding { .. } | Self::Encoding { .. } | Self::NotUtf8 | Self::Utf32 => {
+                (2, Error)
+            }
+            Self::BareAmpersand => (3, Error),
+            Self::Blank | Self::Html | Self::Root { .. } | Self::AfterRoot => (4, Error),
+            Self::NameCase { expected, .. } if names::is_root(expected) => (4, Error),
+            Self::Namespace { found } if found.as_deref() == Some(HISTORIC_NAMESPACE) => {
+                (5, Warning)
+            }
+            Self::Namespace { .. } => (5, Error),
+            Self::UnknownElement { .. } | Self::UnknownAttribute { .. } | Self::StrayText => {
+                (6, Warning)
+            }
+            Self::NameCase { .. } | Self::LocOutsideEntry => (6, Error),
+            Self::NoLoc | Self::NoLink | Self::LocMissing | Self::ManyLocs => (7, Error),
+            Self::Order { .. } => (8, Warning),
+            Self::Repeated { .. } => (8, Error),
+            // The schema allows 2,048 characters, one more than the text of the protocol.
+            Self::Loc(error @ (LocError::TooLong { characters: 2_048 } | LocError::UserInfo)) => {
+                (rule_of_loc(error), Warning)
+            }
+            Self::Loc(error) => (rule_of_loc(error), Error),
+            Self::Padded { name } => (rule_of_padded(name), Warning),
+            Self::LocBroken => (12, Error),
+            // The schema allows less than the text: no precision but the day and the second, and no offset above 14 hours.
+            Self::LastMod(LastModError::Precision | LastModError::ZoneRange) => (13, Warning),
+            Self::LastMod(_) | Self::ZoneAssumed => (13, Error),
+            Self::ChangeFreqCase => (16, Warning),
+            Self::ChangeFreq(_) => (16, Error),
+            Self::Priority(_) => (18, Error),
+            Self::RawCharacter { .. } => (20, Note),
+            Self::EscapedTwice => (20, Warning),
+            Self::ForbiddenCharacter => (21, Error),
+            Self::HtmlEntity { .. } | Self::UndefinedEntity { .. } => (22, Error),
+            Self::LocNotAscii => (23, Warning),
+            Self::HostNotAscii => (24, Note),
+            Self::LocNotEncoded => (24, Error),
+            Self::LocNotNormal { .. } => (26, Note),
+            Self::TooManyEntries { .. } => (27, Error),
+            Self::TooManyBytes { .. } => (28, Error),
+            Self::TrailingBytes | Self::NestedGzip => (29, Warning),
+            Self::Gzip { .. } | Self::TooManyMembers | Self::Zip => (29, Error),
+            Self::WrongEntry { .. } | Self::NotInIndex { .. } => (36, Error),
+            Self::Rss10 => (45, Note),
+            Self::AtomNamespace { .. } => (45, Error),
+            Self::RelativeLink { .. } | Self::GuidAsLink => (46, Warning),
+            Self::PubDate | Self::PubDateForm => (47, Error),
+            Self::BlankLine => (50, Warning),
+            Self::Commas { is_row: false } => (54, Warning),
+            Self::Commas { is_row: true } | Self::TextComment | Self::Columns => (54, Error),
+            Self::Header | Self::Footer => (55, Error),
+            Self::NoEntries | Self::LocShort => (68, Warning),
+            Self::SchemaLocation(_) => (69, Warning),
+            Self::UndeclaredPrefix { .. } => (70, Error),
+            Self::Extension { .. } => (71, Note),
+        };
+        (Rule(rule), severity)
     }
 
     /// Whether the schema alone refuses it; everything else breaks a rule that is written down.
@@ -561,93 +595,6 @@ impl Problem {
             Source::Rule
         }
     }
-
-    fn severity(&self) -> Severity {
-        match self {
-            Self::OfExtension(problem) => problem.severity(),
-            Self::ByteOrderMark
-            | Self::LocNotNormal { .. }
-            | Self::HostNotAscii
-            | Self::RawCharacter { .. }
-            | Self::Extension { .. }
-            | Self::Rss10 => Severity::Note,
-            Self::Namespace { found } if found.as_deref() == Some(HISTORIC_NAMESPACE) => {
-                Severity::Warning
-            }
-            // The schema allows 2,048 characters, one more than the text of the protocol. Of dates it allows less: no
-            // precision but the day and the second, and no offset above 14 hours.
-            Self::Loc(LocError::TooLong { characters: 2_048 } | LocError::UserInfo)
-            | Self::LastMod(LastModError::Precision | LastModError::ZoneRange)
-            | Self::LateDeclaration
-            | Self::UnknownElement { .. }
-            | Self::UnknownAttribute { .. }
-            | Self::StrayText
-            | Self::Order { .. }
-            | Self::Padded { .. }
-            | Self::LocNotAscii
-            | Self::LocShort
-            | Self::EscapedTwice
-            | Self::SchemaLocation(_)
-            | Self::ChangeFreqCase
-            | Self::TrailingBytes
-            | Self::NestedGzip
-            | Self::NoEntries
-            | Self::RelativeLink { .. }
-            | Self::GuidAsLink
-            | Self::BlankLine
-            | Self::Commas { is_row: false } => Severity::Warning,
-            Self::NotWellFormed { .. }
-            | Self::IllFormed { .. }
-            | Self::Truncated
-            | Self::Blank
-            | Self::NotXml
-            | Self::Html
-            | Self::Doctype
-            | Self::TooDeep
-            | Self::TokenTooLong
-            | Self::DeclaredEncoding { .. }
-            | Self::Encoding { .. }
-            | Self::NotUtf8
-            | Self::Utf32
-            | Self::BareAmpersand
-            | Self::Root { .. }
-            | Self::AfterRoot
-            | Self::Namespace { .. }
-            | Self::NoLoc
-            | Self::NoLink
-            | Self::LocOutsideEntry
-            | Self::LocMissing
-            | Self::ManyLocs
-            | Self::Repeated { .. }
-            | Self::Loc(_)
-            | Self::LocNotEncoded
-            | Self::LocBroken
-            | Self::LastMod(_)
-            | Self::ZoneAssumed
-            | Self::ChangeFreq(_)
-            | Self::Priority(_)
-            | Self::ForbiddenCharacter
-            | Self::HtmlEntity { .. }
-            | Self::UndefinedEntity { .. }
-            | Self::ValueTooLong { .. }
-            | Self::TooManyEntries { .. }
-            | Self::TooManyBytes { .. }
-            | Self::Gzip { .. }
-            | Self::TooManyMembers
-            | Self::Zip
-            | Self::WrongEntry { .. }
-            | Self::NotInIndex { .. }
-            | Self::UndeclaredPrefix { .. }
-            | Self::AtomNamespace { .. }
-            | Self::PubDate
-            | Self::PubDateForm
-            | Self::Header
-            | Self::Footer
-            | Self::TextComment
-            | Self::Columns
-            | Self::Commas { is_row: true } => Severity::Error,
-        }
-    }
 }
 
 /// The namespace of the protocol before it was given to sitemaps.org, in 2006.
@@ -660,6 +607,16 @@ fn entity_of(character: char) -> &'static str {
         '\'' => "&apos;",
         '>' => "&gt;",
         _ => "an entity",
+    }
+}
+
+fn rule_of_padded(name: &str) -> u8 {
+    match name {
+        "line" => 54,
+        "loc" => 12,
+        "changefreq" => 16,
+        "priority" => 18,
+        _ => 13,
     }
 }
 
@@ -702,6 +659,7 @@ fn rule_in_text(rule: Rule) -> Rule {
 /// The number of the same rule for a feed.
 fn rule_in_feed(rule: Rule) -> Rule {
     Rule(match rule.0 {
+        6 => 45,
         7 | 9 | 12 => 46,
         13 => 47,
         58 => 49,

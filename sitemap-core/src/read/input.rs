@@ -10,7 +10,7 @@
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
-use flate2::bufread::GzDecoder;
+use flate2::{Decompress, FlushDecompress, Status};
 
 use super::{
     Excerpt, MAX_GZIP_LAYERS, MAX_GZIP_MEMBERS, MAX_TOKEN_BYTES, Position,
@@ -126,10 +126,17 @@ impl<R: BufRead> BufRead for Source<R> {
     }
 }
 
+/// The largest window of deflate, as the exponent of 2: 32 KiB, which every gzip stream may use (RFC 1951 section 2).
+const WINDOW_BITS: u8 = 15;
+
 /// The members of a gzip file, one after the other.
+///
+/// The decompressor is driven by hand, since the readers of its crate drop what a call has decompressed when the same call comes
+/// upon damage; how much that is, depends on the sizes of the buffers. Here all of it comes out, and the failure after it.
 pub(super) struct Members<R> {
-    /// `None` at the end.
-    decoder: Option<GzDecoder<R>>,
+    input: R,
+    /// The open member; `None` before the first one and behind each.
+    member: Option<Decompress>,
     count: u32,
     /// How many bytes may still come out. Those who read count for themselves; this bound ends a file in a file that decompresses
     /// to ever more of nothing.
@@ -139,21 +146,21 @@ pub(super) struct Members<R> {
 impl<R: BufRead> Members<R> {
     fn new(input: R, max_bytes: u64) -> Self {
         Self {
-            decoder: Some(GzDecoder::new(input)),
-            count: 1,
+            input,
+            member: None,
+            count: 0,
             bytes_left: max_bytes.saturating_add(READ_AHEAD_BYTES),
         }
     }
 
-    /// Goes on to the next member, if there is one.
-    fn advance(&mut self, mut input: R) -> io::Result<()> {
-        let next = input.fill_buf()?.first().copied();
-        match next {
-            None => Ok(()),
+    /// Opens the next member; `false` when there is none.
+    fn begin_member(&mut self) -> io::Result<bool> {
+        match self.input.fill_buf()?.first() {
+            None => Ok(false),
             Some(0x1f) if self.count < MAX_GZIP_MEMBERS => {
                 self.count += 1;
-                self.decoder = Some(GzDecoder::new(input));
-                Ok(())
+                self.member = Some(Decompress::new_gzip(WINDOW_BITS));
+                Ok(true)
             }
             Some(0x1f) => Err(Halt::TooManyMembers.into()),
             Some(_) => Err(Halt::TrailingBytes.into()),
@@ -163,31 +170,48 @@ impl<R: BufRead> Members<R> {
 
 impl<R: BufRead> Read for Members<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while let Some(decoder) = &mut self.decoder {
-            let length = decoder.read(out).map_err(damaged)?;
-            self.bytes_left = self
-                .bytes_left
-                .checked_sub(length as u64)
-                .ok_or(Halt::TooManyBytes)?;
-            if length > 0 || out.is_empty() {
-                return Ok(length);
+        let room = usize::try_from(self.bytes_left).map_or(out.len(), |left| left.min(out.len()));
+        if room == 0 && !out.is_empty() {
+            return Err(Halt::TooManyBytes.into());
+        }
+        let out = &mut out[..room];
+        while !out.is_empty() {
+            let Some(member) = &mut self.member else {
+                if self.begin_member()? {
+                    continue;
+                }
+                break;
+            };
+            let available = self.input.fill_buf()?;
+            let is_at_end = available.is_empty();
+            let (read, written) = (member.total_in(), member.total_out());
+            let outcome = member.decompress(available, out, FlushDecompress::None);
+            let (read, written) = (member.total_in() - read, member.total_out() - written);
+            if matches!(outcome, Ok(Status::StreamEnd)) {
+                self.member = None;
             }
-            if let Some(decoder) = self.decoder.take() {
-                self.advance(decoder.into_inner())?;
+            self.input.consume(narrowed(read));
+            self.bytes_left -= written;
+            match outcome {
+                // A failure shows again in the next call. What the decompressor says of it does not, so that is not told.
+                _ if written > 0 => return Ok(narrowed(written)),
+                Ok(Status::Ok | Status::BufError) if is_at_end => {
+                    return Err(Halt::Gzip("it ends too early".to_owned()).into());
+                }
+                Ok(Status::Ok | Status::BufError | Status::StreamEnd) => {}
+                Err(_) => {
+                    let detail = "its bytes are not as they were written";
+                    return Err(Halt::Gzip(detail.to_owned()).into());
+                }
             }
         }
         Ok(0)
     }
 }
 
-/// Tells damage to the compressed bytes from a failure of the input below.
-fn damaged(error: io::Error) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
-            Halt::Gzip(error.to_string()).into()
-        }
-        _ => error,
-    }
+/// How much of a buffer was used, by the difference of two counts.
+fn narrowed(bytes: u64) -> usize {
+    usize::try_from(bytes).expect("no more than the buffer has")
 }
 
 /// An input that ends in [`Halt::TooManyBytes`] when it has more bytes than allowed.
@@ -288,7 +312,7 @@ impl<R: BufRead> Input<R> {
 
     pub(super) fn position(&self) -> Position {
         Position {
-            line: self.line,
+            line: self.line + self.text.found().garbage_lines,
             offset: self.text.offset(),
         }
     }
@@ -367,7 +391,7 @@ impl<R: BufRead> BufRead for Input<R> {
 }
 
 /// How many lines end: at a line feed, a carriage return, or both together.
-fn line_ends(bytes: &[u8], is_after_return: &mut bool) -> u64 {
+pub(super) fn line_ends(bytes: &[u8], is_after_return: &mut bool) -> u64 {
     let count = |end: u8| {
         bytes
             .iter()

@@ -26,7 +26,9 @@ mod finding;
 
 mod encoding;
 mod input;
+mod names;
 mod nesting;
+mod preamble;
 mod schema_location;
 mod window;
 

@@ -62,6 +62,8 @@ pub struct Reader<R: BufRead> {
     /// The memory for one token, used again for each.
     token: Vec<u8>,
     document: Document,
+    /// What ends the reading behind the last entry, which came first.
+    failure: Option<ReadError>,
 }
 
 /// What the file is made of.
@@ -85,6 +87,7 @@ impl<R: BufRead> Reader<R> {
             closing: 0,
             token: Vec::new(),
             document: Document::new(limits.entries),
+            failure: None,
         }
     }
 
@@ -213,6 +216,9 @@ impl<R: BufRead> Reader<R> {
 
     /// Reads one token or one line.
     fn step(&mut self) -> Result<Option<Item>, ReadError> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
         match self.syntax {
             Syntax::Unknown => self.begin().map(|()| None),
             Syntax::Markup if self.closing > 0 => self.close(),
@@ -225,13 +231,15 @@ impl<R: BufRead> Reader<R> {
     fn begin(&mut self) -> Result<(), ReadError> {
         let first = self.skip_blanks();
         let input = self.xml.get_mut();
+        let found = input.encoding();
         let start = Position {
-            line: Position::START.line,
-            offset: input.encoding().byte_order_mark_bytes,
+            line: Position::START.line + found.garbage_lines,
+            offset: found.byte_order_mark_bytes + found.garbage_bytes,
         };
-        let encoding = input.encoding().encoding;
+        let encoding = found.encoding;
+        let has_garbage = found.garbage_bytes > 0;
         let mut notes = Vec::new();
-        if start.offset > 0 {
+        if found.byte_order_mark_bytes > 0 {
             notes.push((Problem::ByteOrderMark, Position::START));
         }
         if let Some(found) = encoding {
@@ -239,6 +247,9 @@ impl<R: BufRead> Reader<R> {
         }
         if input.is_compressed_twice() {
             notes.push((Problem::NestedGzip, Position::START));
+        }
+        if has_garbage {
+            notes.push((Problem::BeforeDeclaration, start));
         }
         if let Ok(Some(first)) = first
             && first != '<'
@@ -325,13 +336,18 @@ impl<R: BufRead> Reader<R> {
             Event::Start(start) => return self.open(&start),
             Event::End(end) => {
                 self.closing = self.nesting.closed_by(end.name().into_inner());
-                let what = match self.closing {
-                    0 => "end tag of an element that is not open",
-                    1 => return Ok(None),
-                    _ => "end tag of another element than the last one that was opened",
-                };
-                document.note(Problem::IllFormed { what });
-                self.begin_parser_again();
+                match self.closing {
+                    0 => document.note(Problem::IllFormed {
+                        what: "end tag of an element that is not open",
+                    }),
+                    1 => {}
+                    _ => {
+                        document.note(Problem::IllFormed {
+                            what: "end tag of another element than the last one that was opened",
+                        });
+                        self.begin_parser_again();
+                    }
+                }
             }
             Event::Empty(start) => {
                 self.closing = 1;
@@ -393,7 +409,15 @@ impl<R: BufRead> Reader<R> {
                     self.document.place = Place::Done;
                     return Ok(None);
                 }
-                return Err(self.input_failure(error));
+                let failure = self.input_failure(error);
+                // As at any other end that comes too early.
+                if matches!(Halt::of(error), Some(Halt::Gzip(_)))
+                    && let Some(outcome) = self.document.rescue(false)
+                {
+                    self.failure = Some(failure);
+                    return outcome.map(Some);
+                }
+                return Err(failure);
             }
             XmlError::IllFormed(IllFormedError::MissingDoctypeName) => {
                 self.document.note(Problem::Doctype);

@@ -4,8 +4,10 @@ use std::io::{self, BufReader, Write};
 
 use proptest::prelude::*;
 
+mod damage;
 mod extensions;
 mod feeds;
+mod forgiven;
 mod hostile;
 mod text;
 

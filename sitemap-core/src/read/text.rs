@@ -299,7 +299,7 @@ fn skip_line_feed<R: BufRead>(input: &mut Input<R>) {
     }
 }
 
-fn has_web_scheme(text: &str) -> bool {
+pub(super) fn has_web_scheme(text: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| {
         let start = text.as_bytes().get(..scheme.len());
         start.is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes()))

@@ -210,7 +210,7 @@ fn entry_that_the_file_cannot_have_is_refused_and_the_file_goes_on() {
             video.uploader = Some(Uploader { name, info });
             extensions.add_video(video).unwrap();
         },
-        "uploader info http://elsewhere/ is elsewhere, expected a URL on h",
+        "uploader info http://elsewhere/ is elsewhere, expected a URL in the domain of h",
     );
     refuse(
         &|extensions| {

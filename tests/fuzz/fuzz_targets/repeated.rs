@@ -1,6 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| arpent_fuzz::fuzz(
-    &arpent_fuzz::targets::REPEATED,
-    input
-));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| arpent_fuzz::fuzz_repeated(input));

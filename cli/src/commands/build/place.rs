@@ -118,7 +118,7 @@ impl TemporaryFolder {
         for entry in entries.take(MAX_LOOKED_AT).flatten() {
             let name = entry.file_name();
             let path = entry.path();
-            let is_like = name.to_string_lossy().starts_with(PREFIX) && path != self.path;
+            let is_like = is_temporary(&name.to_string_lossy()) && path != self.path;
             // Links are not followed: in a folder for everybody they lead anywhere.
             let is_ours = || {
                 fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir() && owns(&own, &found))
@@ -135,6 +135,15 @@ impl Drop for TemporaryFolder {
         // What is left behind is removed by another build.
         let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+/// Whether [`TemporaryFolder::create`] gives such names.
+fn is_temporary(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let numbers = name
+        .strip_prefix(PREFIX)
+        .and_then(|rest| rest.split_once('-'));
+    numbers.is_some_and(|(process, number)| is_number(process) && is_number(number))
 }
 
 /// The lock of a folder, unless another process holds it or has removed the folder.
@@ -193,21 +202,27 @@ mod tests {
         for name in [
             "arpent-build-1-0",
             "arpent-build-1-1",
-            "arpent-other",
+            "arpent-build-mine",
+            "arpent-build-1-mine",
             "page",
         ] {
             fs::create_dir(at(name)).unwrap();
             fs::write(at(name).join("site.db"), "left").unwrap();
         }
         fs::write(at("arpent-build-1-0").join(LOCK), "").unwrap();
-        fs::write(at("arpent-build-file"), "not a folder").unwrap();
+        fs::write(at("arpent-build-2-0"), "not a folder").unwrap();
         #[cfg(unix)]
-        std::os::unix::fs::symlink(at("page"), at("arpent-build-link")).unwrap();
+        std::os::unix::fs::symlink(at("page"), at("arpent-build-3-0")).unwrap();
         let own = TemporaryFolder::create(parent.path()).unwrap();
         own.remove_abandoned();
         assert!(!at("arpent-build-1-0").exists() && !at("arpent-build-1-1").exists());
         assert!(held.path.join("site.db").exists() && own.path.exists());
-        for name in ["arpent-other/site.db", "page/site.db", "arpent-build-file"] {
+        for name in [
+            "arpent-build-mine/site.db",
+            "arpent-build-1-mine/site.db",
+            "page/site.db",
+            "arpent-build-2-0",
+        ] {
             assert!(at(name).exists(), "{name}");
         }
         let (held_path, own_path) = (held.path.clone(), own.path.clone());

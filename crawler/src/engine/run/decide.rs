@@ -160,6 +160,25 @@ impl Run<'_> {
             self.link_orphan(target, found_on);
             return true;
         }
+        if self.seeding.is_document(target) {
+            self.link_document(target, found_on, depth);
+            return self.seen.contains(target);
+        }
+        self.discover_page(target, via, found_on, depth, hops)
+    }
+
+    /// Notes a URL that is no document and that the run does not know yet, if it is in scope; whether it is.
+    pub(super) fn discover_page(
+        &mut self,
+        target: &UrlKey,
+        via: Via,
+        found_on: &UrlKey,
+        depth: u32,
+        hops: u8,
+    ) -> bool {
+        if self.seen.contains(target) {
+            return true;
+        }
         let Some(reason) = self.judge.before_fetch(target, depth) else {
             self.links_out_of_scope += 1;
             return false;

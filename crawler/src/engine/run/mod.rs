@@ -6,6 +6,7 @@
 //! no lock and no second writer.
 
 mod decide;
+mod page_sink;
 pub(super) mod resume;
 pub(super) mod seeding;
 
@@ -18,13 +19,14 @@ use tokio::{
 };
 
 use self::{
+    page_sink::PageSink,
     resume::Memory,
     seeding::{SeedEnd, Seeding},
 };
 use super::{
     CrawlError, Crawled, Ending, Limit, Progress, Resumed, Shutdown,
     door::{BUSY_POLL, Door, HeldTurn, Robots, retry_delay},
-    download::Downloader,
+    download::{Document, Downloader},
     judge::Judge,
     signal,
 };
@@ -75,16 +77,26 @@ pub(super) struct Setup<'a> {
     pub(super) store: Box<dyn Store>,
     pub(super) number: RunId,
     pub(super) resumed: bool,
+    /// Whether the robots.txt of the site was read.
+    pub(super) is_robots_read: bool,
+    /// Where the set will be served, when somebody said so.
+    pub(super) public_url: Option<String>,
     /// When the run has to end.
     pub(super) deadline: Instant,
 }
 
 /// One run in progress.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of a run, each asked for by its own name"
+)]
 pub(super) struct Run<'a> {
     config: &'a Config,
     site: Site,
     host: HostKey,
     judge: Judge,
+    /// Whether the judge's rules are those of a robots.txt that was read.
+    is_robots_read: bool,
     robots_due: Instant,
     /// The task that reads robots.txt again.
     robots_task: Option<Id>,
@@ -145,6 +157,8 @@ enum Done {
 
 struct PageDone {
     result: Result<(Fetched, Box<PageFacts>), FetchError>,
+    /// What was asked for as a page is this feed.
+    feed: Option<Box<Document>>,
     signal: Signal,
     passing: bool,
 }
@@ -177,6 +191,7 @@ impl<'a> Run<'a> {
             host: HostKey::new(&setup.site.origin.host),
             site: setup.site,
             judge: setup.judge,
+            is_robots_read: setup.is_robots_read,
             robots_due: now + ROBOTS_LIFETIME,
             robots_task: None,
             reader: setup.reader,
@@ -195,7 +210,8 @@ impl<'a> Run<'a> {
             out: HashMap::new(),
             frontier: Frontier::new(setup.config.limits.max_depth.is_some()),
             seen,
-            seeding: Seeding::new(discover, setup.downloader, documents, own, kept, orphans),
+            seeding: Seeding::new(discover, setup.downloader, documents, own, kept, orphans)
+                .publishing_at(setup.public_url.as_deref()),
             page_waits: false,
             pending: Commit {
                 run: setup.number,
@@ -296,7 +312,7 @@ impl<'a> Run<'a> {
             limit: self
                 .limit
                 .filter(|_| self.ending == Some(Ending::LimitReached)),
-            robots: self.judge.robots().clone(),
+            robots: self.is_robots_read.then(|| self.judge.robots().clone()),
             notices: self.notices,
         })
     }
@@ -424,17 +440,22 @@ impl<'a> Run<'a> {
         let door = self.door.clone();
         let reader = Arc::clone(&self.reader);
         let url = lease.url().clone();
+        let wants_feed = self.wants_feed(&url);
         let handle = self.tasks.spawn(async move {
-            let mut parser = PageParser::new(&url, &door.identity, &reader);
-            let asked = door.send(&url, &mut parser).await;
+            let parser = PageParser::new(&url, &door.identity, &reader);
+            let mut sink = PageSink::new(parser, wants_feed);
+            let asked = door.send(&url, &mut sink).await;
             let signal = signal::of(&asked.result, asked.latency, door.clock.now());
             let passing = signal::is_passing(&asked.result);
+            let mut feed = None;
             let result = asked.result.map(|fetched| {
-                let facts = Box::new(parser.finish(&fetched));
-                (fetched, facts)
+                let (facts, found) = sink.finish(&url, &fetched);
+                feed = found;
+                (fetched, Box::new(facts))
             });
             Done::Page(PageDone {
                 result,
+                feed,
                 signal,
                 passing,
             })
@@ -520,6 +541,7 @@ impl<'a> Run<'a> {
             Robots::Rules(rules) => {
                 self.seeding.know(&self.site.origin, rules.clone());
                 self.judge = self.judge.with_robots(rules);
+                self.is_robots_read = true;
                 self.robots_due = now + ROBOTS_LIFETIME;
             }
             Robots::Unreachable(why) | Robots::Forbidden(why) => {
@@ -554,7 +576,9 @@ impl<'a> Run<'a> {
             return;
         }
         self.fetched += 1;
+        let feed = done.feed.filter(|_| self.wants_feed(lease.url()));
         let outcome = match done.result {
+            Ok(_) if feed.is_some() => Outcome::NotFetched(Reason::SeedDocument),
             Ok((_, facts)) => Outcome::Answered(facts),
             Err(error) => Outcome::NoAnswer {
                 error: error.to_string(),
@@ -567,6 +591,9 @@ impl<'a> Run<'a> {
             lease.hops(),
         );
         self.frontier.finish(lease);
+        if let Some(feed) = feed {
+            self.adopt_feed(*feed, &url, depth);
+        }
         self.decide(&url, sequence, depth, hops, tries, outcome);
     }
 

@@ -9,8 +9,12 @@
 
 mod errand;
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
 
+use sitemap_core::partition::index_name;
 use tokio::{sync::mpsc, task::Id};
 
 pub(super) use self::errand::SeedEnd;
@@ -21,10 +25,10 @@ use crate::{
     config::DiscoverConfig,
     engine::{
         Ending,
-        download::{DownloadError, Downloader, MAX_DOCUMENT_BYTES},
+        download::{self, DownloadError, Downloader, MAX_DOCUMENT_BYTES},
     },
     frontier::Seen,
-    page::{BodyEnd, Reason},
+    page::{BodyEnd, Reason, Via},
     politeness::Closed,
     robots::Rules,
     seeds::{
@@ -33,7 +37,7 @@ use crate::{
         Reading, SeedList, SeedProblem,
     },
     store::{KeptDocument, QueuedUrl},
-    url_key::{Origin, UrlKey},
+    url_key::{Identity, Origin, UrlKey},
 };
 
 /// Batches that wait between a reader and the loop.
@@ -62,6 +66,12 @@ pub(super) struct Seeding {
     feeds: usize,
     feeds_left_out: u64,
     warnings: usize,
+    /// Where the set will be served, when somebody said so.
+    own_place: Option<String>,
+    /// Feeds that were asked for as pages, by the numbers of their documents; at most [`MAX_FEEDS`].
+    bodies: HashMap<usize, Box<download::Document>>,
+    /// The documents that a page is known to link to.
+    linked: Seen,
     active: Option<Active>,
     loading: Option<Loading>,
     /// A document was read and no page begun since: the next turn is that of a page, if one waits. Else an
@@ -107,6 +117,9 @@ impl Seeding {
             feeds: 0,
             feeds_left_out: 0,
             warnings: 0,
+            own_place: None,
+            bodies: HashMap::new(),
+            linked: Seen::default(),
             active: None,
             loading: None,
             owes_page: false,
@@ -122,10 +135,36 @@ impl Seeding {
             seeding.feeds += usize::from(document.kind == DocumentKind::Feed);
             if let Some(url) = url_of(&document) {
                 seeding.known.insert(&url);
+                if document.linked_from.is_some() {
+                    seeding.linked.insert(&url);
+                }
             }
             seeding.documents.push(document);
         }
         seeding
+    }
+
+    /// The same; the set will be served at this URL of a directory.
+    pub(super) fn publishing_at(self, public_url: Option<&str>) -> Self {
+        let place = public_url.and_then(|url| Identity::default().verbatim().parse(url).ok());
+        Self {
+            own_place: place.map(|url| url.as_str().to_owned()),
+            ..self
+        }
+    }
+
+    /// Whether the document `number` stands where our own index will be.
+    fn is_own_index(&self, number: usize) -> bool {
+        let name = &self.documents[number].name;
+        let place = self.own_place.as_deref();
+        place
+            .and_then(|place| name.strip_prefix(place))
+            .is_some_and(is_index_name)
+    }
+
+    /// Whether `url` is that of a document, or of the place where one was found.
+    pub(super) fn is_document(&self, url: &UrlKey) -> bool {
+        self.known.contains(url)
     }
 
     /// The rules of `origin` are these now.
@@ -176,6 +215,16 @@ fn url_of(document: &Document) -> Option<UrlKey> {
         }
         DocumentKind::List => None,
     }
+}
+
+/// Whether a publish may give an index this name.
+fn is_index_name(name: &str) -> bool {
+    let number = name
+        .strip_prefix("sitemap-")
+        .and_then(|rest| rest.strip_suffix(".xml"))
+        .and_then(|number| number.parse::<usize>().ok());
+    let number = number.and_then(|number| number.checked_sub(1)).unwrap_or(0);
+    name == index_name(number)
 }
 
 /// A new document at `url`, and what names it.
@@ -273,6 +322,13 @@ impl Run<'_> {
         {
             return;
         }
+        // It was asked for, or will be, as the page that something links to: one request is enough to find
+        // out that it is a feed (`adopt_feed`).
+        if self.seen.contains(url)
+            && self.judge.before_fetch(url, depth + 1) == Some(Reason::Queued)
+        {
+            return;
+        }
         if self.seeding.feeds >= MAX_FEEDS {
             self.seeding.known.insert(url);
             self.seeding.feeds_left_out += 1;
@@ -282,6 +338,65 @@ impl Run<'_> {
         let mut document = named_by(url, DocumentKind::Feed, page);
         document.depth = depth + 1;
         self.add_url(url, document);
+    }
+
+    /// Whether the answer to the request for the page `url` is wanted as a feed.
+    pub(super) fn wants_feed(&self, url: &UrlKey) -> bool {
+        self.seeding.discover.feeds
+            && url.is_on(&self.site.origin)
+            && (self.seeding.feeds < MAX_FEEDS || self.seeding.known.contains(url))
+    }
+
+    /// A feed was asked for as the page that something links to: it is a document of the run, and what
+    /// arrived is read when its turn comes. `depth` is that of the page.
+    pub(super) fn adopt_feed(&mut self, feed: download::Document, url: &UrlKey, depth: u32) {
+        if self.seeding.orphans.remove(url) {
+            // Only known URLs are orphans.
+            self.pending.linked.push(url.clone());
+        }
+        if self.seeding.known.contains(url) {
+            return;
+        }
+        self.seeding.feeds += 1;
+        let number = self.seeding.documents.len();
+        let document = Document::new(url.as_str(), DocumentKind::Feed, depth);
+        self.add_url(url, document);
+        if self.seeding.documents.len() > number && feed.end == BodyEnd::Complete {
+            self.seeding.bodies.insert(number, Box::new(feed));
+        }
+    }
+
+    /// A page links to a document, at `depth`: that is no page, unless the document turns out to be none.
+    pub(super) fn link_document(&mut self, url: &UrlKey, page: &UrlKey, depth: u32) {
+        if !self.seeding.linked.insert(url) {
+            return;
+        }
+        let name = url.as_str();
+        let count = self.seeding.documents.len();
+        let mut documents = self.seeding.documents.iter();
+        let Some(number) = documents.position(|document| document.name == name) else {
+            // A document was found there behind a redirect.
+            return;
+        };
+        let document = &mut self.seeding.documents[number];
+        document.linked_from = Some((page.as_str().to_owned(), depth));
+        seeds::put(&mut self.pending, number, document, count);
+        if document.problem.is_some_and(SeedProblem::denies_document)
+            && document.state != DocumentState::Waiting
+        {
+            self.hand_to_pages(number);
+        }
+    }
+
+    /// What was taken for a document, and is none, is a page like any other, if one links to it.
+    fn hand_to_pages(&mut self, number: usize) {
+        let document = &self.seeding.documents[number];
+        let Some((page, depth)) = document.linked_from.clone() else {
+            return;
+        };
+        if let (Some(url), Ok(page)) = (url_of(document), UrlKey::from_normalised(&page)) {
+            self.discover_page(&url, Via::Link, &page, depth, 0);
+        }
     }
 
     /// Adds a document that the run does not know yet.
@@ -393,6 +508,7 @@ impl Run<'_> {
             (None, Some(url)) => {
                 let errand = Errand {
                     url,
+                    at_hand: self.seeding.bodies.remove(&number),
                     copy,
                     lastmod: self.seeding.documents[number].lastmod.clone(),
                     now: self.door.clock.now(),
@@ -427,6 +543,10 @@ impl Run<'_> {
         let found_on = url_of(document);
         for key in batch.pages {
             if self.seen.contains(&key) {
+                continue;
+            }
+            if let Some(found_on) = found_on.as_ref().filter(|_| self.seeding.is_document(&key)) {
+                self.link_document(&key, found_on, depth);
                 continue;
             }
             let Some(reason) = self.judge.before_fetch(&key, depth) else {
@@ -513,7 +633,11 @@ impl Run<'_> {
                 keep,
             } => {
                 self.bytes_in += wire_bytes;
-                if let Some(url) = url {
+                let is_document = !reading
+                    .problem
+                    .as_ref()
+                    .is_some_and(|(problem, _)| problem.denies_document());
+                if let Some(url) = url.filter(|_| is_document) {
                     self.seeding.known.insert(&url);
                 }
                 self.finish_seed(number, reading, &end, keep);
@@ -539,6 +663,7 @@ impl Run<'_> {
     fn finish_seed(&mut self, number: usize, reading: Reading, end: &BodyEnd, keep: Keep) {
         let document = &mut self.seeding.documents[number];
         (document.entries, document.findings) = (reading.entries, reading.findings);
+        document.troubles = reading.troubles;
         document.is_kept = matches!(keep, Keep::Same);
         let cut = match end {
             BodyEnd::Complete | BodyEnd::Skipped => None,
@@ -546,7 +671,7 @@ impl Run<'_> {
                 SeedProblem::TooLarge,
                 format!("expected at most {MAX_DOCUMENT_BYTES} bytes"),
             )),
-            BodyEnd::CutShort => Some((SeedProblem::Truncated, String::new())),
+            BodyEnd::CutShort => Some((SeedProblem::CutShort, String::new())),
             BodyEnd::Undecodable(coding) => Some((SeedProblem::Undecodable, coding.clone())),
         };
         if let Some((problem, detail)) = cut.or(reading.problem) {
@@ -559,10 +684,10 @@ impl Run<'_> {
             }
             self.settle_seed(number, DocumentState::Read);
         }
-        if let Some(finding) = reading.first_finding {
-            let document = &self.seeding.documents[number];
-            let (name, findings) = (&document.name, document.findings);
-            tracing::info!(target: "engine", "{name}: {findings} findings, the first: {finding}");
+        let document = &self.seeding.documents[number];
+        for trouble in document.troubles.iter() {
+            let (name, count, example) = (&document.name, trouble.count, &trouble.example);
+            tracing::info!(target: "engine", "{name}: {count} times {}, the first: {example}", trouble.rule);
         }
     }
 
@@ -601,35 +726,18 @@ impl Run<'_> {
         let document = &mut self.seeding.documents[number];
         *document = document.clone().with_problem(problem, detail);
         // Nobody said that there is one; a page that stands for everything that is missing is none.
-        let is_absent = document.kind == DocumentKind::WellKnown
-            && match problem {
-                SeedProblem::Gone
-                | SeedProblem::BadStatus
-                | SeedProblem::NotASitemap
-                | SeedProblem::RobotsDisallowed
-                | SeedProblem::BadRedirect => true,
-                SeedProblem::ServerError
-                | SeedProblem::NetworkError
-                | SeedProblem::RobotsUnreachable
-                | SeedProblem::Forbidden
-                | SeedProblem::HostClosed
-                | SeedProblem::Truncated
-                | SeedProblem::TooLarge
-                | SeedProblem::Damaged
-                | SeedProblem::Undecodable
-                | SeedProblem::TooDeep
-                | SeedProblem::Loop
-                | SeedProblem::TooMany
-                | SeedProblem::BadUrl
-                | SeedProblem::RelativeUrl
-                | SeedProblem::Io => false,
-            };
-        let state = if is_absent {
+        let is_unasked = document.kind == DocumentKind::WellKnown && problem.is_absence();
+        let is_to_come =
+            self.seeding.is_own_index(number) && (problem.is_absence() || problem.is_unanswered());
+        let state = if is_unasked || is_to_come {
             DocumentState::Absent
         } else {
             DocumentState::Failed
         };
         self.settle_seed(number, state);
+        if problem.denies_document() {
+            self.hand_to_pages(number);
+        }
     }
 
     /// Keeps a copy of a document that was read, if there is room for it.

@@ -35,6 +35,7 @@ struct Bench {
     store: Arc<Mutex<Option<Box<dyn Store>>>>,
     holds: Holds,
     lists: Vec<SeedList>,
+    public_url: Option<String>,
     politeness: Option<SharedPoliteness>,
     /// When the next start of the program is.
     now: Timestamp,
@@ -52,6 +53,7 @@ impl Bench {
             store: Arc::new(Mutex::new(Some(store))),
             holds: Holds::default(),
             lists: Vec::new(),
+            public_url: None,
             politeness: None,
             now: "2026-03-01T12:00:00Z".parse().unwrap(),
         }
@@ -79,6 +81,10 @@ impl Bench {
             open_store: Box::new(move |_| Ok(store)),
             holds: self.holds.clone(),
             lists: self.lists.clone(),
+            public_url: {
+                let public_url = self.public_url.clone();
+                Box::new(move |_| public_url)
+            },
         };
         crawl(&self.config, &start, seams, shutdown).await
     }

@@ -1,11 +1,13 @@
 //! Sitemaps and feeds beside the pages, in virtual time.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use super::{random::Random, *};
 use crate::{
+    fetch::FetchErrorKind,
     page::Via,
-    seeds::{self, DocumentState, SeedProblem},
+    report::Report,
+    seeds::{self, DocumentState, MAX_OTHER_HOSTS, SeedProblem},
 };
 
 fn urlset(paths: impl IntoIterator<Item = String>) -> FixturePage {
@@ -405,4 +407,240 @@ async fn stopped_and_resumed_runs_lose_no_seed_and_no_orphan() {
         assert_eq!(orphans(&crawled), orphans(&whole), "seed {seed}");
         assert_eq!(problems(&crawled), problems(&whole), "seed {seed}");
     }
+}
+
+fn feed(paths: &[&str]) -> FixturePage {
+    let mut entries = String::new();
+    for path in paths {
+        entries.extend(["<item><link>", &url(path), "</link></item>"]);
+    }
+    let mut page = FixturePage::text(&format!(
+        "<?xml version='1.0'?><rss version='2.0'><channel>{entries}</channel></rss>"
+    ));
+    page.headers = vec![(
+        "content-type".into(),
+        "application/rss+xml; charset=utf-8".into(),
+    )];
+    page
+}
+
+const NAMES_FEED: &str = "<link rel=alternate type=application/rss+xml href=/feed>";
+const LINKS_FEED: &str = "<p><a href=/feed>our news</a>";
+const LINKS_LATE: &str = "<p><a href=/late>later</a>";
+
+/// Requests for the path.
+fn asked(bench: &Bench, path: &str) -> usize {
+    bench.pages().iter().filter(|asked| *asked == path).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_feed_is_asked_for_once_whoever_links_to_it() {
+    let orders = [
+        (
+            format!("{NAMES_FEED}{LINKS_FEED}{LINKS_LATE}"),
+            String::new(),
+        ),
+        (format!("{NAMES_FEED}{LINKS_LATE}"), LINKS_FEED.to_owned()),
+        (format!("{LINKS_FEED}{LINKS_LATE}"), NAMES_FEED.to_owned()),
+        (format!("{LINKS_FEED}{LINKS_LATE}"), String::new()),
+    ];
+    for (start, late) in orders {
+        let bench = discovering(site([
+            ("/", FixturePage::html(start.as_str())),
+            ("/late", FixturePage::html(format!("<p>late{late}"))),
+            ("/feed", feed(&["/from-feed"])),
+            ("/from-feed", FixturePage::linking(["/feed"])),
+        ]));
+        let crawled = bench.run().await;
+        assert_eq!(asked(&bench, "/feed"), 1, "{start} {late}");
+        let report = Report::read(&*crawled.store, crawled.run).unwrap();
+        assert_eq!((report.known(), report.listed), (3, 3), "{start} {late}");
+        assert_eq!(report.seeds.read, 1);
+        let from_feed = crawled
+            .store
+            .page(&UrlKey::from_normalised(&url("/from-feed")).unwrap())
+            .unwrap()
+            .unwrap();
+        assert_eq!(from_feed.via, Via::Feed);
+        assert_eq!(orphans(&crawled), BTreeSet::from(["/from-feed".to_owned()]));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_is_named_as_a_feed_is_a_page_when_something_links_to_it() {
+    let page = || FixturePage::html("<!doctype html><title>News</title><p>All of it");
+    for (late, expected) in [(LINKS_FEED, 3), ("", 2)] {
+        let bench = discovering(site([
+            ("/", FixturePage::html(format!("{NAMES_FEED}{LINKS_LATE}"))),
+            // It comes after the feed was read, or before: the outcome is the same.
+            ("/late", FixturePage::html(format!("<p>late{late}"))),
+            ("/feed", page()),
+        ]));
+        let crawled = bench.run().await;
+        let report = Report::read(&*crawled.store, crawled.run).unwrap();
+        assert_eq!((report.known(), report.listed), (expected, expected));
+        let problems = problems(&crawled);
+        let not_a_feed = (url("/feed"), Some(SeedProblem::NotASitemap));
+        assert!(problems.contains(&not_a_feed), "{problems:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn feeds_are_pages_like_any_other_when_they_are_not_wanted() {
+    let mut bench = discovering(site([
+        ("/", FixturePage::html(format!("{NAMES_FEED}{LINKS_FEED}"))),
+        ("/feed", feed(&["/from-feed"])),
+    ]));
+    bench.config.discover.feeds = false;
+    let crawled = bench.run().await;
+    assert_eq!(asked(&bench, "/feed"), 1);
+    let report = Report::read(&*crawled.store, crawled.run).unwrap();
+    assert_eq!(report.excluded, BTreeMap::from([("not-a-page", 1)]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_broken_file_is_told_from_an_answer_that_broke_off() {
+    const WHOLE: &str = "<urlset><url><loc>https://site.example/a</loc></url></urlset>";
+    async fn check(
+        answers: &'static [&'static str],
+        says_length: bool,
+        requests: usize,
+        expected: Option<SeedProblem>,
+    ) {
+        let script = move |asked: &str, earlier: usize| {
+            (asked == url("/sitemap.xml")).then(|| {
+                let body = answers[earlier.min(answers.len() - 1)];
+                let page = FixturePage::text(body);
+                if says_length {
+                    page.with_header("content-length", &body.len().to_string())
+                } else {
+                    page
+                }
+            })
+        };
+        let bench = discovering(site([("/", FixturePage::linking([]))]).scripted(script));
+        let crawled = bench.run().await;
+        assert_eq!(asked(&bench, "/sitemap.xml"), requests, "{answers:?}");
+        assert_eq!(problems(&crawled), [(url("/sitemap.xml"), expected)]);
+        assert!(orphans(&crawled).contains("/a"), "{answers:?}");
+        let report = Report::read(&*crawled.store, crawled.run).unwrap();
+        let is_passing = expected == Some(SeedProblem::CutShort);
+        assert_eq!(report.seeds.passing, u64::from(is_passing));
+    }
+    const CUT: &str = "<urlset><url><loc>https://site.example/a</loc></url><url><lo";
+    const CUT_LATER: &str = "<urlset><url><loc>https://site.example/a</loc></url><url><loc>ht";
+    check(&[WHOLE], false, 1, None).await;
+    check(&[CUT], true, 1, Some(SeedProblem::Truncated)).await;
+    check(&[CUT], false, 2, Some(SeedProblem::Truncated)).await;
+    check(&[CUT, CUT_LATER], false, 2, Some(SeedProblem::CutShort)).await;
+    check(&[CUT, WHOLE], false, 2, None).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn our_own_index_may_be_missing_before_it_is_up() {
+    async fn check(named: &str, public_url: Option<&str>, page: FixturePage, expected: bool) {
+        let robots = FixturePage::text(&format!("Sitemap: https://files.example/maps/{named}"));
+        let page = Arc::new(page);
+        let script = move |asked: &str, _: usize| {
+            asked
+                .starts_with("https://files.example/")
+                .then(|| FixturePage::clone(&page))
+        };
+        let pages = [("/", FixturePage::linking([])), ("/robots.txt", robots)];
+        let mut bench = discovering(site(pages).scripted(script));
+        bench.public_url = public_url.map(str::to_owned);
+        bench.config.limits.max_tries = 1;
+        let crawled = bench.run().await;
+        let report = Report::read(&*crawled.store, crawled.run).unwrap();
+        assert_eq!(
+            report.seeds.troubled > 0,
+            expected,
+            "{named} {public_url:?}"
+        );
+    }
+    let gone = || FixturePage::status(404);
+    let place = Some("https://files.example/maps/");
+    check("sitemap.xml", place, gone(), false).await;
+    check("sitemap-2.xml", place, gone(), false).await;
+    // The host itself may be to come.
+    let no_host = FixturePage::failing(FetchErrorKind::Dns);
+    check("sitemap.xml", place, no_host, false).await;
+    check("sitemap.xml", place, FixturePage::status(503), false).await;
+    // Other files are somebody else's, and somebody says that they are there.
+    check("sitemap-1.xml", place, gone(), true).await;
+    check("sitemap-old.xml", place, gone(), true).await;
+    check("sitemap.xml", Some("https://files.example/"), gone(), true).await;
+    check("sitemap.xml", None, gone(), true).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn hosts_that_a_robots_txt_redirects_to_count_among_the_hosts() {
+    // Each document has a host of its own, and each robots.txt is five hosts away.
+    let documents = 6;
+    let lines: Vec<String> = (0..documents)
+        .map(|number| format!("Sitemap: https://h{number}-0.example/map.xml"))
+        .collect();
+    let lines = lines.join("\n");
+    let script = |asked: &str, _: usize| {
+        let rest = asked.strip_prefix("https://h")?;
+        let (name, path) = rest.split_once(".example")?;
+        let (number, hop) = name.split_once('-')?;
+        let hop: u32 = hop.parse().ok()?;
+        Some(match (path, hop) {
+            ("/robots.txt", 0..5) => {
+                let next = hop + 1;
+                let target = format!("https://h{number}-{next}.example/robots.txt");
+                FixturePage::redirect(302, &target)
+            }
+            ("/robots.txt", _) => FixturePage::text("User-agent: *\nDisallow: /private"),
+            _ => urlset([format!("/from-{number}")]),
+        })
+    };
+    let pages = [
+        ("/", FixturePage::linking([])),
+        ("/robots.txt", FixturePage::text(&lines)),
+    ];
+    let bench = discovering(site(pages).scripted(script));
+    let crawled = bench.run().await;
+    let contacted: BTreeSet<String> = bench
+        .site
+        .requests()
+        .iter()
+        .map(|seen| {
+            UrlKey::from_normalised(&seen.url)
+                .unwrap()
+                .host()
+                .to_string()
+        })
+        .collect();
+    // One more is the site's own.
+    assert_eq!(contacted.len(), MAX_OTHER_HOSTS + 1, "{contacted:?}");
+    let read: Vec<bool> = problems(&crawled)
+        .iter()
+        .map(|(_, problem)| problem.is_none())
+        .collect();
+    assert_eq!(read, [true, true, false, false, false, false]);
+    let told = problems(&crawled);
+    assert!(
+        told[2..]
+            .iter()
+            .all(|(_, told)| *told == Some(SeedProblem::TooMany))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn rules_that_could_not_be_read_are_none() {
+    async fn check(robots: FixturePage, is_read: bool) {
+        let mut bench = Bench::new(site([
+            ("/", FixturePage::linking([])),
+            ("/robots.txt", robots),
+        ]));
+        bench.config.ignore.robots = true;
+        bench.config.limits.max_tries = 1;
+        let crawled = bench.run().await;
+        assert_eq!(crawled.robots.is_some(), is_read);
+    }
+    check(FixturePage::text("User-agent: *\nDisallow: /"), true).await;
+    check(FixturePage::status(404), true).await;
+    check(FixturePage::status(503), false).await;
 }

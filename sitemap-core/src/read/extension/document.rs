@@ -59,6 +59,11 @@ impl Extended {
         self.own_namespaces = namespaces.to_vec();
     }
 
+    /// Whether this is the first time that the name of an element is met in another case.
+    pub(in crate::read) fn is_new_name_case(&mut self, name: &'static str) -> bool {
+        self.told.is_new_name_case(name)
+    }
+
     /// An entry begins.
     pub(in crate::read) fn begin_entry(&mut self) {
         self.collected = Collected::default();

@@ -308,6 +308,7 @@ fn note_refused(
 #[derive(Debug, Default)]
 pub(super) struct Told {
     retired: Vec<&'static str>,
+    name_cases: Vec<&'static str>,
     prefixes: Vec<String>,
     spellings: Vec<Extension>,
     is_declared_below_root: bool,
@@ -324,6 +325,15 @@ impl Told {
         let is_new = !self.retired.contains(&name);
         if is_new {
             self.retired.push(name);
+        }
+        is_new
+    }
+
+    /// Whether this is the first time that the name of an element is met in another case.
+    pub(super) fn is_new_name_case(&mut self, name: &'static str) -> bool {
+        let is_new = !self.name_cases.contains(&name);
+        if is_new {
+            self.name_cases.push(name);
         }
         is_new
     }

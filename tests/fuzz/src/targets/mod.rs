@@ -50,7 +50,7 @@ pub const ROBOTS: Target = Target {
 
 pub const REPEATED: Target = Target {
     name: "repeated",
-    run: repeated,
+    run: |input| repeated(input, REPEATED_BYTES),
 };
 
 /// Stands between the parts of an input that has several: the record separator of ASCII, which no
@@ -62,15 +62,15 @@ const SEPARATOR: u8 = 0x1e;
 const REPEAT: u8 = 0x1d;
 
 /// What a repeated input grows to: enough for work that grows with the square of it to show.
-const REPEATED_BYTES: usize = 512 * 1024;
+pub const REPEATED_BYTES: usize = 512 * 1024;
 
 /// The parts of an input, at most so many; the last one has the rest.
 fn parts(input: &[u8], max_parts: usize) -> impl Iterator<Item = &[u8]> {
     input.splitn(max_parts, |&byte| byte == SEPARATOR)
 }
 
-/// A letter for what reads it, a head, a part that is repeated until there is much of it, and a tail.
-fn repeated(input: &[u8]) -> u64 {
+/// A letter for what reads it, a head, a part that is repeated until there are so many bytes of it, and a tail.
+pub fn repeated(input: &[u8], bytes: usize) -> u64 {
     let Some((&letter, input)) = input.split_first() else {
         return 0;
     };
@@ -84,6 +84,6 @@ fn repeated(input: &[u8]) -> u64 {
     let mut parts = input.splitn(3, |&byte| byte == REPEAT);
     let mut part = || parts.next().unwrap_or_default();
     let (head, body, tail) = (part(), part(), part());
-    let times = REPEATED_BYTES / body.len().max(1);
+    let times = bytes / body.len().max(1);
     (target.run)(&[head, &body.repeat(times), tail].concat())
 }

@@ -13,10 +13,11 @@ use tokio::{sync::mpsc, task::JoinSet};
 use crate::{
     engine::{
         Shutdown,
-        download::{DownloadError, Downloader},
+        download::{Document, DownloadError, Downloader},
     },
+    fetch::Headers,
     page::BodyEnd,
-    seeds::{self, Batch, MAX_UNPACKED_BYTES, OwnFiles, Reading},
+    seeds::{self, Batch, MAX_UNPACKED_BYTES, OwnFiles, Reading, SeedProblem},
     store::KeptDocument,
     url_key::{Identity, UrlKey},
 };
@@ -25,6 +26,8 @@ use crate::{
 pub(super) struct Errand {
     /// Where it is.
     pub(super) url: UrlKey,
+    /// The document itself, when it was asked for as a page.
+    pub(super) at_hand: Option<Box<Document>>,
     /// What an earlier run kept of it, when it did not change since.
     pub(super) copy: Option<KeptDocument>,
     /// What its index says of its last change; with that, it is kept.
@@ -117,26 +120,67 @@ impl Errand {
         }
     }
 
-    async fn fetch(self) -> SeedEnd {
-        let document = match self.downloader.download(&self.url, &self.shutdown).await {
-            Ok(document) => document,
-            Err(error) => return SeedEnd::Error(error),
-        };
-        let (status, wire_bytes) = (document.status, document.wire_bytes);
-        if status != 200 {
-            return SeedEnd::Status { status, wire_bytes };
+    /// Asks for the document, a second time when only that tells whether it is broken: an answer that does
+    /// not say how long it is ends like one that broke off, but does not end twice at the same byte.
+    async fn fetch(mut self) -> SeedEnd {
+        let mut earlier: Option<Broken> = None;
+        loop {
+            let document = match self.at_hand.take() {
+                Some(document) => *document,
+                None => match self.downloader.download(&self.url, &self.shutdown).await {
+                    Ok(document) => document,
+                    Err(error) => return SeedEnd::Error(error),
+                },
+            };
+            let before = earlier.as_ref().map_or(0, |broken| broken.wire_bytes);
+            let wire_bytes = before + document.wire_bytes;
+            let status = document.status;
+            if status != 200 {
+                return SeedEnd::Status { status, wire_bytes };
+            }
+            let is_complete = document.end == BodyEnd::Complete;
+            if is_complete && self.own.contains(&document.sha256) {
+                return SeedEnd::Own { wire_bytes };
+            }
+            let may_be_cut = is_complete && !tells_its_length(&document.headers);
+            let (end, url, sha256) = (
+                document.end.clone(),
+                document.url.clone(),
+                document.sha256.clone(),
+            );
+            let (mut reading, keep) = match self.read(document).await {
+                Ok(read) => read,
+                Err(end) => return end,
+            };
+            if may_be_cut && let Some((problem, _)) = &mut reading.problem {
+                let is_broken = matches!(problem, SeedProblem::Truncated | SeedProblem::Damaged);
+                match &earlier {
+                    None if is_broken => {
+                        earlier = Some(Broken { sha256, wire_bytes });
+                        continue;
+                    }
+                    Some(broken) if is_broken && broken.sha256 != sha256 => {
+                        *problem = SeedProblem::CutShort;
+                    }
+                    Some(_) | None => {}
+                }
+            }
+            return SeedEnd::Read {
+                reading,
+                end,
+                url: Some(url),
+                wire_bytes,
+                keep,
+            };
         }
-        let is_complete = document.end == BodyEnd::Complete;
-        if is_complete && self.own.contains(&document.sha256) {
-            return SeedEnd::Own { wire_bytes };
-        }
-        let (end, url) = (document.end.clone(), document.url.clone());
+    }
+
+    /// Reads what was fetched, and makes the copy that is kept of it.
+    async fn read(&self, document: Document) -> Result<(Reading, Keep), SeedEnd> {
         // A redirect may change without the index, which speaks of what stands at its end.
-        let lastmod = self
-            .lastmod
-            .clone()
-            .filter(|_| is_complete && url == self.url);
-        let (reader, read_at) = (self.reader(url.clone()), self.now);
+        let is_as_told = document.end == BodyEnd::Complete && document.url == self.url;
+        let lastmod = self.lastmod.clone().filter(|_| is_as_told);
+        let (reader, read_at) = (self.reader(document.url.clone()), self.now);
         let read = blocking(move || {
             let sha256 = document.sha256.clone();
             let mut body = document.into_body().map_err(DownloadError::Spool)?;
@@ -155,15 +199,9 @@ impl Errand {
             Ok((reading, keep.map_or(Keep::Nothing, Keep::Copy)))
         });
         match read.await {
-            Ok(Ok((reading, keep))) => SeedEnd::Read {
-                reading,
-                end,
-                url: Some(url),
-                wire_bytes,
-                keep,
-            },
-            Ok(Err(error)) => SeedEnd::Error(error),
-            Err(error) => SeedEnd::Internal(error),
+            Ok(Ok(read)) => Ok(read),
+            Ok(Err(error)) => Err(SeedEnd::Error(error)),
+            Err(error) => Err(SeedEnd::Internal(error)),
         }
     }
 
@@ -175,6 +213,20 @@ impl Errand {
             sender: self.sender.clone(),
         }
     }
+}
+
+/// An answer that ended before its document did.
+struct Broken {
+    sha256: String,
+    /// Bytes of it on the wire.
+    wire_bytes: u64,
+}
+
+/// Whether an answer cannot end early without being noticed. Without a length its end is the end of the
+/// connection (RFC 9112 section 6.3), or of an HTTP/2 stream, which servers also end when what makes the
+/// document fails.
+fn tells_its_length(headers: &Headers) -> bool {
+    headers.all("content-length").next().is_some()
 }
 
 /// Reads bytes and hands over what they name.

@@ -3,7 +3,9 @@
 use super::{failure, get, get_text, key, server::Server, settings};
 use crate::{
     config::{Credentials, FetchConfig, Secret},
-    fetch::{FetchErrorKind, http::HttpFetch},
+    fetch::{
+        BodySink, BodyWish, Fetch as _, FetchErrorKind, Request, ResponseHead, http::HttpFetch,
+    },
     page::BodyEnd,
     url_key::Origin,
 };
@@ -44,6 +46,39 @@ async fn request_carries_our_headers_and_no_others() {
         server.address
     );
     assert_eq!(server.requests(), [expected]);
+}
+
+/// Takes documents, of which there may be several forms under one URL.
+struct Documents;
+
+impl BodySink for Documents {
+    fn accepted_types(&self) -> &'static str {
+        "application/xml,*/*;q=0.1"
+    }
+
+    fn head(&mut self, _head: &ResponseHead) -> BodyWish {
+        BodyWish::Stop
+    }
+
+    fn chunk(&mut self, _bytes: &[u8]) -> BodyWish {
+        BodyWish::Stop
+    }
+}
+
+#[tokio::test]
+async fn the_receiver_says_which_types_are_asked_for() {
+    let server = Server::always(HELLO);
+    let fetch = HttpFetch::new(&settings()).unwrap();
+    let request = Request {
+        url: key(&server.url("/")),
+        max_body_bytes: 1_000,
+    };
+    fetch.fetch(&request, &mut Documents).await.unwrap();
+    let sent = server.requests().remove(0);
+    assert!(
+        sent.contains("accept: application/xml,*/*;q=0.1\r\n"),
+        "{sent}"
+    );
 }
 
 #[tokio::test]

@@ -1,0 +1,120 @@
+//! `Retry-After`: it stops the whole host and is never shortened.
+
+use super::*;
+
+#[test]
+fn retry_after_stops_the_whole_host() {
+    let mut bench = Bench::new(&config(Rate::Unlimited, 4));
+    let (first, second) = (bench.turn(), bench.turn());
+    bench.finish(first, retry_after(30 * SECOND));
+    assert_eq!(bench.asked_wait(), 30 * SECOND);
+    assert_eq!(bench.state(), HostState::RetryAfter(30 * SECOND));
+    bench.wait(10 * SECOND);
+    bench.finish(second, FINE);
+    assert_eq!(
+        bench.asked_wait(),
+        20 * SECOND,
+        "a fine answer does not end it"
+    );
+    bench.wait(20 * SECOND);
+    let _turn = bench.turn();
+    assert_eq!(
+        bench.state(),
+        HostState::SlowedDown(2),
+        "half the rate afterwards"
+    );
+}
+
+#[test]
+fn retry_after_is_never_shortened() {
+    let mut bench = Bench::new(&config(Rate::Unlimited, 4));
+    let (first, second, third) = (bench.turn(), bench.turn(), bench.turn());
+    bench.finish(first, retry_after(30 * SECOND));
+    bench.finish(
+        second,
+        Signal::ServerError {
+            retry_after: Some(SECOND),
+        },
+    );
+    assert_eq!(bench.asked_wait(), 30 * SECOND);
+    bench.finish(
+        third,
+        Signal::ServerError {
+            retry_after: Some(40 * SECOND),
+        },
+    );
+    assert_eq!(bench.asked_wait(), 40 * SECOND);
+    assert_eq!(
+        bench.politeness.held_until(&bench.host),
+        Some(bench.now + 40 * SECOND)
+    );
+}
+
+#[test]
+fn retry_after_beyond_the_limit_closes_the_host() {
+    fn check(wait: Duration, closes: bool) {
+        let mut bench = Bench::new(&config(Rate::Unlimited, 4));
+        let turn = bench.turn();
+        bench.finish(turn, retry_after(wait));
+        if closes {
+            assert!(
+                matches!(bench.closed(), Closed::RetryAfter(until) if until > bench.now + 120 * SECOND)
+            );
+            assert_eq!(bench.state(), HostState::Closed);
+        } else {
+            assert_eq!(bench.asked_wait(), wait);
+        }
+    }
+    check(120 * SECOND, false);
+    check(120 * SECOND + Duration::from_nanos(1), true);
+    check(Duration::from_secs(u64::MAX), true);
+    check(Duration::MAX, true);
+}
+
+#[test]
+fn a_closed_host_stays_closed_when_a_shorter_retry_after_follows() {
+    let mut bench = Bench::new(&config(Rate::Unlimited, 4));
+    let (first, second) = (bench.turn(), bench.turn());
+    bench.finish(first, retry_after(3_600 * SECOND));
+    bench.wait(SECOND);
+    bench.finish(second, retry_after(SECOND));
+    assert_eq!(
+        bench.closed(),
+        Closed::RetryAfter(bench.now + 3_599 * SECOND)
+    );
+}
+
+#[test]
+fn a_remembered_retry_after_holds_as_a_fresh_one_does() {
+    let mut bench = Bench::new(&config(Rate::Unlimited, 4));
+    let host = bench.host.clone();
+    bench.politeness.hold_until(&host, bench.now, bench.now);
+    assert_eq!(bench.politeness.held_until(&host), None, "it is over");
+    bench
+        .politeness
+        .hold_until(&host, bench.now + 60 * SECOND, bench.now);
+    bench
+        .politeness
+        .hold_until(&host, bench.now + 30 * SECOND, bench.now);
+    assert_eq!(bench.asked_wait(), 60 * SECOND);
+    bench
+        .politeness
+        .hold_until(&host, bench.now + 121 * SECOND, bench.now);
+    assert_eq!(bench.closed(), Closed::RetryAfter(bench.now + 121 * SECOND));
+    bench.wait(121 * SECOND);
+    let _turn = bench.turn();
+    assert_eq!(
+        bench.state(),
+        HostState::Open,
+        "what an earlier run was told is no trouble of this one"
+    );
+}
+
+#[test]
+fn a_retry_after_of_zero_counts_as_none() {
+    let mut bench = Bench::new(&config(Rate::Unlimited, 4));
+    for _ in 0..10 {
+        bench.answer(retry_after(Duration::ZERO));
+    }
+    assert_eq!(bench.state(), HostState::Pausing(60 * SECOND));
+}

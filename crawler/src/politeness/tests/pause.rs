@@ -1,0 +1,122 @@
+//! A host that does not answer: pauses that grow, and an end.
+
+use super::*;
+
+#[test]
+fn failures_in_a_row_make_longer_and_longer_pauses_and_then_close() {
+    let mut bench = Bench::new(&config(Rate::Unlimited, 4));
+    for pause in [60, 120, 240] {
+        for round in 0..10 {
+            assert!(
+                !matches!(bench.state(), HostState::Pausing(_)),
+                "{pause} {round}"
+            );
+            bench.answer(if round % 2 == 0 {
+                Signal::Unreachable
+            } else {
+                OVERLOADED
+            });
+        }
+        assert_eq!(bench.state(), HostState::Pausing(pause * SECOND));
+        assert_eq!(bench.asked_wait(), pause * SECOND);
+        bench.wait(pause * SECOND);
+    }
+    for _ in 0..10 {
+        bench.answer(Signal::Unreachable);
+    }
+    assert_eq!(bench.closed(), Closed::Down);
+    assert_eq!(bench.state(), HostState::Closed);
+}
+
+#[test]
+fn a_pause_is_bounded() {
+    let patient = PolitenessConfig {
+        max_pauses: u32::MAX,
+        failures_before_pause: 1,
+        max_pause: 600 * SECOND,
+        ..config(Rate::Unlimited, 1)
+    };
+    let mut bench = Bench::new(&patient);
+    for _ in 0..100 {
+        bench.answer(Signal::Unreachable);
+    }
+    assert_eq!(bench.state(), HostState::Pausing(600 * SECOND));
+}
+
+#[test]
+fn a_fine_answer_ends_the_row_of_failures_and_of_pauses() {
+    let mut bench = Bench::new(&config(Rate::Unlimited, 4));
+    for _ in 0..10 {
+        for _ in 0..9 {
+            bench.answer(Signal::Unreachable);
+        }
+        bench.answer(FINE);
+        assert!(matches!(bench.state(), HostState::SlowedDown(_)));
+    }
+    for _ in 0..10 {
+        for _ in 0..10 {
+            bench.answer(Signal::Unreachable);
+        }
+        assert_eq!(
+            bench.state(),
+            HostState::Pausing(60 * SECOND),
+            "the first pause each time"
+        );
+        bench.wait(60 * SECOND);
+        bench.answer(FINE);
+    }
+}
+
+#[test]
+fn answers_with_retry_after_and_server_errors_are_no_sign_of_a_host_that_is_down() {
+    let mut bench = Bench::new(&config(Rate::Unlimited, 4));
+    for _ in 0..100 {
+        bench.answer(retry_after(SECOND));
+        bench.answer(Signal::ServerError { retry_after: None });
+        assert!(!matches!(bench.ask_and_give_back(), NextTurn::Closed(_)));
+        assert!(!matches!(bench.state(), HostState::Pausing(_)));
+    }
+}
+
+#[test]
+fn turns_that_were_out_when_a_pause_began_do_not_count_for_the_next_one() {
+    let config = PolitenessConfig {
+        failures_before_pause: 2,
+        ..config(Rate::Unlimited, 4)
+    };
+    let mut bench = Bench::new(&config);
+    let turns = [bench.turn(), bench.turn(), bench.turn(), bench.turn()];
+    for turn in turns {
+        bench.finish(turn, Signal::Unreachable);
+    }
+    assert_eq!(bench.state(), HostState::Pausing(60 * SECOND));
+    bench.wait(60 * SECOND);
+    bench.answer(Signal::Unreachable);
+    assert_eq!(
+        bench.state(),
+        HostState::SlowedDown(4),
+        "one failure, no pause"
+    );
+}
+
+#[test]
+fn a_new_run_gives_a_host_that_is_down_another_chance() {
+    let config = PolitenessConfig {
+        failures_before_pause: 1,
+        max_pauses: 0,
+        ..config(Rate::Unlimited, 4)
+    };
+    let mut bench = Bench::new(&config);
+    let host = bench.host.clone();
+    bench.answer(Signal::Unreachable);
+    assert_eq!(bench.closed(), Closed::Down);
+    bench.politeness.begin_run(&host);
+    assert_eq!(bench.state(), HostState::Open);
+    let turn = bench.turn();
+    bench.finish(turn, retry_after(3_600 * SECOND));
+    bench.politeness.begin_run(&host);
+    assert_eq!(
+        bench.closed(),
+        Closed::RetryAfter(bench.now + 3_600 * SECOND)
+    );
+}

@@ -1,0 +1,103 @@
+//! Entries that cannot be written: left out before anything is, one by one; the check of what was written
+//! stays as a net.
+
+use sitemap_core::read::{CheckError, Expectation, Kind, check};
+
+use super::*;
+use crate::{
+    page::State,
+    publish::{content::entry_at, trial::LeftOut},
+};
+
+fn pages(paths: &[&str]) -> BTreeMap<String, u64> {
+    let paths = paths.iter().enumerate();
+    paths
+        .map(|(version, path)| ((*path).to_owned(), version as u64))
+        .collect()
+}
+
+fn excluded(bench: &Bench) -> Vec<String> {
+    let mut excluded = Vec::new();
+    let mut visit = |key: &UrlKey, reason: Reason| {
+        if reason.state() == State::Excluded {
+            assert_eq!(reason, Reason::EntryRefused);
+            excluded.push(key.path_and_query().to_owned());
+        }
+    };
+    bench.store.visit_keys(bench.run, &mut visit).unwrap();
+    excluded.sort_unstable();
+    excluded
+}
+
+#[test]
+fn an_entry_that_no_sitemap_may_hold_does_not_cost_the_others() {
+    let mut bench = Bench::new("/shop/");
+    // Nothing that a crawl finds; what matters is that one record does not stop the set.
+    bench.crawl(&pages(&["/elsewhere", "/shop/a", "/shop/b"]));
+    let published = bench.publish().unwrap();
+    assert_eq!(published.listed, 2);
+    assert_eq!(excluded(&bench), ["/elsewhere"]);
+    let [told] = &published.notices[..] else {
+        panic!("{:?}", published.notices);
+    };
+    assert!(told.contains("https://shop.example/elsewhere"), "{told}");
+    assert!(told.contains("(R58)"), "{told}");
+    // It is judged again each time, and told again.
+    let again = bench.publish().unwrap();
+    assert_eq!(again.notices, published.notices);
+    assert_eq!(changed(&again), [""; 0]);
+}
+
+#[test]
+fn nothing_but_such_entries_is_nothing_to_list() {
+    let mut bench = Bench::new("/shop/");
+    bench.crawl(&pages(&["/x", "/y"]));
+    assert!(matches!(bench.publish(), Err(PublishError::Empty)));
+    assert_eq!(excluded(&bench), ["/x", "/y"]);
+}
+
+#[test]
+fn many_are_told_up_to_a_bound_and_counted() {
+    let mut bench = Bench::new("/shop/");
+    let mut paths: Vec<String> = (0..2_345).map(|number| format!("/x/{number}")).collect();
+    paths.push("/shop/".to_owned());
+    bench.crawl(&paths.into_iter().map(|path| (path, 1)).collect());
+    let published = bench.publish().unwrap();
+    assert_eq!(published.listed, 1);
+    assert_eq!(excluded(&bench).len(), 2_345);
+    assert_eq!(published.notices.len(), 11);
+    assert!(published.notices[10].starts_with("2335 more entries"));
+}
+
+#[test]
+fn nothing_left_out_is_not_told() {
+    assert_eq!(LeftOut::default().notices().count(), 0);
+}
+
+#[test]
+fn the_net_names_the_entry() {
+    fn place(file: &str) -> String {
+        let at = sitemap_core::Loc::parse("https://site.example/sitemap.xml").unwrap();
+        let error = check(file.as_bytes(), &Expectation::new(Kind::UrlSet, &at)).unwrap_err();
+        let CheckError::Finding(finding) = error else {
+            panic!("{error}");
+        };
+        entry_at(file.as_bytes(), finding.position).unwrap()
+    }
+    let file = |second: &str| {
+        format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n\
+             <url><loc>https://site.example/a</loc></url>\n{second}\n<url><loc>https://site.example/c</loc></url>\n</urlset>\n"
+        )
+    };
+    assert_eq!(
+        place(&file(
+            "<url><loc>https://site.example/b</loc><priority>2</priority></url>"
+        )),
+        "in the entry of https://site.example/b"
+    );
+    assert_eq!(
+        place(&file("<url><loc>b</loc></url>")),
+        "behind the entry of https://site.example/a"
+    );
+}

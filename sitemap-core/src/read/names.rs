@@ -1,0 +1,72 @@
+//! The names of elements that are read, in whatever case somebody wrote them.
+
+use super::Kind;
+
+/// The names of root elements, and what they say the file is.
+const ROOTS: [(&str, Kind); 5] = [
+    ("urlset", Kind::UrlSet),
+    ("sitemapindex", Kind::Index),
+    ("rss", Kind::Rss),
+    ("RDF", Kind::Rss),
+    ("feed", Kind::Atom),
+];
+
+/// The names in a urlset and an index.
+const NAMES: [&str; 6] = ["url", "loc", "lastmod", "changefreq", "priority", "sitemap"];
+
+/// The names in a feed, without `pubDate`, which is read in any case and never told: too many write it in another.
+const FEED_NAMES: [&str; 10] = [
+    "channel",
+    "item",
+    "entry",
+    "link",
+    "guid",
+    "updated",
+    "published",
+    "modified",
+    "issued",
+    "created",
+];
+
+/// The root element that is meant by a name, in any case, and what it says the file is.
+pub(super) fn root(name: &str) -> Option<(&'static str, Kind)> {
+    let mut roots = ROOTS.into_iter();
+    roots.find(|(root, _)| root.eq_ignore_ascii_case(name))
+}
+
+/// Whether this is the name of a root element as it should be written.
+pub(super) fn is_root(name: &str) -> bool {
+    ROOTS.iter().any(|(root, _)| *root == name)
+}
+
+/// The element below a root of this kind that is meant by a name, in any case.
+pub(super) fn meant_by(name: &str, kind: Kind) -> Option<&'static str> {
+    let names = if kind.is_feed() {
+        &FEED_NAMES[..]
+    } else {
+        &NAMES[..]
+    };
+    let mut names = names.iter().copied();
+    names.find(|meant| meant.eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_in_another_case_is_known_in_its_kind_of_file() {
+        assert_eq!(meant_by("URL", Kind::UrlSet), Some("url"));
+        assert_eq!(meant_by("Loc", Kind::Index), Some("loc"));
+        assert_eq!(meant_by("loc", Kind::Index), Some("loc"));
+        assert_eq!(meant_by("ITEM", Kind::Rss), Some("item"));
+        assert_eq!(meant_by("Item", Kind::UrlSet), None);
+        assert_eq!(meant_by("URL", Kind::Atom), None);
+        assert_eq!(meant_by("urls", Kind::UrlSet), None);
+        assert_eq!(root("SiteMapIndex"), Some(("sitemapindex", Kind::Index)));
+        assert_eq!(root("rdf"), Some(("RDF", Kind::Rss)));
+        assert_eq!(root("url"), None);
+        assert!(is_root("feed"));
+        assert!(!is_root("FEED") && !is_root("url"));
+    }
+}
