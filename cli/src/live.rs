@@ -140,29 +140,7 @@ impl View<'_> {
 
     /// What the host is doing, when it is worth a word.
     fn host(&self) -> Option<String> {
-        let wait = |left| human::duration(whole_seconds(left));
-        match self.progress.host {
-            HostState::Open => None,
-            HostState::RetryAfter(left) => Some(format!("waiting {}: Retry-After", wait(left))),
-            HostState::Delay(delay) => {
-                let whose = if self.delay.is_some_and(|own| own >= delay) {
-                    "delay setting"
-                } else {
-                    "Crawl-delay"
-                };
-                Some(format!(
-                    "one request every {}: {whose}",
-                    human::duration(delay)
-                ))
-            }
-            HostState::SlowedDown(divisor) => Some(format!(
-                "slowed down to 1/{divisor}: the host is in trouble"
-            )),
-            HostState::Pausing(left) => {
-                Some(format!("pausing {}: the host failed too often", wait(left)))
-            }
-            HostState::Closed => Some("no further request to this host in this run".to_owned()),
-        }
+        words_of_host(self.progress.host, self.delay)
     }
 
     /// Queued URLs at the speed of late, or at the pace that the pauses in force allow, whichever is slower.
@@ -181,15 +159,42 @@ impl View<'_> {
     }
 }
 
+/// What a host is doing, when it is worth a word; `own_delay` is the `delay` setting.
+pub(crate) fn words_of_host(state: HostState, own_delay: Option<Duration>) -> Option<String> {
+    let wait = |left| human::duration(whole_seconds(left));
+    match state {
+        HostState::Open => None,
+        HostState::RetryAfter(left) => Some(format!("waiting {}: Retry-After", wait(left))),
+        HostState::Delay(delay) => {
+            let whose = if own_delay.is_some_and(|own| own >= delay) {
+                "delay setting"
+            } else {
+                "Crawl-delay"
+            };
+            Some(format!(
+                "one request every {}: {whose}",
+                human::duration(delay)
+            ))
+        }
+        HostState::SlowedDown(divisor) => Some(format!(
+            "slowed down to 1/{divisor}: the host is in trouble"
+        )),
+        HostState::Pausing(left) => {
+            Some(format!("pausing {}: the host failed too often", wait(left)))
+        }
+        HostState::Closed => Some("no further request to this host in this run".to_owned()),
+    }
+}
+
 /// Rounded up: what is left is never nothing.
-fn whole_seconds(left: Duration) -> Duration {
+pub(crate) fn whole_seconds(left: Duration) -> Duration {
     Duration::from_millis(999)
         .checked_add(left)
         .map_or(left, |up| Duration::from_secs(up.as_secs().max(1)))
 }
 
 /// The beginning of a line.
-fn fit(line: &str, width: usize) -> String {
+pub(crate) fn fit(line: &str, width: usize) -> String {
     crate::untrusted::shorten(line, width).into_owned()
 }
 

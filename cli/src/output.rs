@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use tracing::{Level, Metadata, level_filters::LevelFilter};
 use tracing_subscriber::{
     filter::Targets,
@@ -27,8 +27,9 @@ const REDRAWS_PER_SECOND: u8 = 10;
 /// Longest line of talk, in characters: room for a long URL and what is said of it.
 const MAX_TALK: usize = 4_000;
 
-/// Width that is assumed when the terminal does not tell.
+/// Width and height that are assumed when the terminal does not tell.
 const USUAL_WIDTH: usize = 80;
+const USUAL_HEIGHT: u16 = 24;
 
 /// The two ways out of the process. Clones share them.
 #[derive(Debug, Clone)]
@@ -178,7 +179,8 @@ impl Output {
             return;
         }
         let bar = screen.live.get_or_insert_with(|| {
-            let target = ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND);
+            let terminal = Box::new(Terminal::default());
+            let target = ProgressDrawTarget::term_like_with_hz(terminal, REDRAWS_PER_SECOND);
             let style = ProgressStyle::with_template("{msg}")
                 .unwrap_or_else(|_| ProgressStyle::default_spinner());
             ProgressBar::with_draw_target(None, target).with_style(style)
@@ -289,6 +291,101 @@ impl Output {
             .screen
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The terminal at stderr, on which the live view is drawn.
+///
+/// The view fills each line with spaces up to the edge, so that the next one begins below. That would let what the terminal echoes
+/// of Ctrl-C begin a line of its own, and the view be taken away from the wrong lines; so lines end where their text does.
+#[derive(Debug, Default)]
+struct Terminal {
+    drawing: Mutex<Drawing>,
+}
+
+/// What waits to be written.
+#[derive(Debug, Default)]
+struct Drawing {
+    text: String,
+    /// The line has been filled: what follows stands below.
+    is_filled: bool,
+}
+
+impl Terminal {
+    fn draw(&self, draw: impl FnOnce(&mut Drawing)) {
+        draw(&mut self.drawing.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// A control sequence that moves the cursor (ECMA-48 section 8.3).
+    fn move_cursor(&self, steps: usize, direction: char) {
+        if steps > 0 {
+            let sequence = format!("\x1b[{steps}{direction}");
+            self.draw(|drawing| drawing.text.push_str(&sequence));
+        }
+    }
+}
+
+impl TermLike for Terminal {
+    fn width(&self) -> u16 {
+        u16::try_from(Output::width()).unwrap_or(u16::MAX)
+    }
+
+    fn height(&self) -> u16 {
+        let size = terminal_size::terminal_size_of(io::stderr());
+        size.map_or(USUAL_HEIGHT, |(_, terminal_size::Height(height))| height)
+    }
+
+    fn move_cursor_up(&self, steps: usize) -> io::Result<()> {
+        self.move_cursor(steps, 'A');
+        Ok(())
+    }
+
+    fn move_cursor_down(&self, steps: usize) -> io::Result<()> {
+        self.move_cursor(steps, 'B');
+        Ok(())
+    }
+
+    fn move_cursor_right(&self, steps: usize) -> io::Result<()> {
+        self.move_cursor(steps, 'C');
+        Ok(())
+    }
+
+    fn move_cursor_left(&self, steps: usize) -> io::Result<()> {
+        self.move_cursor(steps, 'D');
+        Ok(())
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.write_str(text)?;
+        self.draw(|drawing| drawing.text.push('\n'));
+        Ok(())
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        self.draw(|drawing| {
+            if !text.is_empty() && text.bytes().all(|byte| byte == b' ') {
+                drawing.is_filled = true;
+                return;
+            }
+            if std::mem::take(&mut drawing.is_filled) {
+                drawing.text.push('\n');
+            }
+            drawing.text.push_str(text);
+        });
+        Ok(())
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.draw(|drawing| drawing.text.push_str("\r\x1b[2K"));
+        Ok(())
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        let mut text = String::new();
+        self.draw(|drawing| text = std::mem::take(drawing).text);
+        let mut stderr = io::stderr().lock();
+        stderr.write_all(text.as_bytes())?;
+        stderr.flush()
     }
 }
 

@@ -133,7 +133,7 @@ fn the_line_for_robots_txt_names_the_index() {
                  <sitemap><loc>https://maps.example/a.xml</loc></sitemap></sitemapindex>";
     let place = Place::new(&[("set/sitemap.xml", index), ("set/a.xml", &urlset(GOOD))]);
     let ran = place.check(&["set"]).expect_code(1);
-    let help = "add the line \"Sitemap: https://maps.example/sitemap.xml\" to the robots.txt of that host\n";
+    let help = "add the line \"Sitemap: https://maps.example/sitemap.xml\" to https://h.example/robots.txt\n";
     assert!(ran.stdout.contains(help), "{}", ran.stdout);
 }
 
@@ -267,7 +267,7 @@ fn wrong_usage_says_what_was_expected() {
     );
     check(&["a.xml", "--format", "yaml"], "yaml");
     check(&["--explain", "R81"], "expected a rule from R1 to R80");
-    // Half an object would be no answer.
+    // An empty object would be no answer.
     let ran = place.check(&["empty", "--format", "json"]).expect_code(2);
     assert_eq!(ran.stdout, "");
 }
@@ -286,6 +286,43 @@ fn file_that_cannot_be_read_does_not_hide_the_others() {
         "{}",
         ran.stdout
     );
+}
+
+#[test]
+fn path_that_cannot_be_read_leaves_the_json_whole() {
+    let place = Place::new(&[
+        ("a.xml", &urlset("<url/>")),
+        ("b.xml", &urlset(GOOD)),
+        ("empty/x.md", "x"),
+    ]);
+    let check = |paths: &[&str], names: &[&str], code: i32| {
+        let arguments = [paths, &["--format", "json"]].concat();
+        let ran = place.check(&arguments).expect_code(code);
+        let said = json(&ran);
+        let files = said["files"].as_array().unwrap();
+        let found: Vec<_> = files
+            .iter()
+            .map(|file| file["file"].as_str().unwrap())
+            .collect();
+        assert_eq!(found, names, "{paths:?}");
+        ran.stderr
+    };
+    let both = ["a.xml", "b.xml"];
+    for gone in ["gone.xml", "empty", "gone/"] {
+        for paths in [
+            [gone, "a.xml", "b.xml"],
+            ["a.xml", gone, "b.xml"],
+            ["a.xml", "b.xml", gone],
+        ] {
+            let stderr = check(&paths, &both, 2);
+            assert!(stderr.contains(gone.trim_end_matches('/')), "{stderr}");
+        }
+    }
+    // A URL that nobody can ask for is known to be wrong before anything is read.
+    let ran = place
+        .check(&["a.xml", "http://", "--format", "json"])
+        .expect_code(2);
+    assert_eq!(ran.stdout, "");
 }
 
 #[test]

@@ -741,6 +741,39 @@ fn retry_after_is_waited_for() {
 }
 
 #[test]
+fn what_a_host_asks_not_to_be_asked_for_is_no_fault_but_is_told() {
+    let busy = Response::status(429).with("Retry-After", "3600");
+    let site = site([
+        ("/robots.txt", Response::text("Sitemap: {}/i.xml")),
+        ("/i.xml", xml(index(["{}/busy.xml", "{}/s.xml"]))),
+        ("/busy.xml", busy),
+        ("/s.xml", xml(urlset(["{}/a"]))),
+    ]);
+    let bench = Bench::new();
+    let said = bench.json(5, &[&site.url("/i.xml")]);
+    assert_eq!(
+        findings(&said),
+        ["error R40 /i.xml:3", "warning R40 /i.xml:4"]
+    );
+    assert!(
+        said.to_string().contains("asks to wait another "),
+        "{said:#}"
+    );
+    assert_eq!(targets(&site), ["/robots.txt", "/i.xml", "/busy.xml"]);
+    // The next start remembers it, and says so once.
+    site.clear_log();
+    let ran = bench.check(&[&site.url("/")]).expect_code(5);
+    assert!(
+        ran.stdout
+            .contains("(Retry-After), longer than max_retry_after allows"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(ran.stderr, "");
+    assert_eq!(targets(&site), [""; 0]);
+}
+
+#[test]
 fn robots_txt_is_obeyed_by_name_and_judges_for_everybody() {
     let robots = "User-agent: arpent\nDisallow: /kept\n\nUser-agent: *\nDisallow: /b\n";
     let site = site([
@@ -769,7 +802,17 @@ fn what_does_not_answer_ends_with_a_code_of_its_own() {
     let said = bench.json(5, &[&silent]);
     assert_eq!(findings(&said), ["error R72 /sitemap.xml"]);
     let said = bench.json(5, &[&broken.url("/")]);
-    assert!(message(&said, "R72").contains("robots.txt"), "{said:#}");
+    let why = message(&said, "R72");
+    assert!(
+        why.starts_with("sitemap may not be read: robots.txt of"),
+        "{why}"
+    );
+    assert!(
+        said["findings"][0]["help"]
+            .as_str()
+            .unwrap()
+            .starts_with("let robots.txt answer")
+    );
     // The others are checked all the same.
     let good = site([("/s.xml", xml(urlset(["{}/"])))]);
     let said = bench.json(5, &[&silent, &good.url("/s.xml")]);
@@ -832,7 +875,7 @@ fn a_signal_ends_it_with_what_was_found() {
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{stderr}");
-    assert!(stderr.contains("stopped: "), "{stderr}");
+    assert_eq!(stderr.matches("stopped: ").count(), 1, "{stderr}");
     let said: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(said["summary"]["entries"], 0);
 }

@@ -71,7 +71,7 @@ Exit codes:
   0    no errors (but perhaps warnings and notes)
   1    errors were found; a sitemap that answers with another status than 200 is one
   2    wrong usage, or a file could not be read
-  5    a URL, or the robots.txt of its host, did not answer
+  5    a URL, or the robots.txt of its host, did not answer, or a host takes no requests now
   130  stopped by SIGINT (143: SIGTERM)";
 
 impl CheckArgs {

@@ -69,8 +69,8 @@ pub(crate) fn run(
         .into());
     }
     let mut check = Check::new(args, output)?;
-    let code = check.all(args, None)?;
-    Ok(code.worse(check.finish()))
+    let end = check.all(args, None)?;
+    Ok(check.finish(end))
 }
 
 /// The URL that was typed in the place of a path.
@@ -81,6 +81,15 @@ fn url_of(path: &Path) -> Option<String> {
         .iter()
         .any(|known| scheme.eq_ignore_ascii_case(known))
         .then(|| typed.to_owned())
+}
+
+/// How far a check came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Through all that was typed.
+    Whole,
+    /// Somebody asked to stop.
+    Stopped,
 }
 
 /// The command while it runs.
@@ -149,34 +158,38 @@ impl<'a> Check<'a> {
         Ok(check)
     }
 
-    /// Checks everything that was typed; how far it came.
-    fn all(&mut self, args: &CheckArgs, live: Option<&mut Live>) -> anyhow::Result<ExitCode> {
+    /// Checks everything that was typed.
+    ///
+    /// # Errors
+    /// What was typed makes no sense, and nothing has been told yet.
+    fn all(&mut self, args: &CheckArgs, live: Option<&mut Live>) -> anyhow::Result<End> {
         let at = args.at.as_deref().map(read_at).transpose()?;
-        let files = args.paths.iter().filter(|path| url_of(path).is_none());
-        let files = files.count();
+        let places = places(&args.paths, at.as_ref())?;
         let mut live = live;
-        for path in &args.paths {
-            let is_over = match (url_of(path), live.as_deref_mut()) {
-                (Some(url), Some(live)) => self.url(&url, live)?.is_err(),
+        for (path, place) in args.paths.iter().zip(&places) {
+            let outcome = match (url_of(path), live.as_deref_mut()) {
+                (Some(url), Some(live)) => self.url(&url, live),
                 (_, live) => {
-                    self.path(path, at.as_ref(), files)?;
-                    live.is_some_and(|live| live.is_stopping())
+                    let outcome = self.path(path, at.as_ref(), place.as_ref());
+                    let is_stopping = live.is_some_and(|live| live.is_stopping());
+                    outcome.map(|()| if is_stopping { Err(Stopped) } else { Ok(()) })
                 }
             };
-            if is_over {
-                return Ok(self.stopped());
+            match outcome {
+                Ok(Ok(())) => {}
+                Ok(Err(Stopped)) => return Ok(End::Stopped),
+                Err(error) if args.paths.len() == 1 => return Err(error),
+                // The others are checked all the same, and what is told of them comes to its end.
+                Err(error) => {
+                    self.output.error(&format!("{error:#}"));
+                    self.worst = self.worst.worse(ExitCode::of_error(&error));
+                }
             }
         }
         match live.map(|live| self.pages(live)) {
-            Some(Err(Stopped)) => Ok(self.stopped()),
-            Some(Ok(())) | None => Ok(ExitCode::Success),
+            Some(Err(Stopped)) => Ok(End::Stopped),
+            Some(Ok(())) | None => Ok(End::Whole),
         }
-    }
-
-    fn stopped(&self) -> ExitCode {
-        self.output
-            .warn("stopped: what follows is about a part only");
-        ExitCode::Interrupted
     }
 }
 
@@ -219,10 +232,9 @@ impl Check<'_> {
     }
 
     /// Checks what was typed as one path.
-    fn path(&mut self, path: &Path, at: Option<&Loc>, paths: usize) -> anyhow::Result<()> {
+    fn path(&mut self, path: &Path, at: Option<&Loc>, place: Option<&Loc>) -> anyhow::Result<()> {
         if path == Path::new("-") {
-            let place = at.map(|at| place_of_file(at, None, paths)).transpose()?;
-            let source = Source::file("-", place.as_ref());
+            let source = Source::file("-", place);
             if let Err(error) = self.document(BufReader::new(io::stdin().lock()), &source) {
                 self.fail("-", &error);
             }
@@ -231,10 +243,7 @@ impl Check<'_> {
         if path.is_dir() {
             return self.folder(path, at);
         }
-        let place = at
-            .map(|at| place_of_file(at, path.file_name(), paths))
-            .transpose()?;
-        self.file(path, place.as_ref(), None);
+        self.file(path, place, None);
         Ok(())
     }
 
@@ -348,18 +357,40 @@ impl Check<'_> {
         self.output.error(&format!("cannot read {name}: {error}"));
     }
 
-    fn finish(mut self) -> ExitCode {
-        let summary = self
-            .validator
-            .finish(&mut |finding| self.teller.finding(&finding));
+    fn finish(mut self, end: End) -> ExitCode {
+        let (summary, code) = match end {
+            End::Whole => {
+                let sink = &mut |finding| self.teller.finding(&finding);
+                (self.validator.finish(sink), ExitCode::Success)
+            }
+            End::Stopped => {
+                self.output
+                    .warn("stopped: what follows is about a part only");
+                (self.validator.finish_early(), ExitCode::Interrupted)
+            }
+        };
         self.teller.finish(&summary, self.pages);
         let found = if summary.counts.errors > 0 {
             ExitCode::Invalid
         } else {
             ExitCode::Success
         };
-        found.worse(self.worst)
+        code.worse(found).worse(self.worst)
     }
+}
+
+/// Where each of the files that were typed is served, if `at` says so; a folder is asked itself.
+fn places(paths: &[PathBuf], at: Option<&Loc>) -> anyhow::Result<Vec<Option<Loc>>> {
+    let is_file = |path: &Path| url_of(path).is_none();
+    let files = paths.iter().filter(|path| is_file(path)).count();
+    paths
+        .iter()
+        .map(|path| {
+            let at = at.filter(|_| is_file(path) && !path.is_dir());
+            let name = path.file_name().filter(|_| path != Path::new("-"));
+            at.map(|at| place_of_file(at, name, files)).transpose()
+        })
+        .collect()
 }
 
 /// The URL of `--at`.

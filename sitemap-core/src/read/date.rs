@@ -60,7 +60,7 @@ fn read(text: &str) -> Option<Timestamp> {
     // `+01:00`, and `GMT+0100`, are what some write for `+0100`.
     let zone = zone.replace(':', "");
     let zone = match zone.find(['+', '-']) {
-        Some(sign) if sign > 0 && is_word(&zone[..sign]) => &zone[sign..],
+        Some(sign) if is_word(&zone[..sign]) => &zone[sign..],
         Some(_) | None => &zone,
     };
     PARSER
@@ -121,9 +121,17 @@ mod tests {
             "2017-01-05T12:34:50Z",
             "05 é 2017 12:34:50 GMT",
             "05 Jan 2017 12:34:50 é+1",
+            "05 Jan 2017 12:34:50 2+0100",
         ] {
             check(text, "");
         }
         check(&format!("05 Jan 2017 12:34:50{}GMT", " ".repeat(200)), "");
+    }
+
+    #[test]
+    fn what_is_longer_than_any_date_is_none() {
+        let padded = |bytes: usize| format!("05 Jan 2017 12:34:50{}GMT", " ".repeat(bytes - 23));
+        check(&padded(MAX_DATE_BYTES), "2017-01-05T12:34:50Z");
+        check(&padded(MAX_DATE_BYTES + 1), "");
     }
 }

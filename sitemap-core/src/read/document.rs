@@ -88,8 +88,6 @@ pub(super) struct Document {
     pub(super) feed: Feed,
     /// A character that the protocol wants escaped stood raw in a value; that is told once.
     has_raw_character: bool,
-    /// An element of ours stood in no namespace below a root element that has one; that is told once.
-    has_lost_namespace: bool,
     /// Entries begun, with those left out.
     pub(super) entries: u64,
     pub(super) extension_elements: u64,
@@ -122,7 +120,6 @@ impl Document {
             extended: Extended::default(),
             feed: Feed::default(),
             has_raw_character: false,
-            has_lost_namespace: false,
             entries: 0,
             extension_elements: 0,
             token_position: Position::START,
@@ -415,7 +412,6 @@ impl Document {
     ) -> Result<(), ReadError> {
         match self.origin(start, namespaces) {
             Origin::Protocol => {}
-            Origin::Unknown if self.is_ours_without_namespace(start, namespaces) => {}
             foreign => return self.skip_foreign(&foreign, start),
         }
         match (self.name_of(start), self.root_kind) {
@@ -439,28 +435,6 @@ impl Document {
         self.extended.begin_entry();
         self.place = Place::Entry;
         Ok(())
-    }
-
-    /// Whether an element in no namespace, below a root element that has one, is one of ours: `<url xmlns="">`, which some programs
-    /// write, or `<url>` in `<s:urlset>`. It is told once.
-    fn is_ours_without_namespace(
-        &mut self,
-        start: &BytesStart<'_>,
-        namespaces: &NamespaceResolver,
-    ) -> bool {
-        let name = start.local_name().into_inner();
-        let is_ours = names::meant_by(name, Kind::UrlSet).is_some();
-        let is_unbound = matches!(
-            namespaces.resolve_element(start.name()).0,
-            ResolveResult::Unbound
-        );
-        if !is_ours || !is_unbound {
-            return false;
-        }
-        if !std::mem::replace(&mut self.has_lost_namespace, true) {
-            self.note(Problem::Namespace { found: None });
-        }
-        true
     }
 
     /// An entry of the other kind of file: left out, and counted as an entry.
@@ -489,7 +463,6 @@ impl Document {
     ) -> Result<Option<Item>, ReadError> {
         match self.origin(start, namespaces) {
             Origin::Protocol => {}
-            Origin::Unknown if self.is_ours_without_namespace(start, namespaces) => {}
             foreign => {
                 self.draft.has_extension = true;
                 return self.open_extension(foreign, start).map(|()| None);
@@ -680,14 +653,9 @@ impl Document {
             }
             // There is one of them before a declaration that is late, or between two roots.
             Place::Prolog | Place::Epilog if text.trim_matches('\u{FEFF}').trim().is_empty() => {}
-            Place::Prolog if !is_blank => return Err(self.fatal(Problem::NotXml)),
-            Place::Epilog if !is_blank => return Err(self.fatal(Problem::AfterRoot)),
-            Place::Root
-            | Place::Entry
-            | Place::Extension
-            | Place::Prolog
-            | Place::Epilog
-            | Place::Done => {}
+            Place::Prolog => return Err(self.fatal(Problem::NotXml)),
+            Place::Epilog => return Err(self.fatal(Problem::AfterRoot)),
+            Place::Root | Place::Entry | Place::Extension | Place::Done => {}
         }
         Ok(())
     }

@@ -269,12 +269,8 @@ impl<R: BufRead> Transcoder<R> {
                     return self.consume_raw(1);
                 }
                 Err(error) if error.error_len().is_none() => self.consume_raw(1),
-                // The last byte belongs to what follows, unless it is the only one.
-                Err(_) if bytes.len() > 1 => return self.replace(bytes.len() - 1),
-                Err(_) => {
-                    self.consume_raw(1);
-                    return self.replace(1);
-                }
+                // The last byte belongs to what follows; it is not the only one, for the first one began a character.
+                Err(_) => return self.replace(bytes.len() - 1),
             }
         }
     }
@@ -491,6 +487,31 @@ mod tests {
     }
 
     #[test]
+    fn characters_that_a_buffer_cuts_are_put_together() {
+        // Behind the first bytes, which are looked at as a whole.
+        let before = "x".repeat(HEAD_BYTES);
+        let check_behind = |bytes: &[u8]| {
+            let text = String::from_utf8_lossy(bytes);
+            let is_malformed = text.contains(REPLACEMENT);
+            let text = format!("{before}{text}");
+            check(
+                &[before.as_bytes(), bytes].concat(),
+                &text,
+                None,
+                is_malformed,
+            );
+        };
+        check_behind("é😀漢".as_bytes());
+        check_behind(b"\xc3");
+        check_behind(b"\xe9b");
+        check_behind(b"\xf0\x9f\x98b");
+        check_behind(b"\xf0\x9f\xc3\xa9");
+        check_behind(b"\xe2\x82\xe2\x82\xac");
+        check_behind(b"ab\xc0\xaf\xffb");
+        check_behind(b"\x80\x80");
+    }
+
+    #[test]
     fn utf16_is_known_by_its_mark_or_by_its_zeros() {
         let text = "<a>é 😀</a>\n";
         for mark in ["", "\u{FEFF}"] {
@@ -559,6 +580,27 @@ mod tests {
         check_offset(&utf16("\u{FEFF}<é", u16::to_be_bytes), 1, 4);
         let latin = b"<?xml version='1.0' encoding='latin1'?>\xe9\xe9<";
         check_offset(latin, latin.len() - 3 + 4, latin.len() as u64 - 1);
+        let japanese = b"<?xml version='1.0' encoding='Shift_JIS'?>\x93\xfa\x93\xfa<";
+        check_offset(japanese, japanese.len() - 5 + 3, japanese.len() as u64 - 3);
+        check_offset(japanese, japanese.len() - 5 + 6, japanese.len() as u64 - 1);
+    }
+
+    #[test]
+    fn malformed_bytes_are_told_with_their_first_byte() {
+        let units = "<a>x".encode_utf16().chain([0xD800]);
+        let bytes: Vec<u8> = units
+            .chain("b".encode_utf16())
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        let mut transcoder = Transcoder::new(&bytes[..]);
+        assert_eq!(transcoder.fill_buf().unwrap(), "<a>x\u{FFFD}b".as_bytes());
+        let mut told_behind = |length: usize| {
+            transcoder.consume(length);
+            transcoder.take_malformed()
+        };
+        assert!(!told_behind(3));
+        assert!(!told_behind(1));
+        assert!(told_behind(1));
     }
 
     #[test]

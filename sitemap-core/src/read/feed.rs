@@ -16,7 +16,7 @@ use super::{
     draft::{Draft, read_lastmod},
     extension::{attribute_value, beginning_of},
 };
-use crate::{LastMod, LocError};
+use crate::{LastMod, LastModError, LocError};
 
 /// The namespaces of Atom 1.0 (RFC 4287 section 2) and Atom 0.3.
 const ATOM_NAMESPACES: [&str; 2] = ["http://www.w3.org/2005/Atom", "http://purl.org/atom/ns#"];
@@ -103,6 +103,11 @@ impl Feed {
         matches!(self.level, Level::Value(_))
     }
 
+    /// Whether it is Atom 1.0; the dates of 0.3 may be as short as those of sitemaps.
+    fn is_atom_1(&self) -> bool {
+        self.is_atom && self.namespace.as_deref() == Some(ATOM_NAMESPACES[0])
+    }
+
     /// Sets the base of a level and of all within.
     fn set_base(&mut self, level: usize, base: Option<Url>) {
         self.bases[level..].fill(base);
@@ -116,6 +121,8 @@ impl Document {
         let is_atom = start.local_name().into_inner().eq_ignore_ascii_case("feed");
         if is_rdf {
             self.note(Problem::Rss10);
+        } else if !is_atom {
+            self.rss_version(start);
         }
         if is_atom && !namespace.as_deref().is_some_and(is_atom_namespace) {
             let found = namespace.as_deref().map(quoted);
@@ -131,6 +138,16 @@ impl Document {
         let place = place.and_then(|place| Url::parse(place.as_str()).ok());
         let base = self.base_of(start, place.as_ref());
         self.feed.set_base(0, base);
+    }
+
+    /// The version that an `<rss>` element has to state, of which the protocol knows 2.0 (R45).
+    fn rss_version(&mut self, start: &BytesStart<'_>) {
+        let version = self.attribute(start, "version");
+        let version = version.as_deref().map(str::trim);
+        if !version.is_some_and(|version| version.starts_with("2.")) {
+            let found = version.map(quoted);
+            self.note(Problem::RssVersion { found });
+        }
     }
 
     pub(super) fn open_in_feed(
@@ -316,6 +333,9 @@ impl Document {
             (Field::Date(_), Ok(text)) => {
                 let mut problems = Vec::new();
                 let lastmod = read_feed_date(&text, &mut problems);
+                if self.feed.is_atom_1() {
+                    judge_atom_date(&text, &mut problems);
+                }
                 for problem in problems {
                     self.note_at(problem, position);
                 }
@@ -488,6 +508,17 @@ fn is_relative(text: &str) -> bool {
 
 fn is_web_address(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+}
+
+/// Tells of a date that Atom 1.0 does not allow although it can be read: it has to have a time, with seconds, `T` and a zone, all in
+/// upper case (RFC 4287 section 3.3).
+fn judge_atom_date(text: &str, problems: &mut Vec<Problem>) {
+    // What the schema of sitemaps says of precision is said by another rule here.
+    problems.retain(|problem| !matches!(problem, Problem::LastMod(LastModError::Precision)));
+    let is_date_time = LastMod::parse(text).is_ok_and(|date| date.as_str().contains('T'));
+    if problems.is_empty() && !is_date_time {
+        problems.push(Problem::AtomDateForm);
+    }
 }
 
 /// Reads a date in W3C form, or nearly so: Atom asks for upper case and a zone as sitemaps do (RFC 4287 section 3.3).

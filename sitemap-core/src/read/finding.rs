@@ -442,6 +442,12 @@ pub enum Problem {
     /// RSS 1.0 or 0.90, which the protocol does not know; it is read.
     #[error("feed is RSS 1.0, expected RSS 2.0 or Atom")]
     Rss10,
+    /// An RSS feed of another version than 2.0, which is the one the protocol knows; it is read.
+    #[error("feed is RSS {}, expected RSS 2.0 or Atom", .found.as_deref().unwrap_or("without a version"))]
+    RssVersion {
+        /// The version, if it says one.
+        found: Option<String>,
+    },
     /// An Atom feed in another namespace than those of 1.0 and 0.3, or in none; elements are taken by their names.
     #[error("namespace is {}, expected http://www.w3.org/2005/Atom", .found.as_deref().unwrap_or("missing"))]
     AtomNamespace {
@@ -463,6 +469,9 @@ pub enum Problem {
     /// A `<pubDate>` in the form of other formats; it is read.
     #[error("date is in W3C form, expected RFC 822 such as Mon, 02 Mar 2026 04:00:11 GMT")]
     PubDateForm,
+    /// A date of Atom 1.0 that is short of time, seconds or upper case; it is read as far as it says something.
+    #[error("date is not as RFC 3339 wants it, expected one such as 2026-03-02T04:00:11Z")]
+    AtomDateForm,
     /// Blank lines in a text file.
     #[error("line is blank")]
     BlankLine,
@@ -557,10 +566,10 @@ impl Problem {
             Self::TrailingBytes | Self::NestedGzip => (29, Warning),
             Self::Gzip { .. } | Self::TooManyMembers | Self::Zip => (29, Error),
             Self::WrongEntry { .. } | Self::NotInIndex { .. } => (36, Error),
-            Self::Rss10 => (45, Note),
+            Self::Rss10 | Self::RssVersion { .. } => (45, Note),
             Self::AtomNamespace { .. } => (45, Error),
             Self::RelativeLink { .. } | Self::GuidAsLink => (46, Warning),
-            Self::PubDate | Self::PubDateForm => (47, Error),
+            Self::PubDate | Self::PubDateForm | Self::AtomDateForm => (47, Error),
             Self::BlankLine => (50, Warning),
             Self::Commas { is_row: false } => (54, Warning),
             Self::Commas { is_row: true } | Self::TextComment | Self::Columns => (54, Error),

@@ -414,3 +414,23 @@ pub(super) fn line_ends(bytes: &[u8], is_after_return: &mut bool) -> u64 {
     }
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bound_is_one_however_it_is_read() {
+        let read = |max_bytes: u64| {
+            let mut out = Vec::new();
+            let outcome = Bounded::new(&b"0123456789"[..], max_bytes).read_to_end(&mut out);
+            let halt = outcome.map_err(|error| Halt::of(&error).cloned());
+            (halt, out)
+        };
+        assert_eq!(read(10), (Ok(10), b"0123456789".to_vec()));
+        assert_eq!(
+            read(9),
+            (Err(Some(Halt::TooManyBytes)), b"012345678".to_vec())
+        );
+    }
+}

@@ -127,14 +127,10 @@ impl Window {
     }
 }
 
-/// The end of a line with all characters of it that can be shown, and no part of another one.
+/// The end of a line, with all characters of it that can be shown: one has at most four bytes, and where the first is cut in two,
+/// enough whole ones follow.
 fn last_characters(line: &[u8]) -> &[u8] {
-    let mut start = line.len().saturating_sub(4 * SHOWN_BEFORE);
-    // A character has at most four bytes, and all but the first have this form.
-    while start > 0 && line[start..].len() < 4 * SHOWN_BEFORE + 4 && line[start] & 0xc0 == 0x80 {
-        start -= 1;
-    }
-    &line[start..]
+    &line[line.len().saturating_sub(4 * SHOWN_BEFORE)..]
 }
 
 #[cfg(test)]
@@ -201,6 +197,37 @@ mod tests {
         check("ü", "ü");
         check("漢", "漢");
         check("😀", "😀");
+        // Borders that lie in a character.
+        for shift in 1..4 {
+            let mut window = Window::default();
+            let line = "😀".repeat(1_000) + &"x".repeat(shift) + "b";
+            window.push(line.as_bytes(), 0);
+            let excerpt = window.excerpt(at(line.len() - 1), b"").unwrap();
+            let shown = "😀".repeat(SHOWN_BEFORE - shift) + &"x".repeat(shift) + "b";
+            assert_eq!((excerpt.text, excerpt.marker), (shown, SHOWN_BEFORE));
+        }
+    }
+
+    #[test]
+    fn what_was_read_not_long_ago_is_kept() {
+        let mut window = Window::default();
+        window.push(b"here\n", 0);
+        for number in 0..60 {
+            window.push(&[b'x'; 1_000], 5 + 1_000 * number);
+        }
+        assert_eq!(window.excerpt(at(1), b"").unwrap().text, "here");
+    }
+
+    #[test]
+    fn characters_behind_a_place_are_whole() {
+        for character in ["x", "ü", "漢", "😀"] {
+            let mut window = Window::default();
+            window.push(b"<", 0);
+            let ahead = character.repeat(1_000);
+            let excerpt = window.excerpt(at(0), ahead.as_bytes()).unwrap();
+            let shown = character.repeat(SHOWN_AFTER - 1);
+            assert_eq!(excerpt.text, format!("<{shown}"));
+        }
     }
 
     #[test]

@@ -48,6 +48,10 @@ pub enum AnswerEnd<'a> {
 pub enum Unavailable<'a> {
     /// The robots.txt of its host disallows it.
     Disallowed,
+    /// The robots.txt of its host cannot be read, so nothing there may be (RFC 9309 section 2.3.1.4); why, in words.
+    RobotsUnreachable(&'a str),
+    /// Nobody asked for it; why, in words.
+    NotAsked(&'a str),
     /// Anything else, in words: "status 404".
     Because(&'a str),
 }

@@ -119,3 +119,74 @@ impl Clusters {
             })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extension::{Alternate, Hreflang};
+
+    /// A page with versions at these addresses.
+    fn entry(page: &str, versions: &[&str]) -> UrlEntry {
+        let mut entry = UrlEntry::new(Loc::parse(page).unwrap());
+        for (number, version) in versions.iter().enumerate() {
+            let hreflang = Hreflang::parse(["en", "de", "fr"][number]).unwrap();
+            let alternate = Alternate::new(hreflang, Loc::parse(version).unwrap());
+            entry.extensions.add_alternate(alternate).unwrap();
+        }
+        entry
+    }
+
+    const PLACE: (DocumentId, Position) = (DocumentId(0), Position { line: 1, offset: 0 });
+
+    #[test]
+    fn each_url_takes_its_room_once() {
+        let mut clusters = Clusters::default();
+        let versions = ["https://h.ex/en", "https://h.ex/de"];
+        for page in versions {
+            assert!(clusters.add(PLACE.0, PLACE.1, &entry(page, &versions)));
+        }
+        assert_eq!(clusters.links, [(0, 1), (1, 0)]);
+        let text: usize = versions.iter().map(|url| url.len()).sum();
+        assert_eq!(clusters.bytes, text + 2 * BYTES_PER_URL);
+        // A page without versions takes none.
+        assert!(clusters.add(PLACE.0, PLACE.1, &entry("https://h.ex/x", &[])));
+        assert_eq!(clusters.urls.len(), 2);
+    }
+
+    #[test]
+    fn versions_of_a_large_site_have_room() {
+        let mut clusters = Clusters::default();
+        for number in 0..10_000 {
+            let versions = ["en", "de"].map(|version| format!("https://h.ex/{version}/{number}"));
+            let [en, de] = &versions;
+            assert!(clusters.add(PLACE.0, PLACE.1, &entry(en, &[en, de])));
+        }
+        assert_eq!(
+            (clusters.urls.len(), clusters.links.len()),
+            (20_000, 10_000)
+        );
+    }
+
+    #[test]
+    fn links_and_their_urls_have_an_end() {
+        let two = entry("https://h.ex/en", &["https://h.ex/en", "https://h.ex/de"]);
+        let add = |links: usize, bytes: usize| {
+            let mut clusters = Clusters {
+                links: vec![(0, 0); links],
+                bytes,
+                ..Clusters::default()
+            };
+            clusters.add(PLACE.0, PLACE.1, &two)
+        };
+        assert!(add(MAX_COMPARED_LINKS - 2, 0));
+        assert!(!add(MAX_COMPARED_LINKS - 1, 0));
+        assert!(add(0, MAX_URL_BYTES));
+        assert!(!add(0, MAX_URL_BYTES + 1));
+        // Nothing has to be remembered of a page without versions.
+        let mut full = Clusters {
+            bytes: MAX_URL_BYTES + 1,
+            ..Clusters::default()
+        };
+        assert!(full.add(PLACE.0, PLACE.1, &entry("https://h.ex/x", &[])));
+    }
+}

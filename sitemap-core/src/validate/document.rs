@@ -9,8 +9,7 @@ use std::{
 use jiff::Timestamp;
 
 use super::{
-    AnswerEnd, Child, DocumentId, Facts, MAX_DIRECTORIES, MAX_REPORTED_CHILDREN, Problem, Report,
-    Sink, Validator,
+    AnswerEnd, Child, DocumentId, Facts, MAX_REPORTED_CHILDREN, Problem, Report, Sink, Validator,
     clusters::MAX_COMPARED_LINKS,
     finding::{Spot, Tally, What},
     is_near,
@@ -66,6 +65,9 @@ pub(super) fn check(
     pass.validator.set.documents[id.index()].kind = kind;
     // What was told of a broken document counts as well.
     let is_complete = outcome? && is_whole(facts);
+    if pass.territory.is_for_others() {
+        pass.validator.set.is_for_others(id);
+    }
     pass.about_answer(&mut reader, is_gzip);
     pass.finish(&mut reader);
     let Pass {
@@ -320,6 +322,14 @@ impl Pass<'_, '_> {
             let published = news.publication_date.clone();
             self.strict(Problem::OldNews { published }, reader, loc);
         }
+        let mut videos = entry.extensions.videos().iter();
+        if videos.any(|video| video.thumbnail_loc == *loc) {
+            self.strict(Problem::ThumbnailIsPage, reader, loc);
+        }
+        let mut images = entry.extensions.images().iter();
+        if images.any(|image| image.loc == *loc) {
+            self.strict(Problem::ImageIsPage, reader, loc);
+        }
         let alternates = entry.extensions.alternates();
         if !alternates.is_empty() && !alternates.iter().any(|alternate| alternate.href == *loc) {
             self.strict(Problem::NoSelfLink, reader, loc);
@@ -384,7 +394,7 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// The place itself (R62) and how it was found (D5).
+    /// How its place was found (D5).
     fn about_place(&mut self) -> Vec<Problem> {
         let Some(place) = self.facts.place else {
             return Vec::new();
@@ -395,16 +405,6 @@ impl Pass<'_, '_> {
         {
             let requested = requested.clone();
             problems.push(Problem::Moved { requested });
-        }
-        let directory = place.directory();
-        let directories = &mut self.validator.directories;
-        if directory.len() > place.origin().len() + 1
-            && self.facts.listed_by.is_none()
-            && directories.len() < MAX_DIRECTORIES
-            && directories.insert(directory.to_owned())
-        {
-            let directory = directory.to_owned();
-            problems.push(Problem::NotAtRoot { directory });
         }
         problems
     }

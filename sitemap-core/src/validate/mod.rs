@@ -49,10 +49,7 @@ mod set;
 
 pub mod rules;
 
-use std::{
-    collections::HashSet,
-    io::{self, BufRead},
-};
+use std::io::{self, BufRead};
 
 use jiff::{Timestamp, ToSpan as _};
 
@@ -61,7 +58,7 @@ pub use self::{
     clusters::MAX_COMPARED_LINKS,
     finding::{Counts, Finding, Repeated},
     place::MAX_PROOFS,
-    problem::Problem,
+    problem::{Problem, ProofLine},
     rules::{RULES, RuleText},
     set::{MAX_CHILDREN, MAX_COMPARED_URLS},
 };
@@ -91,9 +88,6 @@ const MAX_REPORTED_CHILDREN: usize = 50_001;
 
 /// How many indexes are looked at on the way from a document to what names it.
 const MAX_ROUTE: usize = 16;
-
-/// Directories of which it is told that they are not the root directory.
-const MAX_DIRECTORIES: usize = 10_000;
 
 /// A date and the time of the file are the same up to here: a large set takes a while to write.
 const NEAR_MINUTES: i64 = 10;
@@ -264,8 +258,6 @@ pub struct Validator {
     proofs: Proofs,
     set: Set,
     clusters: Clusters,
-    /// Directories that were told not to be the root.
-    directories: HashSet<String>,
     /// What was found about the set and about pages.
     tally: Tally,
     counts: Counts,
@@ -281,7 +273,6 @@ impl Validator {
             proofs: Proofs::default(),
             set: Set::default(),
             clusters: Clusters::default(),
-            directories: HashSet::new(),
             tally: Tally::new(options.max_repeats),
             counts: Counts::default(),
             has_told_full: [false; 2],
@@ -361,8 +352,17 @@ impl Validator {
     ) -> DocumentId {
         let id = self.remember(facts);
         let listed = facts.listed_by.zip(child);
+        let is_child = listed.is_some();
         let problem = match (*why, listed) {
             (Unavailable::Disallowed, _) => Problem::SitemapBlocked,
+            (Unavailable::RobotsUnreachable(why), _) => Problem::RobotsUnreachable {
+                why: why.to_owned(),
+                is_child,
+            },
+            (Unavailable::NotAsked(why), _) => Problem::NotAsked {
+                why: why.to_owned(),
+                is_child,
+            },
             (Unavailable::Because(why), Some(_)) => Problem::ChildMissing {
                 why: why.to_owned(),
             },
@@ -428,13 +428,18 @@ impl Validator {
 
     /// Tells what only shows when all documents are known, and sums up.
     pub fn finish(mut self, sink: &mut Sink<'_>) -> Summary {
-        let named: Vec<Loc> = self.proofs.sitemaps().cloned().collect();
-        for (document, position, problem) in self.set.conclude(self.options.is_whole, &named) {
+        for (document, position, problem) in self.set.conclude(self.options.is_whole, &self.proofs)
+        {
             let kind = document.and_then(|id| self.set.documents[id.0].kind);
+            let robots = match &problem {
+                Problem::BesideIndex { robots, .. } => Some(robots.clone()),
+                _ => None,
+            };
             let spot = Spot {
                 document,
                 kind,
                 position,
+                url: robots.as_ref().map(Loc::as_str),
                 ..Spot::default()
             };
             self.tell(problem, &spot, sink);
@@ -451,6 +456,15 @@ impl Validator {
         }
         Summary {
             documents: set.documents.len(),
+            counts: self.counts,
+            repeated: self.tally.take_repeated(),
+        }
+    }
+
+    /// Sums up when not all documents were read: nothing that shows in the whole set is told.
+    pub fn finish_early(mut self) -> Summary {
+        Summary {
+            documents: self.set.documents.len(),
             counts: self.counts,
             repeated: self.tally.take_repeated(),
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Problem;
+use super::{Problem, ProofLine};
 use crate::Loc;
 
 /// The most `Sitemap:` lines of robots.txt files that are remembered; a robots.txt of 500 KiB, the size that consumers read, has
@@ -36,9 +36,24 @@ impl Proofs {
         route.iter().find_map(|sitemap| proofs.get(sitemap))
     }
 
-    /// Every sitemap that a robots.txt names.
-    pub(super) fn sitemaps(&self) -> impl Iterator<Item = &Loc> {
-        self.by_origin.values().flat_map(BTreeMap::keys)
+    /// Whether the robots.txt of another origin names one of `route`.
+    pub(super) fn are_for_others(&self, route: &[Loc]) -> bool {
+        let own = route.first().map(Loc::origin);
+        self.by_origin
+            .iter()
+            .filter(|(origin, _)| Some(origin.as_str()) != own)
+            .any(|(_, proofs)| route.iter().any(|sitemap| proofs.contains_key(sitemap)))
+    }
+
+    /// Every sitemap that a robots.txt names, with the first that does.
+    pub(super) fn sitemaps(&self) -> BTreeMap<Loc, Loc> {
+        let mut sitemaps = BTreeMap::new();
+        for (sitemap, robots) in self.by_origin.values().flatten() {
+            sitemaps
+                .entry(sitemap.clone())
+                .or_insert_with(|| robots.clone());
+        }
+        sitemaps
     }
 }
 
@@ -60,6 +75,8 @@ pub(super) struct Territory {
     /// Of a document whose place is not known: the smallest directory that covers its entries so far.
     common: Option<Common>,
     has_told_www: bool,
+    /// Something of another origin is listed.
+    lists_others: bool,
 }
 
 /// The directory that some URLs have in common.
@@ -77,7 +94,13 @@ impl Territory {
             claim: None,
             common: None,
             has_told_www: false,
+            lists_others: false,
         }
+    }
+
+    /// Whether the document stands where it does for the sake of others: it lists another origin, and nothing of its own.
+    pub(super) fn is_for_others(&self) -> bool {
+        self.lists_others && self.claim != Some(Claim::Own)
     }
 
     /// The lowest directory in which the document may stand, if its place is not known.
@@ -106,6 +129,7 @@ impl Territory {
                 covering: covering(place, page),
             }];
         }
+        self.lists_others = true;
         let robots = proofs.find(page.origin(), &self.route);
         match (&self.claim, robots) {
             (Some(Claim::Of(first)), _) if first == page.origin() => Vec::new(),
@@ -135,14 +159,17 @@ impl Territory {
         let Some(place) = self.route.first() else {
             let problems = self.judge_among(sitemap);
             let expected = |problem: Problem| match problem {
-                Problem::Scheme { expected }
-                | Problem::Host { expected, .. }
-                | Problem::Port { expected } => Some(Problem::ChildElsewhere { expected }),
+                Problem::Scheme { expected, missing }
+                | Problem::Host { expected, missing }
+                | Problem::Port { expected, missing } => {
+                    Some(Problem::ChildElsewhere { expected, missing })
+                }
                 _ => None,
             };
             return problems.into_iter().filter_map(expected).collect();
         };
         if place.origin() == sitemap.origin() {
+            self.claim.get_or_insert(Claim::Own);
             if place.may_list(sitemap) {
                 return Vec::new();
             }
@@ -150,6 +177,7 @@ impl Territory {
                 directory: place.directory().to_owned(),
             }];
         }
+        self.lists_others = true;
         // Its host may point to the index, or to the sitemap itself.
         let mut route = self.route.clone();
         route.push(sitemap.clone());
@@ -160,6 +188,7 @@ impl Territory {
             }],
             None => vec![Problem::ChildElsewhere {
                 expected: place.origin().to_owned(),
+                missing: self.missing_proof(sitemap),
             }],
         }
     }
@@ -196,17 +225,26 @@ impl Territory {
                 found: page.origin().to_owned(),
             });
             self.has_told_www |= is_www;
-            let named = self.route.last().cloned();
-            return [Problem::Host { expected, named }]
+            let missing = self.missing_proof(page);
+            return [Problem::Host { expected, missing }]
                 .into_iter()
                 .chain(note)
                 .collect();
         }
+        let missing = self.missing_proof(page);
         vec![if wanted.scheme == found.scheme {
-            Problem::Port { expected }
+            Problem::Port { expected, missing }
         } else {
-            Problem::Scheme { expected }
+            Problem::Scheme { expected, missing }
         }]
+    }
+
+    /// The line that would prove that this document may list what it lists (R65); `None` when its place is not known.
+    fn missing_proof(&self, listed: &Loc) -> Option<ProofLine> {
+        Some(ProofLine {
+            robots: format!("{}/robots.txt", listed.origin()),
+            sitemap: self.route.last()?.clone(),
+        })
     }
 }
 
@@ -301,6 +339,33 @@ mod tests {
         check("http://h:8443/x", &[]);
         check("https://h/x", &[]);
         check("https://m.h:8443/x", &[]);
+    }
+
+    #[test]
+    fn www_is_told_once_and_the_place_is_what_it_is() {
+        let mut territory = Territory::new(vec![loc("https://www.h/sitemap.xml")]);
+        let mut count = |page| territory.judge_page(&loc(page), &Proofs::default()).len();
+        assert_eq!((count("https://h/x"), count("https://h/y")), (2, 1));
+        assert_eq!((count("https://g/x"), count("https://h/z")), (1, 1));
+        assert_eq!(territory.common_directory(), None);
+        let mut unknown = Territory::new(Vec::new());
+        assert_eq!(unknown.common_directory(), None);
+        unknown.judge_page(&loc("https://h/a/b/c"), &Proofs::default());
+        assert_eq!(unknown.common_directory().unwrap(), "https://h/a/b/");
+    }
+
+    #[test]
+    fn proofs_have_an_end() {
+        let robots = loc("https://h.ex/robots.txt");
+        let sitemap = |number: usize| loc(&format!("https://maps.ex/{number}.xml"));
+        let mut proofs = Proofs::default();
+        for number in 0..=MAX_PROOFS {
+            proofs.add(&robots, sitemap(number));
+        }
+        let find = |number| proofs.find("https://h.ex", &[sitemap(number)]);
+        assert_eq!(find(MAX_PROOFS - 1), Some(&robots));
+        assert_eq!(find(MAX_PROOFS), None);
+        assert_eq!(proofs.sitemaps().len(), MAX_PROOFS);
     }
 
     #[test]

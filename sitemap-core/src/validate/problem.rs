@@ -26,20 +26,24 @@ pub enum Problem {
     Scheme {
         /// The origin that was expected.
         expected: String,
+        /// What would allow it.
+        missing: Option<ProofLine>,
     },
     /// A URL of another host.
     #[error("URL is of another host than {expected}")]
     Host {
         /// The origin that was expected.
         expected: String,
-        /// What a robots.txt would have to name: the sitemap, or the first of the indexes that lead to it.
-        named: Option<Loc>,
+        /// What would allow it.
+        missing: Option<ProofLine>,
     },
     /// A URL of another port.
     #[error("URL has another port than {expected}")]
     Port {
         /// The origin that was expected.
         expected: String,
+        /// What would allow it.
+        missing: Option<ProofLine>,
     },
     /// Hosts that differ in nothing but `www.`; told once per document, beside [`Host`](Self::Host).
     #[error("{found} and {expected} differ in \"www.\" only, but are two hosts")]
@@ -76,6 +80,8 @@ pub enum Problem {
     ChildElsewhere {
         /// The origin of the index.
         expected: String,
+        /// What would allow it.
+        missing: Option<ProofLine>,
     },
     /// An index that lists a sitemap outside of its directory, which Google refuses.
     #[error("sitemap is outside of {directory}, the directory of its index")]
@@ -181,8 +187,10 @@ pub enum Problem {
     #[error("there are only feeds, and no sitemap of all URLs")]
     OnlyFeeds,
     /// A sitemap that robots.txt names although an index does.
-    #[error("robots.txt names {sitemap}, which its index {index} lists already")]
+    #[error("robots.txt names {sitemap}, which the index {index} lists already")]
     BesideIndex {
+        /// The robots.txt.
+        robots: Loc,
         /// The sitemap.
         sitemap: Loc,
         /// The index.
@@ -239,6 +247,22 @@ pub enum Problem {
     /// A sitemap that robots.txt keeps from being read.
     #[error("sitemap is disallowed by robots.txt")]
     SitemapBlocked,
+    /// A sitemap of a host whose robots.txt cannot be read, which keeps crawlers from everything there.
+    #[error("sitemap may not be read: {why}")]
+    RobotsUnreachable {
+        /// What the robots.txt answers.
+        why: String,
+        /// An index lists it.
+        is_child: bool,
+    },
+    /// A sitemap that was not asked for, which says nothing about it.
+    #[error("sitemap was not asked for: {why}")]
+    NotAsked {
+        /// Why.
+        why: String,
+        /// An index lists it.
+        is_child: bool,
+    },
     /// A document that was not sent to its end.
     #[error("answer ended before the end that was announced, or took too long")]
     CutShort,
@@ -291,6 +315,12 @@ pub enum Problem {
         /// Its date.
         published: LastMod,
     },
+    /// The picture that stands for a film is the page with the film.
+    #[error("<video:thumbnail_loc> is the page itself")]
+    ThumbnailIsPage,
+    /// A picture of a page is the page.
+    #[error("<image:loc> is the page itself")]
+    ImageIsPage,
     /// A page with versions that is not one of them.
     #[error("page is not among its own versions")]
     NoSelfLink,
@@ -314,6 +344,22 @@ pub enum Problem {
         /// Of what.
         what: &'static str,
     },
+}
+
+/// The line of a robots.txt that would prove that a sitemap may list the URLs of another origin (R65).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProofLine {
+    /// The robots.txt that would have to have it.
+    pub robots: String,
+    /// What it would have to name: the sitemap, or the first of the indexes that lead to it.
+    pub sitemap: Loc,
+}
+
+impl std::fmt::Display for ProofLine {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { robots, sitemap } = self;
+        write!(formatter, "add the line \"Sitemap: {sitemap}\" to {robots}")
+    }
 }
 
 impl Problem {
@@ -344,7 +390,9 @@ impl Problem {
             Self::ListsItself
             | Self::NestedIndex { .. }
             | Self::Cycle { .. }
-            | Self::ChildMissing { .. } => 40,
+            | Self::ChildMissing { .. }
+            | Self::RobotsUnreachable { is_child: true, .. }
+            | Self::NotAsked { is_child: true, .. } => 40,
             Self::IndexAllNow { .. } | Self::FileChangedLater { .. } => 41,
             Self::OnlyFeeds => 48,
             Self::OutOfScope { .. } | Self::Moved { .. } => 58,
@@ -355,10 +403,18 @@ impl Problem {
             Self::SecondHost { .. } => 66,
             Self::Proven { .. } => 67,
             Self::OldNews { .. }
+            | Self::ThumbnailIsPage
+            | Self::ImageIsPage
             | Self::NoSelfLink
             | Self::NoReturnLink { .. }
             | Self::VersionNotListed { .. } => 71,
-            Self::Unavailable { .. } => 72,
+            Self::Unavailable { .. }
+            | Self::RobotsUnreachable {
+                is_child: false, ..
+            }
+            | Self::NotAsked {
+                is_child: false, ..
+            } => 72,
             Self::RelativeSitemapLine { .. } => 73,
             Self::BesideIndex { .. } => 75,
             Self::Blocked | Self::SitemapBlocked | Self::NoIndexPage => 79,
@@ -382,6 +438,8 @@ impl Problem {
             | Self::ChildMissing { .. }
             | Self::Unavailable { .. }
             | Self::SitemapBlocked
+            | Self::RobotsUnreachable { .. }
+            | Self::ThumbnailIsPage
             | Self::CutShort
             | Self::NotReadFurther { .. }
             | Self::Undecodable { .. } => Severity::Error,
@@ -392,6 +450,8 @@ impl Problem {
             | Self::AllNow { .. }
             | Self::IndexAllNow { .. }
             | Self::OldNews { .. }
+            | Self::ImageIsPage
+            | Self::NotAsked { .. }
             | Self::NoSelfLink
             | Self::NoReturnLink { .. }
             | Self::Duplicate { .. }
@@ -430,8 +490,17 @@ impl Problem {
             (Self::OutOfScope { covering, .. }, _) => Some(format!(
                 "move the sitemap to {covering} or above, or list the URL in a sitemap there"
             )),
-            (Self::Host { named: Some(named), .. }, _) => Some(format!(
-                "list the URL in a sitemap of its own host, or add the line \"Sitemap: {named}\" to the robots.txt of that host"
+            (Self::Host { missing: Some(missing), .. }, _) => Some(format!(
+                "list the URL in a sitemap of its own host, or {missing}"
+            )),
+            (Self::Scheme { missing: Some(missing), .. }, _) => Some(format!(
+                "list http and https addresses in sitemaps of their own, best only one of the two, or {missing}"
+            )),
+            (Self::Port { missing: Some(missing), .. }, _) => Some(format!(
+                "write the port of the sitemap's own address into the URL, or none if that has none, or {missing}"
+            )),
+            (Self::ChildElsewhere { missing: Some(missing), .. }, _) => Some(format!(
+                "list sitemaps of the same scheme, host and port, or {missing}"
             )),
             (Self::Proven { .. }, _) => Some(
                 "keep the line: the sitemap is valid as long as that robots.txt has it".to_owned(),
@@ -452,6 +521,19 @@ impl Problem {
                 "serve the sitemap there with status 200, or name the address at which it is served"
                     .to_owned(),
             ),
+            (Self::RobotsUnreachable { .. }, _) => Some(
+                "let robots.txt answer with 200, or with 404 if there is none: until then crawlers read nothing of its host"
+                    .to_owned(),
+            ),
+            (Self::NotAsked { .. }, _) => {
+                Some("check again when its host takes requests".to_owned())
+            }
+            (Self::ThumbnailIsPage, _) => {
+                Some("write the address of a picture of the film".to_owned())
+            }
+            (Self::ImageIsPage, _) => {
+                Some("write the address of the picture, not of the page that shows it".to_owned())
+            }
             (Self::SitemapBlocked, _) => {
                 Some("allow the sitemap in robots.txt, or nobody reads it".to_owned())
             }

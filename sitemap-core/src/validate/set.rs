@@ -4,12 +4,12 @@
 //! What is remembered of a URL is a fingerprint of 64 bits; two URLs out of a million have the same one once in 37 million sets.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     hash::{DefaultHasher, Hash, Hasher},
     num::NonZeroU32,
 };
 
-use super::{DocumentId, Problem};
+use super::{DocumentId, MAX_ROUTE, Problem, place::Proofs};
 use crate::{
     Loc, UrlEntry,
     read::{Kind, Position},
@@ -60,6 +60,8 @@ pub(super) struct Set {
     urls: HashMap<u64, (u32, Option<NonZeroU32>)>,
     listings: Vec<Listing>,
     pub(super) suspicions: Vec<Suspicion>,
+    /// Documents that list, or lead to lists of, nothing but another origin.
+    for_others: HashSet<DocumentId>,
 }
 
 /// What the table of URLs says about an entry.
@@ -99,7 +101,7 @@ impl Set {
         let mut next = Some(id);
         // An index that leads to itself would go on for ever.
         while let Some(document) = next.and_then(|DocumentId(index)| self.documents.get(index))
-            && route.len() < super::MAX_ROUTE
+            && route.len() < MAX_ROUTE
         {
             let Some(place) = &document.place else {
                 break;
@@ -151,6 +153,13 @@ impl Set {
         Known::Fine
     }
 
+    /// Leaves room for no URL.
+    #[cfg(test)]
+    pub(super) fn fill(&mut self) {
+        let numbers = 0..MAX_COMPARED_URLS as u64;
+        self.urls.extend(numbers.map(|url| (url, (0, None))));
+    }
+
     /// Whether any document lists a URL; unknown once there was no room.
     pub(super) fn lists(&self, url: u64) -> Option<bool> {
         match self.urls.contains_key(&url) {
@@ -171,17 +180,55 @@ impl Set {
         }
     }
 
+    /// A document lists nothing but another origin: it, and what leads to it, stands where it does on purpose.
+    pub(super) fn is_for_others(&mut self, id: DocumentId) {
+        let mut next = Some(id);
+        // An index that leads to itself was marked before.
+        while let Some(id) = next.filter(|id| self.for_others.insert(*id)) {
+            next = self.documents[id.0].listed_by;
+        }
+    }
+
     /// What only shows when all documents are known: the problem, its document and its place.
     pub(super) fn conclude(
         &self,
         is_whole: bool,
-        named: &[Loc],
+        proofs: &Proofs,
     ) -> Vec<(Option<DocumentId>, Option<Position>, Problem)> {
         let mut problems = Vec::new();
+        self.conclude_places(proofs, &mut problems);
         self.conclude_indexes(&mut problems);
         self.conclude_suspicions(&mut problems);
-        self.conclude_kinds(is_whole, named, &mut problems);
+        self.conclude_kinds(is_whole, &proofs.sitemaps(), &mut problems);
         problems
+    }
+
+    /// The first sitemap of an origin that is not in its root directory (R62). One that an index lists is where the index wants it,
+    /// and one for another origin has no better place.
+    fn conclude_places(
+        &self,
+        proofs: &Proofs,
+        problems: &mut Vec<(Option<DocumentId>, Option<Position>, Problem)>,
+    ) {
+        let mut told: HashSet<&str> = HashSet::new();
+        for (number, document) in self.documents.iter().enumerate() {
+            let id = DocumentId(number);
+            let Some(place) = &document.place else {
+                continue;
+            };
+            let directory = place.directory();
+            if directory.len() > place.origin().len() + 1
+                && document.kind.is_some()
+                && document.listed_by.is_none()
+                && !told.contains(place.origin())
+                && !self.for_others.contains(&id)
+                && !proofs.are_for_others(&self.route(id))
+            {
+                told.insert(place.origin());
+                let directory = directory.to_owned();
+                problems.push((Some(id), None, Problem::NotAtRoot { directory }));
+            }
+        }
     }
 
     fn kind(&self, DocumentId(index): DocumentId) -> Option<Kind> {
@@ -249,7 +296,7 @@ impl Set {
     fn conclude_kinds(
         &self,
         is_whole: bool,
-        named: &[Loc],
+        named: &BTreeMap<Loc, Loc>,
         problems: &mut Vec<(Option<DocumentId>, Option<Position>, Problem)>,
     ) {
         let listed: HashMap<u64, DocumentId> = self
@@ -257,9 +304,15 @@ impl Set {
             .iter()
             .map(|listing| (listing.child, listing.index))
             .collect();
-        for sitemap in named {
-            if let Some(&DocumentId(index)) = listed.get(&fingerprint(sitemap)) {
+        for (sitemap, robots) in named {
+            let place = fingerprint(sitemap);
+            let kind = self.by_place.get(&place).and_then(|id| self.kind(*id));
+            // That an index is listed by another one is told otherwise (R40).
+            if let Some(&DocumentId(index)) = listed.get(&place)
+                && kind != Some(Kind::Index)
+            {
                 let problem = Problem::BesideIndex {
+                    robots: robots.clone(),
                     sitemap: sitemap.clone(),
                     index: self.documents[index].name.clone(),
                 };
@@ -295,7 +348,6 @@ impl Set {
             return;
         }
         let has_urlset = known().any(|document| document.kind == Some(Kind::UrlSet));
-        let named: HashSet<&Loc> = named.iter().collect();
         for (number, document) in self.documents.iter().enumerate() {
             let is_sitemap = document.kind.is_some_and(|kind| match kind {
                 Kind::UrlSet => true,
@@ -304,7 +356,7 @@ impl Set {
                 Kind::Index | Kind::Rss | Kind::Atom => false,
             });
             let is_named = document.place.as_ref().is_some_and(|place| {
-                listed.contains_key(&fingerprint(place)) || named.contains(place)
+                listed.contains_key(&fingerprint(place)) || named.contains_key(place)
             });
             if is_sitemap && !is_named && document.listed_by.is_none() {
                 problems.push((Some(DocumentId(number)), None, Problem::Unlisted));
@@ -362,5 +414,98 @@ mod tests {
         let same = |one, other| components[&DocumentId(one)] == components[&DocumentId(other)];
         assert!(same(0, 1) && same(1, 2) && same(3, 4));
         assert!(!same(2, 3) && !same(4, 5));
+    }
+
+    #[test]
+    fn table_of_urls_has_an_end_and_knows_it() {
+        let entry = |url: &str| UrlEntry::new(Loc::parse(url).unwrap());
+        let mut set = Set::default();
+        let mut compare = |url: u64| {
+            set.compare(
+                DocumentId(0),
+                Some(Kind::UrlSet),
+                url,
+                &entry("https://h.ex/"),
+            )
+        };
+        assert_eq!(compare(0), Known::Fine);
+        assert_eq!((set.lists(0), set.lists(1)), (Some(true), Some(false)));
+        let most = MAX_COMPARED_URLS as u64;
+        set.urls.extend((1..most - 1).map(|url| (url, (0, None))));
+        let mut compare = |url: u64| set.compare(DocumentId(0), None, url, &entry("https://h.ex/"));
+        assert_eq!(compare(most), Known::Fine);
+        assert_eq!(compare(most + 1), Known::Full);
+        assert_eq!(compare(most), Known::Fine);
+        assert_eq!((set.lists(most), set.lists(most + 1)), (Some(true), None));
+    }
+
+    #[test]
+    fn only_other_words_in_another_urlset_contradict() {
+        let mut set = Set::default();
+        let mut compare = |document: usize, kind: Kind, lastmod: Option<&str>| {
+            let mut entry = UrlEntry::new(Loc::parse("https://h.ex/").unwrap());
+            entry.lastmod = lastmod.map(|date| crate::LastMod::parse(date).unwrap());
+            set.compare(DocumentId(document), Some(kind), 7, &entry)
+        };
+        assert_eq!(compare(0, Kind::Text, None), Known::Fine);
+        assert_eq!(compare(1, Kind::Rss, Some("2026-01-01")), Known::Fine);
+        assert_eq!(compare(2, Kind::UrlSet, Some("2026-01-02")), Known::Fine);
+        assert_eq!(compare(2, Kind::UrlSet, Some("2026-01-03")), Known::Fine);
+        assert_eq!(compare(3, Kind::UrlSet, Some("2026-01-02")), Known::Fine);
+        assert_eq!(
+            compare(3, Kind::UrlSet, Some("2026-01-03")),
+            Known::Otherwise(DocumentId(2))
+        );
+        assert_eq!(
+            compare(3, Kind::UrlSet, None),
+            Known::Otherwise(DocumentId(2))
+        );
+        assert_eq!(compare(3, Kind::Atom, None), Known::Fine);
+    }
+
+    #[test]
+    fn listings_have_an_end() {
+        let listing = |_| Listing {
+            index: DocumentId(0),
+            child: 0,
+            position: Position { line: 1, offset: 0 },
+        };
+        let mut set = Set {
+            listings: (1..MAX_CHILDREN).map(listing).collect(),
+            ..Set::default()
+        };
+        let child = Loc::parse("https://h.ex/a.xml").unwrap();
+        for _ in 0..3 {
+            set.list(DocumentId(0), &child, Position { line: 2, offset: 9 });
+        }
+        assert_eq!(set.listings.len(), MAX_CHILDREN);
+    }
+
+    #[test]
+    fn route_leads_over_the_indexes_and_has_an_end() {
+        let remembered = |place: Option<&str>, listed_by: Option<usize>| Remembered {
+            name: "x".to_owned(),
+            place: place.map(|place| Loc::parse(place).unwrap()),
+            requested: None,
+            kind: None,
+            listed_by: listed_by.map(DocumentId),
+            modified: None,
+        };
+        let mut set = Set::default();
+        set.add(remembered(Some("https://h.ex/top.xml"), None));
+        set.add(remembered(Some("https://h.ex/i.xml"), Some(0)));
+        let leaf = set.add(remembered(Some("https://h.ex/a.xml"), Some(1)));
+        let route = |set: &Set, id| -> Vec<String> {
+            let route = set.route(id).into_iter();
+            route.map(|loc| loc.path().to_owned()).collect()
+        };
+        assert_eq!(route(&set, leaf), ["/a.xml", "/i.xml", "/top.xml"]);
+        let lost = set.add(remembered(None, Some(1)));
+        let below = set.add(remembered(Some("https://h.ex/b.xml"), Some(lost.0)));
+        assert_eq!(route(&set, below), ["/b.xml"]);
+        // One that is listed by itself.
+        let round = set.documents.len();
+        let round = set.add(remembered(Some("https://h.ex/r.xml"), Some(round)));
+        assert_eq!(route(&set, round).len(), MAX_ROUTE);
     }
 }

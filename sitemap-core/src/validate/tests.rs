@@ -1,5 +1,9 @@
 //! What shows without a program around it: answers of pages, redirects, repetitions, sets in memory.
 
+mod sets;
+mod values;
+mod versions;
+
 use super::*;
 use crate::read::Severity;
 

@@ -7,7 +7,10 @@
 //!    a page? -> what its robots.txt names          an index? -> its sitemaps, three indexes deep
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet, VecDeque},
+    sync::{Arc, Mutex},
+};
 
 use anyhow::Context as _;
 use crawler::{
@@ -17,6 +20,7 @@ use crawler::{
         download::{Document, DownloadError},
     },
     page::{BodyEnd, Canonical},
+    politeness::{Closed, Politeness, SharedPoliteness},
     url_key::{Identity, UrlKey},
 };
 use sitemap_core::{
@@ -26,7 +30,7 @@ use sitemap_core::{
         Answer, AnswerEnd, Child, DocumentId, Facts, PageFacts, READING_LIMITS, Unavailable,
     },
 };
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, time::Instant};
 
 use super::{
     Check, Source,
@@ -42,6 +46,7 @@ use crate::{
     commands::crawl::{log_level, read_settings_file},
     exit_code::ExitCode,
     human,
+    live::whole_seconds,
     output::Output,
     panicked::Panicked,
     settings::{Environment, Settings},
@@ -88,18 +93,20 @@ pub(super) fn run(
         let mut attendant = Attendant::new(output).context("failed to listen to signals")?;
         let shutdown = attendant.stop().shutdown.clone();
         let progress = Progress::default();
-        let mut view = CheckView::new(&progress);
+        let politeness = Politeness::new(&settings.config.politeness);
+        let politeness: SharedPoliteness = Arc::new(Mutex::new(politeness));
+        let delay = settings.config.politeness.delay;
+        let mut view = CheckView::new(&progress, Arc::clone(&politeness), delay);
         let (args, output, handle) = (args.clone(), output.clone(), Handle::current());
         let work = tokio::task::spawn_blocking(move || {
             let config = &settings.config;
-            let network = Network::new(config, &settings.state, handle, shutdown.clone())?;
+            let state = &settings.state;
+            let network = Network::new(config, state, politeness, handle, shutdown.clone())?;
             let mut live = Live::new(network, config, wish, progress, shutdown);
             let mut check = Check::new(&args, &output)?;
-            let mut code = check.all(&args, Some(&mut live))?;
+            let outcome = check.all(&args, Some(&mut live));
             live.network.settle();
-            let found = check.finish();
-            code = code.worse(found);
-            anyhow::Ok(code)
+            anyhow::Ok(check.finish(outcome?))
         });
         let joined = attendant.during(work, Some(&mut view)).await?;
         let code = joined.map_err(Panicked::from_join)??;
@@ -270,13 +277,12 @@ impl Walk<'_, '_> {
         if start.path_and_query() == "/robots.txt" {
             return self.site(&loc);
         }
-        self.live.progress.turn_to(loc.as_str());
         self.learn(&loc)?;
         if has_ending(start.path()) {
             return self.walk([Wanted::typed(loc, None)]);
         }
         let is_root = start.path_and_query() == "/";
-        let mut answer = self.ask(start)?;
+        let mut answer = self.ask(&loc, start)?;
         let site = match &answer {
             Ok(document) if document.status == 200 || is_root => {
                 Loc::parse(document.url.as_str()).ok()
@@ -300,7 +306,6 @@ impl Walk<'_, '_> {
         let Ok(robots) = Loc::parse(&format!("{origin}/robots.txt")) else {
             return Ok(());
         };
-        self.live.progress.turn_to(robots.as_str());
         self.learn(page)?;
         if self.live.silent.contains(origin) {
             // Asked again it answers from memory, with its reason.
@@ -348,11 +353,10 @@ impl Walk<'_, '_> {
             self.unavailable(&wanted, &why, None);
             return Ok(Vec::new());
         };
-        self.live.progress.turn_to(wanted.loc.as_str());
         self.learn(&wanted.loc)?;
         let answer = match wanted.given.take() {
             Some(answer) => answer,
-            None => self.ask(&url)?,
+            None => self.ask(&wanted.loc, &url)?,
         };
         match answer {
             Ok(document) if document.status == 200 => self.read(&wanted, document),
@@ -385,7 +389,9 @@ impl Walk<'_, '_> {
             return Ok(Vec::new());
         }
         self.learn(&place)?;
+        self.live.progress.turn_to(&wanted.loc);
         self.learn_listed(&mut document, &place)?;
+        self.live.progress.turn_to(&wanted.loc);
         let content_type = document.headers.text("content-type").map(str::to_owned);
         let end = document.end.clone();
         let mut answer = Answer::default();
@@ -464,18 +470,19 @@ impl Walk<'_, '_> {
     }
 
     /// The answer of a URL.
-    fn ask(&self, url: &UrlKey) -> Result<Result<Document, DownloadError>, Stopped> {
+    fn ask(&self, loc: &Loc, url: &UrlKey) -> Result<Result<Document, DownloadError>, Stopped> {
+        self.live.progress.turn_to(loc);
         match self.asker.document(url) {
             Err(DownloadError::Stopped) => Err(Stopped),
             answer => Ok(answer),
         }
     }
 
-    /// Asks for the robots.txt of a URL's origin, once.
-    fn learn(&mut self, loc: &Loc) -> Result<(), Stopped> {
+    /// Asks for the robots.txt of a URL's origin, once; returns why it is not known. Who asks for the URL next is told the same.
+    fn learn(&mut self, loc: &Loc) -> Result<Option<DownloadError>, Stopped> {
         let origin = loc.origin();
         if self.check.rules.contains_key(origin) || self.live.silent.contains(origin) {
-            return Ok(());
+            return Ok(None);
         }
         if self.check.rules.len() + self.live.silent.len() >= MAX_ORIGINS {
             if !std::mem::replace(&mut self.live.is_origin_left_out, true) {
@@ -483,22 +490,24 @@ impl Walk<'_, '_> {
                     "the robots.txt files of {MAX_ORIGINS} hosts were asked for, and those of no further one are: nothing proves what is listed of them"
                 ));
             }
-            return Ok(());
+            return Ok(None);
         }
-        let Some(key) = self.live.key_of(loc) else {
-            return Ok(());
+        let (Some(key), Ok(robots)) = (
+            self.live.key_of(loc),
+            Loc::parse(&format!("{origin}/robots.txt")),
+        ) else {
+            return Ok(None);
         };
+        self.live.progress.turn_to(&robots);
         match self.asker.robots(&key.origin()) {
             Ok(rules) => self.check.use_rules(loc, rules),
             Err(DownloadError::Stopped) => return Err(Stopped),
             Err(error) => {
-                self.check.output.warn(&format!(
-                    "{error}; it proves nothing, and what it disallows is not known"
-                ));
                 self.live.silent.insert(origin.to_owned());
+                return Ok(Some(error));
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Asks for the robots.txt of all origins that a document lists: they may prove that it may (R65).
@@ -524,8 +533,16 @@ impl Walk<'_, '_> {
         if self.live.is_stopping() {
             return Err(Stopped);
         }
-        self.live.progress.figures().bytes = 0;
-        strangers.values().try_for_each(|loc| self.learn(loc))
+        for loc in strangers.values() {
+            if let Some(error) = self.learn(loc)? {
+                let origin = loc.origin();
+                self.check.output.warn(&format!(
+                    "{}; whether {origin} wants its URLs to be listed elsewhere, and which it disallows, is not known",
+                    reason(&error)
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Tells that there is no answer.
@@ -535,20 +552,30 @@ impl Walk<'_, '_> {
             DownloadError::Disallowed(url) if is_itself(url) => {
                 return self.unavailable(wanted, &Unavailable::Disallowed, None);
             }
+            DownloadError::Closed { .. } => {
+                // What is not asked for has no faults, but is not checked either.
+                self.check.worst = self.check.worst.worse(ExitCode::NotCrawled);
+                let why = Unavailable::NotAsked(&reason(error));
+                return self.unavailable(wanted, &why, None);
+            }
             DownloadError::Disallowed(_) => (format!("redirected, {error}"), false),
             DownloadError::Redirects { url, problem } if is_itself(url) => (problem.clone(), false),
             DownloadError::NoAnswer { url, message, .. } if is_itself(url) => {
                 (message.clone(), true)
             }
-            DownloadError::RobotsUnreachable { .. }
-            | DownloadError::NoAnswer { .. }
-            | DownloadError::Closed { .. } => (error.to_string(), true),
+            DownloadError::RobotsUnreachable { .. } | DownloadError::NoAnswer { .. } => {
+                (error.to_string(), true)
+            }
             _ => (error.to_string(), false),
         };
         if wanted.is_typed && is_silence {
             self.check.worst = self.check.worst.worse(ExitCode::NotCrawled);
         }
-        self.unavailable(wanted, &Unavailable::Because(&why), None);
+        let why = match error {
+            DownloadError::RobotsUnreachable { .. } => Unavailable::RobotsUnreachable(&why),
+            _ => Unavailable::Because(&why),
+        };
+        self.unavailable(wanted, &why, None);
     }
 
     fn unavailable(&mut self, wanted: &Wanted, why: &Unavailable<'_>, document: Option<&Document>) {
@@ -561,7 +588,11 @@ impl Walk<'_, '_> {
         teller.begin(wanted.loc.as_str(), served(wanted, document));
         let child = wanted.listed.as_ref().map(|(_, child)| child);
         validator.unavailable(&facts, child, why, &mut |finding| teller.finding(&finding));
-        self.live.progress.figures().errors += 1;
+        let mut figures = self.live.progress.figures();
+        match why {
+            Unavailable::NotAsked(_) => figures.warnings += 1,
+            _ => figures.errors += 1,
+        }
     }
 
     /// Asks for the pages of a list, or remembers some of them.
@@ -622,7 +653,7 @@ impl Walk<'_, '_> {
         if self.live.asked.len() < MAX_ASKED_PAGES {
             self.live.asked.insert(key.fingerprint());
         }
-        self.live.progress.turn_to(listed.loc.as_str());
+        self.live.progress.turn_to(&listed.loc);
         let mut facts = PageFacts::default();
         facts.lastmod.clone_from(&listed.lastmod);
         match self.asker.page(&key) {
@@ -631,9 +662,11 @@ impl Walk<'_, '_> {
             Err(DownloadError::Disallowed(_)) => return Ok(()),
             Err(error @ DownloadError::Closed { .. }) => {
                 self.live.closed.insert(listed.loc.host().to_owned());
-                self.check
-                    .output
-                    .warn(&format!("{error}; its other pages are not checked"));
+                self.check.worst = self.check.worst.worse(ExitCode::NotCrawled);
+                self.check.output.warn(&format!(
+                    "{}; its other pages are not checked",
+                    reason(&error)
+                ));
                 return Ok(());
             }
             Err(DownloadError::NoAnswer { message, .. }) => facts.no_answer = Some(message),
@@ -671,6 +704,22 @@ impl Walk<'_, '_> {
             &mut |finding| teller.finding(&finding),
         );
         Ok(())
+    }
+}
+
+/// Why there is no answer, for people.
+fn reason(error: &DownloadError) -> String {
+    match error {
+        DownloadError::Closed { host, closed } => match closed {
+            Closed::RetryAfter(until) => format!(
+                "{host} asks to wait another {} (Retry-After), longer than max_retry_after allows",
+                human::duration(whole_seconds(
+                    until.saturating_duration_since(Instant::now())
+                ))
+            ),
+            Closed::Down => format!("{host} failed too often and gets no further request"),
+        },
+        error => error.to_string(),
     }
 }
 

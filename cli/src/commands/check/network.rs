@@ -1,11 +1,7 @@
 //! The requests of a check, from a thread that may block: each waits here for its answer, under the
 //! clocks of its host. Knows nothing of what is checked.
 
-use std::{
-    collections::BTreeMap,
-    path::Path,
-    sync::{Arc, Mutex},
-};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use crawler::{
     clock::{Clock, SystemClock},
@@ -18,7 +14,7 @@ use crawler::{
     holds::Holds,
     page::PageFacts,
     parse::{PageReader, ParseConfigError},
-    politeness::{Politeness, SharedPoliteness},
+    politeness::SharedPoliteness,
     robots::Rules,
     url_key::{Origin, UrlKey},
 };
@@ -53,6 +49,7 @@ impl Network {
     pub(super) fn new(
         config: &Config,
         state: &Path,
+        politeness: SharedPoliteness,
         handle: Handle,
         shutdown: Shutdown,
     ) -> Result<Self, ParseConfigError> {
@@ -62,7 +59,7 @@ impl Network {
             Holds::in_file(&state.join("retry-after"))
         };
         Ok(Self {
-            politeness: Arc::new(Mutex::new(Politeness::new(&config.politeness))),
+            politeness,
             clock: Arc::new(SystemClock),
             holds,
             reader: Arc::new(PageReader::new(&config.parse)?),

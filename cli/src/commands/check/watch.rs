@@ -3,16 +3,22 @@
 use std::{
     io::{self, BufRead, Read},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
-use crawler::engine::Shutdown;
+use crawler::{engine::Shutdown, politeness::SharedPoliteness, url_key::HostKey};
+use sitemap_core::Loc;
 use tokio::time::Instant;
 
 use crate::{
     attend::{Lines, Watched},
     human,
+    live::{fit, words_of_host},
     output::Output,
 };
+
+/// How long something takes before it is said that it does.
+const WORTH_A_WORD: Duration = Duration::from_secs(2);
 
 /// How far the check is; clones share it.
 #[derive(Debug, Clone, Default)]
@@ -22,7 +28,11 @@ pub(super) struct Progress(Arc<Mutex<Figures>>);
 #[derive(Debug, Clone, Default)]
 pub(super) struct Figures {
     /// What is being fetched or read.
-    pub(super) current: String,
+    current: String,
+    /// The host that is asked for it.
+    host: Option<HostKey>,
+    /// How often [`current`](Self::current) changed.
+    turns: u64,
     /// Bytes of it that were read so far.
     pub(super) bytes: u64,
     /// Documents that are done.
@@ -46,14 +56,42 @@ impl Progress {
     }
 
     /// Something else is being fetched or read.
-    pub(super) fn turn_to(&self, what: &str) {
+    pub(super) fn turn_to(&self, what: &Loc) {
         let mut figures = self.figures();
-        what.clone_into(&mut figures.current);
+        what.as_str().clone_into(&mut figures.current);
+        figures.host = Some(HostKey::new(what.host()));
+        figures.turns += 1;
         figures.bytes = 0;
     }
 }
 
 impl Figures {
+    /// The lines of the live view, each at most `width` characters: what is fetched or read, and for how long if that is long, the
+    /// figures, and what the host is doing when it does not simply answer.
+    fn lines(&self, elapsed: Duration, host: Option<&str>, width: usize) -> Vec<String> {
+        let mut lines = vec![self.current_line(elapsed, width)];
+        lines.push(fit(&format!("  {}", self.line()), width));
+        lines.extend(host.map(|host| fit(&format!("  {host}"), width)));
+        lines
+    }
+
+    /// What is being fetched or read; of a long URL the beginning.
+    fn current_line(&self, elapsed: Duration, width: usize) -> String {
+        let mut state = Vec::new();
+        if self.bytes > 0 {
+            state.push(format!("{} read", human::bytes(self.bytes)));
+        }
+        if elapsed >= WORTH_A_WORD {
+            state.push(human::duration(Duration::from_secs(elapsed.as_secs())));
+        }
+        if state.is_empty() {
+            return fit(&self.current, width);
+        }
+        let state = format!(" ({})", state.join(", "));
+        let room = width.saturating_sub(state.chars().count());
+        fit(&(fit(&self.current, room) + &state), width)
+    }
+
     fn line(&self) -> String {
         let mut line = format!(
             "{} done, {} queued, {} entries",
@@ -79,39 +117,62 @@ impl Figures {
 #[derive(Debug)]
 pub(super) struct CheckView {
     progress: Progress,
+    politeness: SharedPoliteness,
+    /// The `delay` setting.
+    delay: Option<Duration>,
     began: Instant,
+    /// Since when the same is fetched or read, by the number of its turn.
+    turned: (u64, Instant),
     lines: Lines,
 }
 
 impl CheckView {
     /// Of a check that begins now.
-    pub(super) fn new(progress: &Progress) -> Self {
+    pub(super) fn new(
+        progress: &Progress,
+        politeness: SharedPoliteness,
+        delay: Option<Duration>,
+    ) -> Self {
+        let now = Instant::now();
         Self {
             progress: progress.clone(),
-            began: Instant::now(),
+            politeness,
+            delay,
+            began: now,
+            turned: (0, now),
             lines: Lines::default(),
         }
+    }
+
+    /// What the host that is asked is doing, when it is worth a word.
+    fn host(&self, figures: &Figures, now: Instant) -> Option<String> {
+        // What is read has been answered.
+        let host = figures.host.as_ref().filter(|_| figures.bytes == 0)?;
+        let clocks = self
+            .politeness
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        words_of_host(clocks.state(host, now), self.delay)
     }
 }
 
 impl Watched for CheckView {
     fn show(&mut self, output: &Output) {
         let figures = self.progress.figures().clone();
+        let now = Instant::now();
+        if self.turned.0 != figures.turns {
+            self.turned = (figures.turns, now);
+        }
+        let elapsed = now.saturating_duration_since(self.turned.1);
+        let host = self.host(&figures, now);
         if output.is_terminal() {
             // One column stays free: some terminals wrap after a full line.
             let width = Output::width().saturating_sub(1);
-            let read = if figures.bytes > 0 {
-                format!(" ({} read)", human::bytes(figures.bytes))
-            } else {
-                String::new()
-            };
-            let lines = [
-                format!("{}{read}", figures.current),
-                format!("  {}", figures.line()),
-            ];
-            output.show(&lines.map(|line| line.chars().take(width).collect()));
+            output.show(&figures.lines(elapsed, host.as_deref(), width));
         } else if self.lines.is_due(self.began.elapsed()) {
-            output.say(&format!("{}: {}", figures.current, figures.line()));
+            let current = figures.current_line(elapsed, usize::MAX);
+            let host = host.map(|host| format!("; {host}")).unwrap_or_default();
+            output.say(&format!("{current}: {}{host}", figures.line()));
         }
     }
 
@@ -178,6 +239,42 @@ mod tests {
         assert_eq!(
             figures.line(),
             "1 sitemap done, 2 queued, 3,000 entries, 5 pages, 1 error"
+        );
+    }
+
+    #[test]
+    fn the_view_fits_and_says_what_takes_long() {
+        let progress = Progress::default();
+        progress.turn_to(&Loc::parse("https://h.example/a-long-name/sitemap.xml").unwrap());
+        let figures = || progress.figures().clone();
+        let (short, long) = (Duration::from_millis(1_900), Duration::from_millis(61_500));
+        let check = |elapsed, host, width, expected: &[&str]| {
+            assert_eq!(figures().lines(elapsed, host, width), expected);
+        };
+        let line = "  0 sitemaps done, 0 queued, 0 entries";
+        check(
+            short,
+            None,
+            79,
+            &["https://h.example/a-long-name/sitemap.xml", line],
+        );
+        let waits = "one request every 10 s: Crawl-delay";
+        check(
+            long,
+            Some(waits),
+            79,
+            &[
+                "https://h.example/a-long-name/sitemap.xml (1 min 1 s)",
+                line,
+                "  one request every 10 s: Crawl-delay",
+            ],
+        );
+        progress.figures().bytes = 2_048;
+        check(
+            long,
+            None,
+            40,
+            &["https://h.e... (2.0 KiB read, 1 min 1 s)", line],
         );
     }
 

@@ -1,5 +1,7 @@
 //! Extensions: what becomes of their values, what is forgiven, and what is said.
 
+mod bounds;
+
 use super::reading;
 use crate::{
     Limits, Loc, Push, UrlEntry, UrlSetOptions, UrlSetWriter,

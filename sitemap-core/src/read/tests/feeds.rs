@@ -223,14 +223,20 @@ fn dates_of_atom_have_ranks() {
     check(
         "<updated>2024-05-17t10:00:00z</updated>",
         "2024-05-17T10:00:00Z",
-        &[],
+        &["Error R47"],
     );
     check(
         "<updated>2024-05-17T10:00:00</updated>",
         "2024-05-17T10:00:00Z",
         &["Error R47"],
     );
-    check("<updated>2024-05</updated>", "", &["Warning R47"]);
+    check(
+        "<updated>2024-05-17</updated>",
+        "2024-05-17",
+        &["Error R47"],
+    );
+    check("<updated>2024-05-17T10:00Z</updated>", "", &["Error R47"]);
+    check("<updated>2024-05</updated>", "", &["Error R47"]);
 }
 
 #[test]
@@ -249,7 +255,7 @@ fn old_and_wrong_kinds_of_feeds_are_read() {
     check(
         "<a:feed xmlns:a=\"http://www.w3.org/2005/Atom\"><a:entry><a:link href=\"http://host/a\"/><a:updated>2024-05-17</a:updated></a:entry></a:feed>",
         Kind::Atom,
-        &[],
+        &["Error R47"],
     );
     check(
         "<feed><entry><link href=\"http://host/a\"/><updated>2024-05-17</updated></entry></feed>",
@@ -271,7 +277,12 @@ fn old_and_wrong_kinds_of_feeds_are_read() {
     check(
         "<rss version=\"0.91\" xmlns=\"http://backend.userland.com/rss2\"><channel><item><link>http://host/a</link><dc:date>2024-05-17</dc:date></item></channel></rss>",
         Kind::Rss,
-        &["Error R70"],
+        &["Note R45", "Error R70"],
+    );
+    check(
+        "<rss><channel xmlns:dc=\"http://purl.org/dc/elements/1.1/\"><item><link>http://host/a</link><dc:date>2024-05-17</dc:date></item></channel></rss>",
+        Kind::Rss,
+        &["Note R45"],
     );
     check_reading(rss(""), &[], &[]);
     check_reading(atom(""), &[], &[]);
@@ -381,5 +392,43 @@ fn limits_hold_for_feeds() {
     assert!(
         matches!(&last, Err(ReadError::File(finding)) if finding.rule().0 == 27),
         "{last:?}"
+    );
+}
+
+#[test]
+fn link_that_the_end_of_the_file_cuts_is_not_taken() {
+    let cut = |rest: &str| format!("<rss version='2.0'><channel><item><link>http://host/{rest}");
+    check_reading(cut("a</"), &["http://host/a|||", "! R1"], &[]);
+    check_reading(cut("a"), &["! R1"], &[]);
+    // The end of an element that is left out says nothing about the text around it.
+    check_reading(cut("<b>x<c"), &["! R1"], &[]);
+}
+
+#[test]
+fn items_stand_in_the_channel_or_beside_it_and_nowhere_else() {
+    let item = "<item><link>http://host/a</link></item>";
+    check_reading(
+        format!("<rss version='2.0'>{item}</rss>"),
+        &["http://host/a|||"],
+        &[],
+    );
+    check_reading(
+        format!("<rss version='2.0'><box>{item}</box></rss>"),
+        &[],
+        &[],
+    );
+    let entry = "<entry><link href='http://host/a'/></entry>";
+    let feed =
+        |content: &str| format!("<feed xmlns='http://www.w3.org/2005/Atom'>{content}</feed>");
+    check_reading(feed(&format!("<channel>{entry}</channel>")), &[], &[]);
+    check_reading(feed(entry), &["http://host/a|||"], &[]);
+}
+
+#[test]
+fn malformed_bytes_between_the_items_of_a_feed_are_told() {
+    check_reading(
+        b"<rss version='2.0'><channel>\xff<item><link>http://host/a</link></item></channel></rss>",
+        &["http://host/a|||"],
+        &["Error R2"],
     );
 }

@@ -2,10 +2,10 @@
 
 use std::io::BufReader;
 
-use super::{check_reading, gzip};
+use super::{check_reading, gzip, reading};
 use crate::{
     Limits,
-    read::{Kind, Problem, ReadError, Reader},
+    read::{Kind, MAX_VALUE_BYTES, Problem, ReadError, Reader},
 };
 
 #[test]
@@ -234,4 +234,95 @@ fn check_reading_with(file: &str, limits: Limits, expected: &[&str]) {
         })
         .collect();
     assert_eq!(items, expected);
+}
+
+#[test]
+fn line_with_a_defect_still_says_that_this_is_a_list() {
+    check_reading(b"http://host/\xff", &["- R53"], &[]);
+    check_reading(b"HTTPS://host/\x01", &["- R54"], &[]);
+    check_reading(b"host/\xff", &["! R1"], &[]);
+}
+
+#[test]
+fn words_behind_a_url_are_columns_only_when_they_look_like_them() {
+    let check = |line: &str, url: &str, findings: &[&str]| {
+        check_reading(line, &[&format!("{url}|||")], findings);
+    };
+    check("http://host/a 2024-05-17", "http://host/a", &["Error R54"]);
+    check("http://host/a daily 0.5", "http://host/a", &["Error R54"]);
+    check("http://host/a b.c", "http://host/a%20b.c", &["Error R24"]);
+    check("http://host/a 1", "http://host/a%201", &["Error R24"]);
+    check(
+        "http://host/a, http://host/b",
+        "http://host/a",
+        &["Error R54"],
+    );
+}
+
+#[test]
+fn separators_count_below_the_names_of_columns_only() {
+    let check = |header: &str, url: &str, findings: &[&str]| {
+        check_reading(
+            format!("{header}\nhttp://host/a;b"),
+            &["- R55", &format!("{url}|||")],
+            findings,
+        );
+    };
+    check("url;title", "http://host/a", &["Error R54"]);
+    check("title;'URL'", "http://host/a", &["Error R54"]);
+    check("url", "http://host/a;b", &[]);
+    check("My pages, all of them", "http://host/a;b", &[]);
+}
+
+#[test]
+fn line_is_read_up_to_its_bound() {
+    let check = |bytes: usize, rule: &str| {
+        let line = format!("http://host/{}", "a".repeat(bytes - 12));
+        let file = format!("http://host/\n{line}\nhttp://host/b");
+        let lost = format!("- {rule}");
+        check_reading(file, &["http://host/|||", &lost, "http://host/b|||"], &[]);
+    };
+    check(MAX_VALUE_BYTES, "R11");
+    check(MAX_VALUE_BYTES + 1, "R51");
+    check(MAX_VALUE_BYTES * 3, "R51");
+}
+
+#[test]
+fn words_around_the_list_are_told_from_paths() {
+    let check = |line: &str, rule: &str| {
+        let lost = format!("- {rule}");
+        check_reading(
+            format!("{line}\nhttp://host/a"),
+            &[&lost, "http://host/a|||"],
+            &[],
+        );
+    };
+    check("Sitemap", "R55");
+    check("All pages of www.host.example", "R55");
+    check("www.host.example", "R51");
+    check("/path", "R51");
+    check_reading("http://host/a\nend", &["http://host/a|||", "- R55"], &[]);
+}
+
+#[test]
+fn comma_at_the_end_is_part_of_the_url() {
+    check_reading("http://host/a,", &["http://host/a,|||"], &[]);
+    check_reading(
+        "http://host/a,2024-05-17",
+        &["http://host/a,2024-05-17|||"],
+        &["Warning R54"],
+    );
+    check_reading(
+        "http://host/a,,0.5",
+        &["http://host/a,,0.5|||"],
+        &["Error R54"],
+    );
+}
+
+#[test]
+fn list_may_begin_late_but_not_too_late() {
+    let header = |lines: usize| format!("{}\n", "x".repeat(999)).repeat(lines);
+    let count = |lines: usize| reading((header(lines) + "http://host/").as_bytes()).0.len();
+    assert_eq!(count(60), 61);
+    assert_eq!(count(70), 1);
 }

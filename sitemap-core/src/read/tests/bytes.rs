@@ -1,0 +1,354 @@
+//! What stands before the markup: encodings, compression, sizes, and inputs that fail.
+
+use std::io::{self, BufReader};
+
+use super::{check_reading, checked, gzip, urlset};
+use crate::{
+    Limits,
+    limits::{MAX_BYTES, NAMESPACE},
+    read::{Kind, MAX_GZIP_MEMBERS, ReadError, Reader},
+};
+
+#[test]
+fn declaration_and_encoding_are_looked_at() {
+    let file = urlset("<url><loc>http://host/</loc></url>");
+    let entry = &["http://host/|||"][..];
+    check_reading(format!("\u{FEFF}{file}"), entry, &["Note R2"]);
+    check_reading(format!("\n{file}"), entry, &["Warning R1"]);
+    check_reading(format!("<!-- x -->{file}"), entry, &["Warning R1"]);
+    check_reading(file.replace("UTF-8", "utf-8"), entry, &[]);
+    check_reading(file.replace("UTF-8", "ISO-8859-1"), entry, &["Error R2"]);
+    check_reading(file.replace("1.0", "1.1"), entry, &["Error R1"]);
+    check_reading(
+        file.replace("<urlset", "<!DOCTYPE urlset [<!ENTITY a \"b\">]><urlset"),
+        entry,
+        &["Error R1"],
+    );
+    check_reading(
+        file.replace("<url>", "<!-- a -- b --><url>"),
+        entry,
+        &["Error R1"],
+    );
+    check_reading(file.replace("0.9\">", "0.9\" a=1>"), entry, &["Error R1"]);
+}
+
+#[test]
+fn other_encodings_are_decoded_and_told_of() {
+    let file =
+        |encoding: &str| urlset("<url><loc>http://host/ü</loc></url>").replace("UTF-8", encoding);
+    let entry = &["http://host/%C3%BC|||"][..];
+    let latin = |text: &str| -> Vec<u8> {
+        text.chars()
+            .map(|character| u8::try_from(character).unwrap())
+            .collect()
+    };
+    let utf16 = |text: &str, to_bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        text.encode_utf16().flat_map(to_bytes).collect()
+    };
+    let told = &["Error R2", "Warning R23"][..];
+    check_reading(latin(&file("ISO-8859-1")), entry, told);
+    check_reading(latin(&file("windows-1252")), entry, told);
+    check_reading(gzip(&latin(&file("ISO-8859-15"))), entry, told);
+    for mark in ["", "\u{FEFF}"] {
+        let marked = format!("{mark}{}", file("UTF-16"));
+        let told = if mark.is_empty() {
+            told
+        } else {
+            &["Note R2", "Error R2", "Warning R23"]
+        };
+        check_reading(utf16(&marked, u16::to_le_bytes), entry, told);
+        check_reading(utf16(&marked, u16::to_be_bytes), entry, told);
+        check_reading(gzip(&utf16(&marked, u16::to_le_bytes)), entry, told);
+    }
+    // What the declaration says cannot be, or nobody knows it.
+    check_reading(file("UTF-16"), entry, told);
+    check_reading(file("klingon"), entry, told);
+    check_reading(b"\xff\xfe\0\0<\0\0\0", &["! R2"], &[]);
+}
+
+#[test]
+fn malformed_bytes_cost_the_value_they_stand_in() {
+    let file = |before: &str, loc: &str, lastmod: &str| {
+        let text = urlset(&format!(
+            "{before}<url><loc>http://host/{loc}</loc><lastmod>2024-05-17{lastmod}</lastmod></url><url><loc>http://host/b</loc></url>"
+        ));
+        // It cannot stand in a `String`.
+        let mut bytes = text.into_bytes();
+        bytes
+            .iter_mut()
+            .filter(|byte| **byte == b'~')
+            .for_each(|byte| *byte = 0xfc);
+        bytes
+    };
+    let rest = "http://host/b|||";
+    check_reading(file("", "~", ""), &["- R2", rest], &[]);
+    check_reading(file("", "", "~"), &["http://host/|||", rest], &["Error R2"]);
+    check_reading(
+        file("<!-- ~ -->", "", ""),
+        &["http://host/|2024-05-17||", rest],
+        &["Error R2"],
+    );
+    check_reading(
+        file("<x:y xmlns:x=\"a\">~</x:y>", "", ""),
+        &["http://host/|2024-05-17||", rest],
+        &["Note R70", "Note R71", "Error R2"],
+    );
+}
+
+#[test]
+fn positions_are_those_of_the_file_before_it_is_decoded() {
+    let text = "\u{FEFF}<?xml version=\"1.0\"?>\r\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\r<url><loc>http://host/ü😀</loc></url>\n<url><loc>/a</loc></url></urlset>";
+    let check = |bytes: &[u8], offset: usize| {
+        let mut reader = Reader::new(bytes, Limits::default());
+        let error = reader.find_map(Result::err).unwrap();
+        let ReadError::Entry(finding) = error else {
+            panic!("{error}")
+        };
+        assert_eq!(
+            (finding.position.line, finding.position.offset),
+            (4, offset as u64)
+        );
+        assert!(reader.next().is_none());
+        assert_eq!(reader.bytes(), bytes.len() as u64);
+    };
+    let before = &text[..text.find("<loc>/a").unwrap()];
+    check(text.as_bytes(), before.len());
+    let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    check(&utf16, before.encode_utf16().count() * 2);
+}
+
+#[test]
+fn compression_is_known_by_the_first_bytes() {
+    let file = urlset("<url><loc>http://host/</loc></url>");
+    let entry = &["http://host/|||"][..];
+    let compressed = gzip(file.as_bytes());
+    check_reading(&compressed, entry, &[]);
+    check_reading(gzip(&compressed), entry, &["Warning R29"]);
+    check_reading(gzip(&gzip(&compressed)), &["! R29"], &["Warning R29"]);
+    let (first, second) = file.as_bytes().split_at(50);
+    check_reading([gzip(first), gzip(b""), gzip(second)].concat(), entry, &[]);
+    check_reading(
+        [&compressed[..], b"garbage"].concat(),
+        entry,
+        &["Warning R29"],
+    );
+    check_reading(
+        [&compressed[..], &[0; 512]].concat(),
+        entry,
+        &["Warning R29"],
+    );
+    check_reading([&compressed[..60], b"garbage"].concat(), &["! R29"], &[]);
+    check_reading(
+        &compressed[..compressed.len() - 9],
+        &["http://host/|||", "! R29"],
+        &[],
+    );
+    check_reading(&compressed[..20], &["! R29"], &[]);
+    check_reading(
+        [&compressed[..], &gzip(b"").repeat(2_000)].concat(),
+        &["http://host/|||", "! R29"],
+        &[],
+    );
+    check_reading(b"PK\x03\x04rest", &["! R29"], &[]);
+}
+
+#[test]
+fn compression_that_comes_to_nothing_has_an_end() {
+    // Stored blocks without content (RFC 1951 section 3.2.4), in a member that decompresses to ever more of them.
+    let mut endless = gzip(b"")[..10].to_vec();
+    endless.extend(b"\x00\x00\x00\xff\xff".repeat(1_000_000));
+    let limits = Limits {
+        entries: 1,
+        bytes: 100_000,
+    };
+    let file = gzip(&endless);
+    let error = Reader::new(&file[..], limits).next().unwrap().unwrap_err();
+    assert!(
+        error.to_string().contains("more than 100000 bytes"),
+        "{error}"
+    );
+}
+
+#[test]
+fn small_reads_change_nothing() {
+    let file = urlset(
+        "<url><loc>http://host/?a&amp;b</loc><lastmod>2024-05-17</lastmod></url>\n<url><loc>http://host/ü</loc></url>",
+    );
+    for file in [
+        file.clone().into_bytes(),
+        gzip(file.as_bytes()),
+        format!("\u{FEFF}{file}").into_bytes(),
+    ] {
+        for capacity in 1..8 {
+            let whole: Vec<_> = Reader::new(&file[..], Limits::default())
+                .map(Result::unwrap)
+                .collect();
+            let small = BufReader::with_capacity(capacity, &file[..]);
+            let pieces: Vec<_> = Reader::new(small, Limits::default())
+                .map(Result::unwrap)
+                .collect();
+            assert_eq!(pieces, whole);
+        }
+    }
+}
+
+#[test]
+fn limits_are_those_of_the_file_to_the_last_entry_and_byte() {
+    let entries = |count: usize| urlset(&"<url><loc>http://host/</loc></url>\n".repeat(count));
+    let count = |file: &[u8]| Reader::new(file, Limits::default()).flatten().count();
+    let last = |file: &[u8]| {
+        let item = Reader::new(file, Limits::default()).last().unwrap();
+        item.map_err(|error| error.to_string())
+    };
+    let (allowed, too_many) = (entries(50_000), entries(50_001));
+    assert_eq!(count(allowed.as_bytes()), 50_000);
+    assert!(last(allowed.as_bytes()).is_ok());
+    assert_eq!(count(too_many.as_bytes()), 50_000);
+    let error = last(too_many.as_bytes()).unwrap_err();
+    assert!(
+        error.ends_with("file has more than 50000 entries (R27)"),
+        "{error}"
+    );
+
+    // Comments fill the file up to the limit, in pieces that are no longer than a token may be.
+    let max_bytes = usize::try_from(MAX_BYTES).unwrap();
+    let filler = format!("<!--{}-->", " ".repeat(200_000));
+    let mut full = format!("<urlset xmlns=\"{NAMESPACE}\"><url><loc>http://host/</loc></url>");
+    while full.len() + filler.len() + 20 < max_bytes {
+        full.push_str(&filler);
+    }
+    full.push_str(&" ".repeat(max_bytes - full.len() - "</urlset>".len()));
+    full.push_str("</urlset>");
+    assert_eq!(
+        checked(full.as_bytes(), Kind::UrlSet).unwrap().bytes,
+        52_428_800
+    );
+    assert_eq!(
+        checked(&gzip(full.as_bytes()), Kind::UrlSet).unwrap().bytes,
+        52_428_800
+    );
+    full.push('\n');
+    for file in [full.as_bytes(), &gzip(full.as_bytes())] {
+        let error = checked(file, Kind::UrlSet).unwrap_err().to_string();
+        assert!(
+            error.ends_with("file has more than 52428800 bytes uncompressed (R28)"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn failing_input_is_no_fault_of_the_file() {
+    struct Failing;
+    impl io::Read for Failing {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::new(io::ErrorKind::ConnectionReset, "reset"))
+        }
+    }
+    for start in [&b"<urlset>"[..], b"", &gzip(b"<urlset>")[..15]] {
+        let input = BufReader::new(io::Read::chain(start, Failing));
+        let mut reader = Reader::new(input, Limits::default());
+        let error = reader.next().unwrap().unwrap_err();
+        assert!(
+            matches!(&error, ReadError::Io(error) if error.kind() == io::ErrorKind::ConnectionReset),
+            "{error:?}"
+        );
+        assert!(error.is_fatal() && reader.next().is_none());
+    }
+}
+
+#[test]
+fn replacement_character_that_stands_in_the_file_is_no_fault() {
+    let file = urlset("<!-- \u{FFFD} --><url><loc>http://host/a</loc></url>");
+    let entry = &["http://host/a|||"][..];
+    check_reading(&file, entry, &[]);
+    let utf16 =
+        |units: Vec<u16>| -> Vec<u8> { units.into_iter().flat_map(u16::to_le_bytes).collect() };
+    check_reading(utf16(file.encode_utf16().collect()), entry, &["Error R2"]);
+    // Half of a character is one, told where it stands and once.
+    let mut units: Vec<u16> = file.encode_utf16().collect();
+    let place = units.iter().position(|unit| *unit == 0xFFFD).unwrap();
+    units[place] = 0xD800;
+    check_reading(utf16(units), entry, &["Error R2", "Error R2"]);
+}
+
+#[test]
+fn entries_before_the_limit_are_read_whether_they_are_compressed_or_not() {
+    let file = urlset(&"<url><loc>http://host/</loc></url>\n".repeat(1_000));
+    let limits = Limits {
+        bytes: 5_000,
+        ..Limits::default()
+    };
+    let read = |file: &[u8]| {
+        let mut reader = Reader::new(file, limits);
+        let count = reader.by_ref().take_while(Result::is_ok).count();
+        assert!(reader.next().is_none());
+        count
+    };
+    let plain = read(file.as_bytes());
+    assert!((130..150).contains(&plain), "{plain}");
+    assert_eq!(read(&gzip(file.as_bytes())), plain);
+    assert_eq!(read(&gzip(&gzip(file.as_bytes()))), plain);
+}
+
+#[test]
+fn long_tag_is_read() {
+    let tag = format!("<url note=\"{}\">", "x".repeat(200_000));
+    let file = urlset("<url><loc>http://host/</loc></url>").replace("<url>", &tag);
+    check_reading(file, &["http://host/|||"], &["Warning R6"]);
+}
+
+#[test]
+fn members_of_a_gzip_file_are_read_up_to_a_bound() {
+    let file = urlset("<url><loc>http://host/</loc></url>");
+    let members = |count: usize| [gzip(file.as_bytes()), gzip(b"").repeat(count - 1)].concat();
+    let most = usize::try_from(MAX_GZIP_MEMBERS).unwrap();
+    check_reading(members(most), &["http://host/|||"], &[]);
+    check_reading(members(most + 1), &["http://host/|||", "! R29"], &[]);
+}
+
+#[test]
+fn input_that_fails_behind_something_whole_fails_once_that_is_read() {
+    struct Failing;
+    impl io::Read for Failing {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::ConnectionReset.into())
+        }
+    }
+    let check = |start: &[u8], entries: usize| {
+        let input = BufReader::with_capacity(16, io::Read::chain(start, Failing));
+        let mut reader = Reader::new(input, Limits::default());
+        for _ in 0..entries {
+            assert!(reader.next().unwrap().is_ok());
+        }
+        let error = reader.next().unwrap().unwrap_err();
+        assert!(matches!(error, ReadError::Io(_)), "{error:?}");
+        assert!(reader.next().is_none());
+    };
+    // Behind the first half of a line end, of a character, and of a compressed file.
+    check(b"http://host/a\r", 1);
+    let long = format!("http://host/{}", "a".repeat(1_500));
+    check(format!("{long}\r").as_bytes(), 1);
+    check(&[long.as_bytes(), b"\xe2"].concat(), 0);
+    check(
+        &gzip(urlset("<url><loc>http://host/</loc></url>").as_bytes()),
+        1,
+    );
+}
+
+#[test]
+fn long_file_in_another_encoding_is_read_to_its_end() {
+    let entries = "<url><loc>http://host/\u{e9}</loc></url>\n".repeat(100);
+    let expected = vec!["http://host/%C3%A9|||"; 100];
+    let latin = urlset(&entries).replace("UTF-8", "ISO-8859-1");
+    let bytes: Vec<u8> = latin
+        .chars()
+        .map(|character| u8::try_from(character).unwrap())
+        .collect();
+    let told = vec!["Warning R23"; 100];
+    let told: Vec<&str> = ["Error R2"].into_iter().chain(told).collect();
+    check_reading(&bytes, &expected, &told);
+    let utf16 = urlset(&entries).replace("UTF-8", "UTF-16");
+    let utf16: Vec<u8> = utf16.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    check_reading(&utf16, &expected, &told);
+}

@@ -1,0 +1,53 @@
+//! Where findings stand, how they are worded, and how many are kept.
+
+use super::urlset;
+use crate::{
+    Limits,
+    read::{Item, Kind, MAX_FINDINGS, Reader},
+};
+
+#[test]
+fn findings_say_where() {
+    let file = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n<url>\n <loc>http://host/</loc>\n <lastmod>x</lastmod></url></urlset>";
+    let mut reader = Reader::new(file.as_bytes(), Limits::default());
+    assert!(matches!(reader.next(), Some(Ok(Item::Url(_)))));
+    assert_eq!(
+        (reader.entry_position().line, reader.entry_position().offset),
+        (2, 61)
+    );
+    let finding = &reader.findings()[0];
+    let offset = file.find("<lastmod").unwrap() as u64;
+    assert_eq!(
+        (finding.position.line, finding.position.offset),
+        (4, offset)
+    );
+    assert_eq!(
+        finding.to_string(),
+        "line 4, byte 93: not a W3C date-time, expected YYYY-MM-DD or YYYY-MM-DDThh:mm:ss and a zone (R13)"
+    );
+    assert_eq!(reader.kind(), Some(Kind::UrlSet));
+    assert!(reader.next().is_none());
+    assert_eq!((reader.entries(), reader.bytes()), (1, file.len() as u64));
+}
+
+#[test]
+fn item_without_a_link_is_told_in_words_of_feeds() {
+    let feed = "<rss version='2.0'><channel><item><title>x</title></item></channel></rss>";
+    let mut reader = Reader::new(feed.as_bytes(), Limits::default());
+    let error = reader.next().unwrap().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "line 1, byte 28: item has no <link> (R46)"
+    );
+}
+
+#[test]
+fn findings_are_kept_up_to_a_bound() {
+    let file = urlset(&"<url><loc>http://host</loc></url>".repeat(MAX_FINDINGS + 5));
+    let mut reader = Reader::new(file.as_bytes(), Limits::default());
+    assert_eq!(reader.by_ref().count(), MAX_FINDINGS + 5);
+    assert_eq!(
+        (reader.findings().len(), reader.findings_not_kept()),
+        (MAX_FINDINGS, 5)
+    );
+}

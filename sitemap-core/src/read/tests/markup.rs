@@ -1,0 +1,366 @@
+//! Roots, namespaces, and markup that is not well-formed.
+
+use super::{check_reading, index, urlset};
+use crate::{
+    Limits,
+    limits::NAMESPACE,
+    read::{MAX_DEPTH, MAX_TOKEN_BYTES, Reader},
+};
+
+#[test]
+fn root_says_what_the_file_is() {
+    let entry = "<url><loc>http://host/</loc></url>";
+    for (namespace, findings) in [
+        ("", &["Error R5"][..]),
+        (
+            "xmlns=\"https://www.sitemaps.org/schemas/sitemap/0.9\"",
+            &["Error R5"],
+        ),
+        (
+            "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9/\"",
+            &["Error R5"],
+        ),
+        (
+            "xmlns=\"http://www.google.com/schemas/sitemap/0.84\"",
+            &["Warning R5"],
+        ),
+        (
+            "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" lang=\"en\"",
+            &["Warning R6"],
+        ),
+    ] {
+        check_reading(
+            format!("<urlset {namespace}>{entry}</urlset>"),
+            &["http://host/|||"],
+            findings,
+        );
+    }
+    let located =
+        "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:schemaLocation=\"a b\"";
+    check_reading(
+        format!("<urlset xmlns=\"{NAMESPACE}\" {located}>{entry}</urlset>"),
+        &["http://host/|||"],
+        &["Warning R69"],
+    );
+    check_reading("<html><body/></html>", &["! R4"], &[]);
+    check_reading("<!DOCTYPE html><html></html>", &["! R4"], &["Error R1"]);
+    check_reading("", &["! R4"], &[]);
+    check_reading(" \n ", &["! R4"], &[]);
+    check_reading("{\"a\": 1}", &["! R1"], &[]);
+    check_reading(
+        format!("{}<html></html>", urlset(entry)),
+        &["http://host/|||", "! R4"],
+        &[],
+    );
+    check_reading(
+        format!(
+            "{}{}",
+            urlset(entry),
+            index("<sitemap><loc>http://host/s.xml</loc></sitemap>")
+        ),
+        &["http://host/|||", "http://host/s.xml|"],
+        &["Warning R1", "Error R4"],
+    );
+    check_reading(
+        format!("{}trailing", urlset(entry)),
+        &["http://host/|||", "! R4"],
+        &[],
+    );
+    check_reading(
+        format!("{}\n<!-- generated -->\n", urlset(entry)),
+        &["http://host/|||"],
+        &[],
+    );
+}
+
+#[test]
+fn web_page_is_called_one() {
+    let check = |page: &str| {
+        let error = Reader::new(page.as_bytes(), Limits::default())
+            .find_map(Result::err)
+            .unwrap();
+        assert!(error.is_fatal());
+        assert!(
+            error
+                .to_string()
+                .ends_with("file is a web page (HTML), expected a sitemap (R4)"),
+            "{error}"
+        );
+    };
+    check("<!DOCTYPE html><html lang=en><head><title>Not found</title>");
+    check("<!doctype HTML>\n<meta charset=utf-8><p>Not found");
+    check("<!doctype html><h1>Not found</h1>");
+    check("<HTML><BODY bgcolor=white>Not found");
+    check("\n\n<html xmlns=\"http://www.w3.org/1999/xhtml\"></html>");
+}
+
+#[test]
+fn elements_of_no_namespace_or_a_misspelled_one_are_read_and_told_once() {
+    let check = |root: &str, prefix: &str, declaration: &str, findings: &[&str]| {
+        let entry = |path: &str| {
+            format!(
+                "<{prefix}url{declaration}><{prefix}loc>http://host/{path}</{prefix}loc></{prefix}url>"
+            )
+        };
+        let name = root.split(' ').next().unwrap();
+        let file = format!("<{root}>{}{}</{name}>", entry("a"), entry("b"));
+        check_reading(file, &["http://host/a|||", "http://host/b|||"], findings);
+    };
+    let right = format!("urlset xmlns=\"{NAMESPACE}\"");
+    let prefixed = format!("s:urlset xmlns:s=\"{NAMESPACE}\"");
+    // What .NET writes for children that were made without the namespace.
+    check(&right, "", " xmlns=\"\"", &["Note R70", "Error R5"]);
+    check(&prefixed, "", "", &["Error R5"]);
+    let https = format!(" xmlns=\"{}\"", NAMESPACE.replace("http:", "https:"));
+    check(&right, "", &https, &["Note R70", "Error R5"]);
+    check("s:urlset", "s:", "", &["Error R5", "Error R70"]);
+    check("s:urlset", "", "", &["Error R5"]);
+    // Something else stays something else.
+    check_reading(
+        urlset("<x:url xmlns:x=\"http://example.com/\"><x:loc>http://host/</x:loc></x:url>"),
+        &[],
+        &["Note R70", "Note R71", "Warning R68"],
+    );
+}
+
+#[test]
+fn broken_document_gives_the_entries_before_the_break() {
+    let whole = urlset("<url><loc>http://host/a</loc></url><url><loc>http://host/b</loc></url>");
+    let check = |file: &str, rule: &str| {
+        check_reading(file, &["http://host/a|||", &format!("! {rule}")], &[]);
+    };
+    let check_cut = |end: &str, items: &[&str]| {
+        check_reading(whole.strip_suffix(end).unwrap(), items, &[]);
+    };
+    let both = &["http://host/a|||", "http://host/b|||", "! R1"][..];
+    check_cut("</urlset>", both);
+    check_cut("urlset>", both);
+    // What a tag follows is whole; a text that the file ends in may go on.
+    check_cut("</url></urlset>", both);
+    check_cut("c></url></urlset>", both);
+    check_cut("/loc></url></urlset>", both);
+    check_cut("</loc></url></urlset>", &["http://host/a|||", "! R1"]);
+    check_cut(
+        "c>http://host/b</loc></url></urlset>",
+        &["http://host/a|||", "! R1"],
+    );
+    check_reading(
+        urlset("<url><loc>http://host/a</loc><lastmod>2024-05-1")
+            .strip_suffix("</urlset>")
+            .unwrap(),
+        &["http://host/a|||", "! R1"],
+        &[],
+    );
+    check_reading(
+        urlset("<url><loc>http://host/a</loc><x:y><z")
+            .strip_suffix("</urlset>")
+            .unwrap(),
+        &["http://host/a|||", "! R1"],
+        &["Error R70", "Note R71"],
+    );
+    let nested = format!(
+        "<url><loc>http://host/a</loc></url>{}",
+        "<url><y>".repeat(MAX_DEPTH)
+    );
+    check_reading(
+        urlset(&nested),
+        &["http://host/a|||", "! R1"],
+        &["Warning R6"],
+    );
+    let long_comment = format!(
+        "<!--{}-->",
+        " ".repeat(usize::try_from(MAX_TOKEN_BYTES).unwrap())
+    );
+    check(
+        &whole.replace("</url><url>", &format!("</url>{long_comment}<url>")),
+        "R1",
+    );
+}
+
+#[test]
+fn reading_goes_on_behind_an_end_tag_that_does_not_match() {
+    let whole = urlset("<url><loc>http://host/a</loc></url><url><loc>http://host/b</loc></url>");
+    let check = |from: &str, to: &str, items: &[&str], findings: &[&str]| {
+        assert!(whole.contains(from));
+        check_reading(whole.replace(from, to), items, findings);
+    };
+    let both = &["http://host/a|||", "http://host/b|||"][..];
+    check(
+        "b</loc></url>",
+        "b</loc></urls>",
+        both,
+        &["Error R1", "Error R1"],
+    );
+    check("a</loc></url>", "a</url>", both, &["Error R1"]);
+    check(
+        "a</loc></url>",
+        "a</LOC></url>",
+        both,
+        &["Error R1", "Error R1"],
+    );
+    check("a</loc></url>", "a</loc></url></url>", both, &["Error R1"]);
+    check(
+        "a</loc></url>",
+        "a</loc><lastmod></url>",
+        both,
+        &["Error R1", "Error R13"],
+    );
+    check(
+        "<url><loc>http://host/b",
+        "</url><loc>http://host/b",
+        &["http://host/a|||"],
+        &["Error R1", "Error R6", "Error R1"],
+    );
+    check(
+        "a</loc></url>",
+        "a</loc>",
+        both,
+        &["Warning R6", "Error R1"],
+    );
+    check(
+        "<url><loc>http://host/a",
+        "<url><url><loc>http://host/a",
+        both,
+        &["Warning R6", "Error R1"],
+    );
+    // What stands in a namespace of its own stays in it.
+    check_reading(
+        urlset(
+            "<x:y xmlns:x=\"http://host/x\"><x:z></x:y><url><loc>http://host/</loc></url></x:z>",
+        ),
+        &["http://host/|||"],
+        &["Note R70", "Note R71", "Error R1", "Error R1"],
+    );
+}
+
+#[test]
+fn broken_tag_in_a_url_costs_the_entry_and_not_the_end_of_the_url() {
+    check_reading(
+        urlset(
+            "<url><loc>http://host/a?x<y</loc></url><url><loc>http://host/?<3</loc></url><url><loc>http://host/b</loc></url>",
+        ),
+        &["- R1", "- R1", "http://host/b|||"],
+        &[
+            "Error R1",
+            "Warning R6",
+            "Error R1",
+            "Error R1",
+            "Warning R6",
+            "Error R1",
+        ],
+    );
+}
+
+#[test]
+fn start_tag_too_many_does_not_end_the_file() {
+    check_reading(
+        urlset("<url><url><loc>http://host/a</loc></url></url><url><loc>http://host/b</loc></url>"),
+        &["http://host/a|||", "http://host/b|||"],
+        &["Warning R6"],
+    );
+    check_reading(
+        urlset(
+            "<url><url><url><loc>http://host/a</loc></url></url></url><url><loc>http://host/b</loc></url>",
+        ),
+        &["http://host/a|||", "http://host/b|||"],
+        &["Warning R6", "Warning R6"],
+    );
+}
+
+#[test]
+fn broken_tag_matters_to_the_url_it_stands_in_only() {
+    check_reading(
+        urlset(
+            "<url><loc>http://host/<b><c <d></b></loc></url><url><loc>http://host/b</loc></url>",
+        ),
+        &["http://host/|||", "http://host/b|||"],
+        &["Warning R6", "Error R1", "Error R1"],
+    );
+}
+
+#[test]
+fn end_tags_that_do_not_match_are_told_apart() {
+    let said = |content: &str| -> Vec<String> {
+        let file = urlset(content);
+        let mut reader = Reader::new(file.as_bytes(), Limits::default());
+        assert_eq!(reader.by_ref().flatten().count(), 1);
+        let findings = reader.findings().iter();
+        findings
+            .map(|finding| finding.problem.to_string())
+            .collect()
+    };
+    assert_eq!(
+        said("</b><url><loc>http://host/</loc></url>"),
+        ["not well-formed: end tag of an element that is not open"]
+    );
+    assert_eq!(
+        said("<url><loc>http://host/</url>"),
+        ["not well-formed: end tag of another element than the last one that was opened"]
+    );
+}
+
+#[test]
+fn byte_order_mark_in_the_middle_is_read_over() {
+    let entry = "<url><loc>http://host/a</loc></url>";
+    check_reading(
+        format!(
+            "{}\u{FEFF}\n{}",
+            urlset(entry),
+            urlset(&entry.replace("/a", "/b"))
+        ),
+        &["http://host/a|||", "http://host/b|||"],
+        &["Warning R1", "Error R4"],
+    );
+}
+
+#[test]
+fn broken_tag_beside_the_url_costs_itself() {
+    check_reading(
+        urlset("<url><loc>http://host/a</loc><b <c></b></url>"),
+        &["http://host/a|||"],
+        &["Error R1", "Warning R6"],
+    );
+}
+
+#[test]
+fn markup_that_nothing_can_be_made_of_ends_the_file() {
+    let said = |file: &str| {
+        let error = Reader::new(file.as_bytes(), Limits::default())
+            .find_map(Result::err)
+            .unwrap();
+        assert!(error.is_fatal());
+        error.to_string()
+    };
+    let file = urlset("<url><loc>http://host/a</loc><!x></url>");
+    check_reading(&file, &["! R1"], &[]);
+    assert!(said(&file).contains("not well-formed: "), "{}", said(&file));
+    let page = "file is a web page (HTML), expected a sitemap (R4)";
+    for file in [
+        "<!DOCTYPE html SYSTEM 'about:legacy-compat'><h1>x</h1>",
+        "<!DOCTYPE html[]><h1>x</h1>",
+        "<div>x</div>",
+    ] {
+        assert!(said(file).ends_with(page), "{}", said(file));
+    }
+    for file in ["<!DOCTYPE htmlx><h1>x</h1>", "<foo/>"] {
+        assert!(!said(file).ends_with(page), "{}", said(file));
+    }
+}
+
+#[test]
+fn prefix_that_nothing_declares_is_known_by_its_name() {
+    let said = |name: &str| -> Vec<String> {
+        let file = urlset(&format!("<url><loc>http://host/</loc><{name}/></url>"));
+        let mut reader = Reader::new(file.as_bytes(), Limits::default());
+        assert_eq!(reader.by_ref().flatten().count(), 1);
+        let findings = reader.findings().iter();
+        findings
+            .map(|finding| finding.problem.to_string())
+            .collect()
+    };
+    let mobile = said("mobile:mobile");
+    assert_eq!(mobile[0], "prefix mobile is not declared");
+    assert!(!mobile[1].starts_with("extension <"), "{mobile:?}");
+    let other = said("foo:x");
+    assert_eq!(other, ["prefix foo is not declared", "extension <x>"]);
+}

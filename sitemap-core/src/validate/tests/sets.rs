@@ -1,0 +1,497 @@
+//! What documents say together: indexes and what they list, and where documents stand.
+
+use super::*;
+
+/// What is said of documents at their places, each with the time at which it changed: rule, document, line and message.
+#[track_caller]
+fn check_documents(documents: &[(&str, String, Option<&str>)], expected: &[&str]) {
+    let mut validator = validator();
+    let mut said = Vec::new();
+    let mut sink = |finding: Finding| {
+        let document = finding
+            .document
+            .map_or_else(String::new, |id| format!(" {}", id.index()));
+        said.push(format!(
+            "{}{document}: {}",
+            short(&finding),
+            finding.message
+        ));
+    };
+    for (place, text, modified) in documents {
+        let place = loc(place);
+        let mut facts = Facts::new(place.as_str());
+        facts.place = Some(&place);
+        facts.modified = modified.map(|time| time.parse().unwrap());
+        validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
+    }
+    validator.finish(&mut sink);
+    assert_eq!(said, expected);
+}
+
+/// An index of these sitemaps at `h.ex`, each with its date.
+fn dated_index(children: &[(&str, &str)]) -> String {
+    let entries = children.iter().map(|(name, date)| {
+        format!("<sitemap><loc>https://h.ex/{name}.xml</loc><lastmod>{date}</lastmod></sitemap>\n")
+    });
+    format!(
+        "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n{}</sitemapindex>\n",
+        entries.collect::<String>()
+    )
+}
+
+fn page(name: &str) -> String {
+    urlset(&format!("<url><loc>https://h.ex/{name}</loc></url>"))
+}
+
+#[test]
+fn index_whose_sitemaps_all_changed_with_it_is_told_unless_they_did() {
+    let (index, a, b) = (
+        "https://h.ex/index.xml",
+        "https://h.ex/a.xml",
+        "https://h.ex/b.xml",
+    );
+    let date = "2026-03-02T11:58:00Z";
+    let both = dated_index(&[("a", date), ("b", date)]);
+    let told = "warning R41:2 0: all 2 sitemaps are said to have changed at 2026-03-02T11:58:00Z, when the index was made";
+    let check = |of_a: Option<&str>, of_b: Option<&str>, expected: &[&str]| {
+        let documents = [
+            (index, both.clone(), None),
+            (a, page("a"), of_a),
+            (b, page("b"), of_b),
+        ];
+        check_documents(&documents, expected);
+    };
+    check(None, None, &[told]);
+    check(Some(date), None, &[told]);
+    check(None, Some(date), &[told]);
+    check(Some(date), Some("2026-03-01T00:00:00Z"), &[told]);
+    check(
+        Some("2026-03-02T11:50:00Z"),
+        Some("2026-03-02T12:07:00Z"),
+        &[],
+    );
+    check_documents(&[(index, both.clone(), None)], &[told]);
+    // At another time than now it says what it should, unless the index was written then.
+    let before = "2026-01-02T11:58:00Z";
+    let old = dated_index(&[("a", before), ("b", before)]);
+    check_documents(&[(index, old.clone(), None)], &[]);
+    let told_then = told.replace(date, before);
+    check_documents(&[(index, old, Some(before))], &[&told_then]);
+    // One sitemap alone, days, and different times say nothing.
+    for children in [
+        &[("a", date)][..],
+        &[("a", "2026-03-02"), ("b", "2026-03-02")],
+        &[("a", date), ("b", "2026-03-02T11:57:00Z")],
+        &[("a", "2026-03-02"), ("b", date)],
+    ] {
+        check_documents(&[(index, dated_index(children), None)], &[]);
+    }
+}
+
+#[test]
+fn each_index_is_compared_with_its_own_sitemaps() {
+    let date = "2026-03-02T11:58:00Z";
+    let indexes = |first: &[(&str, &str)], second: &[(&str, &str)]| {
+        [
+            ("https://h.ex/1.xml", dated_index(first), None),
+            ("https://h.ex/2.xml", dated_index(second), None),
+            ("https://h.ex/a.xml", page("a"), Some(date)),
+            ("https://h.ex/b.xml", page("b"), Some(date)),
+            ("https://h.ex/c.xml", page("c"), None),
+        ]
+    };
+    let (changed, unknown) = ([("a", date), ("b", date)], [("c", date), ("d", date)]);
+    let told = |number: u8| {
+        format!(
+            "warning R41:2 {number}: all 2 sitemaps are said to have changed at 2026-03-02T11:58:00Z, when the index was made"
+        )
+    };
+    check_documents(&indexes(&changed, &unknown), &[&told(1)]);
+    check_documents(&indexes(&unknown, &changed), &[&told(0)]);
+    check_documents(&indexes(&unknown, &unknown), &[&told(0), &told(1)]);
+    check_documents(&indexes(&changed, &changed), &[]);
+}
+
+#[test]
+fn directory_below_the_root_is_worth_a_word_once() {
+    let documents = [
+        ("https://h.ex/a/1.xml", page("a/x"), None),
+        ("https://h.ex/a/2.xml", page("a/y"), None),
+        ("https://h.ex/b/1.xml", page("b/x"), None),
+        ("https://h.ex/1.xml", page("z"), None),
+    ];
+    check_documents(
+        &documents,
+        &["note R62 0: sitemap is in https://h.ex/a/ and can list no URL outside of it"],
+    );
+    // What an index leads to is where the index says.
+    let mut validator = validator();
+    let index = loc("https://h.ex/i.xml");
+    let mut facts = Facts::new("i.xml");
+    facts.place = Some(&index);
+    let text = super::index(&["https://h.ex/a/1.xml"]);
+    let mut sink = |finding: Finding| panic!("{finding:?}");
+    let report = validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
+    let child = report.children[0].loc.clone();
+    let mut facts = Facts::new("1.xml");
+    (facts.place, facts.listed_by) = (Some(&child), Some(report.document));
+    validator
+        .check(page("a/x").as_bytes(), &facts, &mut sink)
+        .unwrap();
+}
+
+#[test]
+fn sitemaps_that_nothing_names_are_told_of_a_whole_set() {
+    let urls = "https://h.ex/a\n".to_owned();
+    let check = |documents: &[(&str, String)], named: &[&str], expected: &[&str]| {
+        let mut options = Options::new(NOW.parse().unwrap());
+        options.is_whole = true;
+        let mut validator = Validator::new(options);
+        let robots = loc("https://h.ex/robots.txt");
+        validator.robots(&robots, named.iter().copied(), &mut |finding| {
+            panic!("{finding:?}")
+        });
+        let mut said = Vec::new();
+        for (place, text) in documents {
+            let place = loc(place);
+            let mut facts = Facts::new(place.as_str());
+            facts.place = Some(&place);
+            let mut sink = |finding: Finding| panic!("{finding:?}");
+            validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
+        }
+        validator.finish(&mut |finding| {
+            let document = finding.document.map_or(-1, |id| id.index().cast_signed());
+            said.push(format!("{document}: {}", finding.message));
+        });
+        assert_eq!(said, expected);
+    };
+    let (i, a, b) = (
+        "https://h.ex/i.xml",
+        "https://h.ex/a.xml",
+        "https://h.ex/b.xml",
+    );
+    let index = index(&[a]);
+    check(
+        &[(i, index.clone()), (a, page("a")), (b, page("b"))],
+        &[],
+        &["2: sitemap is listed by no index"],
+    );
+    check(
+        &[(i, index.clone()), (a, page("a")), (b, page("b"))],
+        &[i, b],
+        &[],
+    );
+    check(
+        &[(i, index.clone()), (a, page("a"))],
+        &[i, a],
+        &[
+            "-1: robots.txt names https://h.ex/a.xml, which the index https://h.ex/i.xml lists already",
+        ],
+    );
+    // A list of URLs is another form of a sitemap beside it, and the sitemap where there is no other.
+    let list = "https://h.ex/list.txt";
+    check(
+        &[(i, index.clone()), (a, page("a")), (list, urls.clone())],
+        &[],
+        &[],
+    );
+    check(
+        &[(i, index.clone()), (list, urls.clone())],
+        &[],
+        &["1: sitemap is listed by no index"],
+    );
+    let several = "-1: there are 2 sitemaps, but no index that lists them";
+    check(&[(a, page("a")), (b, page("b"))], &[], &[several]);
+    check(&[(a, page("a"))], &[], &[]);
+    let feed = "<rss version=\"2.0\"><channel><title>t</title><link>https://h.ex/</link><description>d</description>\
+                <item><title>a</title><link>https://h.ex/a</link></item></channel></rss>";
+    check(&[(a, page("a")), (b, feed.to_owned())], &[], &[]);
+}
+
+#[test]
+fn several_named_sitemaps_without_an_index_are_told() {
+    let check = |named: &[&str], expected: &[&str]| {
+        let mut validator = validator();
+        let robots = loc("https://h.ex/robots.txt");
+        validator.robots(&robots, named.iter().copied(), &mut |_| {});
+        let places = ["https://h.ex/a.xml", "https://h.ex/b.xml"];
+        let documents = places.map(|place| (place, page(&place[13..14])));
+        assert_eq!(check_set(validator, &documents), expected);
+    };
+    check(&[], &[]);
+    check(&["https://h.ex/a.xml"], &[]);
+    check(&["https://h.ex/a.xml", "https://h.ex/b.xml"], &["note R31"]);
+}
+
+#[test]
+fn sitemap_of_an_index_without_a_place_is_compared_with_the_first() {
+    let check = |other: &str, expected: &[&str]| {
+        let mut said = Vec::new();
+        let text = index(&["https://h.ex/a.xml", other]);
+        let mut sink = |finding: Finding| said.push(finding.message);
+        let report = validator()
+            .check(text.as_bytes(), &Facts::new("x"), &mut sink)
+            .unwrap();
+        assert_eq!(said, expected, "{other}");
+        report.common_directory
+    };
+    let told = ["sitemap is not on https://h.ex, the site of its index"];
+    assert_eq!(
+        check("https://h.ex/deep/b.xml", &[]).as_deref(),
+        Some("https://h.ex/")
+    );
+    check("http://h.ex/b.xml", &told);
+    check("https://other.ex/b.xml", &told);
+    check("https://h.ex:8443/b.xml", &told);
+    // The note on `www.` is one of pages.
+    check("https://www.h.ex/b.xml", &told);
+}
+
+#[test]
+fn index_that_lists_itself_or_a_sitemap_above_is_told() {
+    let check = |child: &str, expected: &[&str]| {
+        let place = "https://h.ex/maps/i.xml";
+        let mut told = check_set(validator(), &[(place, index(&[child]))]);
+        // That the set is not in the root directory is told too.
+        told.retain(|finding| finding != "note R62");
+        assert_eq!(told, expected, "{child}");
+    };
+    check("https://h.ex/maps/i.xml", &["error R40:3"]);
+    check("https://h.ex/maps/b.xml", &[]);
+    check("https://h.ex/b.xml", &["warning R37:3"]);
+    check("https://other.ex/b.xml", &["error R37:3"]);
+}
+
+#[test]
+fn missing_sitemap_is_told_where_it_is_listed() {
+    let mut validator = validator();
+    let text = index(&["https://h.ex/a.xml", "https://h.ex/b.xml"]);
+    let report = validator
+        .check(text.as_bytes(), &Facts::new("x"), &mut |_| {})
+        .unwrap();
+    let mut said = Vec::new();
+    let mut sink = |finding: Finding| said.push(finding);
+    validator.missing(
+        report.document,
+        &report.children[1],
+        "status 410",
+        &mut sink,
+    );
+    let [finding] = &said[..] else {
+        panic!("{said:?}")
+    };
+    assert_eq!(finding.document, Some(report.document));
+    assert_eq!(finding.url.as_deref(), Some("https://h.ex/b.xml"));
+    assert_eq!(short(finding), "error R40:4");
+    assert_eq!(finding.message, "listed sitemap cannot be read: status 410");
+}
+
+#[test]
+fn page_that_robots_disallows_is_told() {
+    let mut facts = Facts::new("x");
+    let is_blocked = |loc: &Loc| loc.path().starts_with("/private");
+    facts.is_blocked = Some(&is_blocked);
+    let text = urlset(
+        "<url><loc>https://h.ex/private/a</loc></url>\n<url><loc>https://h.ex/public</loc></url>",
+    );
+    let mut said = Vec::new();
+    let mut sink = |finding: Finding| said.push(short(&finding));
+    validator()
+        .check(text.as_bytes(), &facts, &mut sink)
+        .unwrap();
+    assert_eq!(said, ["warning R79:3"]);
+    let debug = format!("{facts:?}");
+    assert!(
+        debug.starts_with("Facts") && debug.contains("name: \"x\""),
+        "{debug}"
+    );
+}
+
+#[test]
+fn children_of_an_index_are_handed_over_up_to_a_bound() {
+    let child = "<sitemap><loc>https://h.ex/a.xml</loc></sitemap>";
+    let text = format!(
+        "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{}</sitemapindex>",
+        child.repeat(50_003)
+    );
+    let report = validator()
+        .check(text.as_bytes(), &Facts::new("x"), &mut |_| {})
+        .unwrap();
+    assert_eq!((report.entries, report.children.len()), (50_003, 50_001));
+    assert_eq!(
+        (report.kind, report.bytes),
+        (Some(Kind::Index), text.len() as u64)
+    );
+}
+
+#[test]
+fn finding_names_the_url_of_the_entry_it_is_in() {
+    let text = urlset(
+        "<x/>\n<url><loc>https://h.ex/a</loc><changefreq>Daily</changefreq></url>\n<x/>\n\
+         <url><priority>9</priority><loc>https://h.ex/b</loc></url>",
+    );
+    let mut said = Vec::new();
+    let mut sink = |finding: Finding| {
+        let url = finding.url.as_deref().unwrap_or("-");
+        said.push(format!("{} {url}", short(&finding)));
+    };
+    validator()
+        .check(text.as_bytes(), &Facts::new("x"), &mut sink)
+        .unwrap();
+    assert_eq!(
+        said,
+        [
+            "warning R6:3 -",
+            "error R16:4 https://h.ex/a",
+            "warning R6:5 -",
+            "error R18:6 https://h.ex/b",
+            "warning R8:6 https://h.ex/b",
+        ]
+    );
+}
+
+#[test]
+fn line_of_robots_is_told_with_its_file() {
+    let robots = loc("https://h.ex/robots.txt");
+    let mut said = Vec::new();
+    let mut sink = |finding: Finding| said.push((short(&finding), finding.url));
+    let mut validator = validator();
+    validator.robots(&robots, ["sitemap.xml"], &mut sink);
+    let expected = ("warning R73".to_owned(), Some(robots.as_str().to_owned()));
+    assert_eq!(said, [expected]);
+}
+
+#[test]
+fn finding_about_a_page_says_where_it_is_listed() {
+    let mut validator = validator();
+    validator
+        .check(page("x").as_bytes(), &Facts::new("x"), &mut |_| {})
+        .unwrap();
+    let report = validator
+        .check(page("a").as_bytes(), &Facts::new("a"), &mut |_| {})
+        .unwrap();
+    let facts = PageFacts {
+        no_answer: Some("timed out".to_owned()),
+        canonical_elsewhere: Some("https://h.ex/b".to_owned()),
+        ..PageFacts::default()
+    };
+    let position = Position { line: 3, offset: 9 };
+    let mut said = Vec::new();
+    let mut sink = |finding: Finding| {
+        assert_eq!(finding.document, Some(report.document));
+        assert_eq!(finding.url.as_deref(), Some("https://h.ex/a"));
+        said.push(format!("{} {}", short(&finding), finding.message));
+    };
+    let url = loc("https://h.ex/a");
+    validator.page(report.document, &url, Some(position), &facts, &mut sink);
+    assert_eq!(
+        said,
+        [
+            "warning R10:3 URL does not answer: timed out",
+            "warning R10:3 page says that its canonical address is https://h.ex/b",
+        ]
+    );
+}
+
+#[test]
+fn help_says_what_to_do_in_this_case_or_else_for_the_rule() {
+    let text = urlset("<url><loc>https://h.ex/b/x</loc><priority>2</priority></url>");
+    let place = loc("https://h.ex/a/sitemap.xml");
+    let mut facts = Facts::new("x");
+    facts.place = Some(&place);
+    let mut helps = Vec::new();
+    let mut sink = |finding: Finding| helps.push((finding.rule.0, finding.help));
+    let report = validator()
+        .check(text.as_bytes(), &facts, &mut sink)
+        .unwrap();
+    let of_rule = RuleText::of(crate::read::Rule(18)).unwrap().help.to_owned();
+    let special = "move the sitemap to https://h.ex/ or above, or list the URL in a sitemap there";
+    assert_eq!(helps[0], (18, of_rule));
+    assert_eq!(helps[1], (58, special.to_owned()));
+    // Nothing was left out.
+    assert_eq!(report.repeated, []);
+}
+
+#[test]
+fn sitemap_that_changed_behind_the_date_of_its_index_is_told() {
+    let check = |listed: &str, modified: &str, expected: &[&str]| {
+        let listed = LastMod::parse(listed).unwrap();
+        let mut facts = Facts::new("a.xml");
+        facts.modified = Some(modified.parse().unwrap());
+        facts.answer = Some(Answer {
+            content_type: Some("text/xml"),
+            listed_lastmod: Some(&listed),
+            ..Answer::default()
+        });
+        let mut said = Vec::new();
+        let mut sink =
+            |finding: Finding| said.push(format!("{} {}", short(&finding), finding.message));
+        validator()
+            .check(page("a").as_bytes(), &facts, &mut sink)
+            .unwrap();
+        assert_eq!(said, expected, "{listed} {modified}");
+    };
+    let told = "note R41 server says that the sitemap changed at 2026-02-01T10:11:00Z, its index says 2026-02-01T10:00:00Z";
+    check("2026-02-01T10:00:00Z", "2026-02-01T10:11:00Z", &[told]);
+    check("2026-02-01T10:00:00Z", "2026-02-01T10:10:00Z", &[]);
+    check("2026-02-01T10:00:00Z", "2026-02-01T10:00:00Z", &[]);
+    check("2026-02-01T10:00:00Z", "2026-01-01T10:00:00Z", &[]);
+    check("2026-02-01", "2026-02-01T22:00:00Z", &[]);
+}
+
+#[test]
+fn end_of_the_table_of_urls_is_told_once() {
+    let mut validator = validator();
+    validator.set.fill();
+    let documents = ["https://h.ex/a.xml", "https://h.ex/b.xml"].map(|place| {
+        let entries = "<url><loc>https://h.ex/x</loc></url>\n<url><loc>https://h.ex/y</loc></url>";
+        (place, urlset(entries))
+    });
+    assert_eq!(check_set(validator, &documents), ["note R26:3"]);
+}
+
+#[test]
+fn what_cannot_be_had_is_told_with_its_document_and_address() {
+    let mut validator = validator();
+    let text = index(&["https://h.ex/a.xml"]);
+    let report = validator
+        .check(text.as_bytes(), &Facts::new("i.xml"), &mut |_| {})
+        .unwrap();
+    let mut facts = Facts::new("a.xml");
+    facts.listed_by = Some(report.document);
+    let mut said = Vec::new();
+    let mut sink = |finding: Finding| said.push((finding.document, finding.url));
+    let child = Some(&report.children[0]);
+    let why = Unavailable::Because("status 404");
+    validator.unavailable(&facts, child, &why, &mut sink);
+    let alone = validator.unavailable(&Facts::new("b.xml"), None, &why, &mut sink);
+    let listed = (Some(report.document), Some("https://h.ex/a.xml".to_owned()));
+    assert_eq!(said, [listed, (Some(alone), None)]);
+}
+
+#[test]
+fn formats_without_a_schema_are_judged_by_the_rules_alone() {
+    let check = |text: &str, expected: &[&str]| {
+        let mut said = Vec::new();
+        let mut sink = |finding: Finding| said.push(short(&finding));
+        validator()
+            .check(text.as_bytes(), &Facts::new("x"), &mut sink)
+            .unwrap();
+        assert_eq!(said, expected, "{text}");
+    };
+    check(
+        "https://h.ex/a\n\nhttps://h.ex/b c\n",
+        &["warning R50:2", "error R24:3"],
+    );
+    let item = "<item><title>t</title><link>http://a.b/</link><pubDate>2026-01-02</pubDate></item>";
+    check(
+        &format!(
+            "<rss version=\"2.0\"><channel><title>t</title><link>http://a.b/</link><description>d</description>{item}</channel></rss>"
+        ),
+        &["error R47:1"],
+    );
+    check(
+        &urlset("<url><loc>http://a.b/</loc></url>"),
+        &["warning R68:3"],
+    );
+}

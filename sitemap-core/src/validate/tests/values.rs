@@ -1,0 +1,166 @@
+//! What the entries of a document say together: dates, frequencies and priorities that tell nothing, and the limits of the protocol.
+
+use super::*;
+
+/// What is said of a document that was written at `modified`.
+fn said_of(text: &str, modified: Option<&str>) -> Vec<String> {
+    let mut facts = Facts::new("x");
+    facts.modified = modified.map(|time| time.parse().unwrap());
+    let mut said = Vec::new();
+    let mut sink = |finding: Finding| said.push(format!("{} {}", short(&finding), finding.message));
+    validator()
+        .check(text.as_bytes(), &facts, &mut sink)
+        .unwrap();
+    said
+}
+
+/// A urlset with one entry for each of these contents, each in a line of its own.
+fn entries(contents: &[&str]) -> String {
+    let entries = contents
+        .iter()
+        .enumerate()
+        .map(|(number, content)| format!("<url><loc>https://h.ex/{number}</loc>{content}</url>\n"));
+    urlset(entries.collect::<String>().trim_end())
+}
+
+#[test]
+fn pages_that_all_changed_with_the_file_are_told() {
+    let written = "2026-02-01T10:00:00Z";
+    let check = |dates: &[&str], modified: Option<&str>, expected: &[&str]| {
+        let dates: Vec<String> = dates
+            .iter()
+            .map(|date| format!("<lastmod>{date}</lastmod>"))
+            .collect();
+        let dates: Vec<&str> = dates.iter().map(String::as_str).collect();
+        assert_eq!(said_of(&entries(&dates), modified), expected, "{dates:?}");
+    };
+    let now = ["2026-02-01T10:00:00Z", "2026-02-01T09:55:00Z"];
+    let told = "warning R14:3 all 2 pages are said to have changed when the file was written, at 2026-02-01T10:00:00Z";
+    check(&now, Some(written), &[told]);
+    check(&[now[1], now[0]], Some(written), &[told]);
+    check(&now, None, &[]);
+    check(&now[..1], Some(written), &[]);
+    // One of them at another time, before or behind, or only by its day.
+    let check_with = |other: &str| check(&[now[0], other, now[1]], Some(written), &[]);
+    check_with("2026-01-01T10:00:00Z");
+    check_with("2026-02-20T10:00:00Z");
+    check_with("2026-02-01");
+    check(&["2026-02-01", "2026-02-01"], Some(written), &[]);
+    check(
+        &["2026-02-01", "2026-02-01"],
+        Some("2026-02-01T23:59:59Z"),
+        &[],
+    );
+    // Ten minutes are near.
+    let away = |minute: &str| [now[0].to_owned(), format!("2026-02-01T10:{minute}:00Z")];
+    let [first, second] = away("10");
+    let told = "warning R14:3 all 2 pages are said to have changed when the file was written, at 2026-02-01T10:10:00Z";
+    check(&[&first, &second], Some(written), &[told]);
+    let [first, second] = away("11");
+    check(&[&first, &second], Some(written), &[]);
+}
+
+#[test]
+fn values_that_all_pages_share_are_told() {
+    let check = |contents: &[&str], expected: &[&str]| {
+        assert_eq!(said_of(&entries(contents), None), expected);
+    };
+    let busy = "note R17:3 all 2 pages are said to change always or hourly";
+    let (always, hourly) = (
+        "<changefreq>always</changefreq>",
+        "<changefreq>hourly</changefreq>",
+    );
+    check(&[always, hourly], &[busy]);
+    check(&[always, "<changefreq>daily</changefreq>"], &[]);
+    check(&[always, ""], &[]);
+    check(&[always], &[]);
+    let (half, most) = ("<priority>0.5</priority>", "<priority>0.9</priority>");
+    check(
+        &[most, most],
+        &["note R19:3 all 2 pages have the same priority"],
+    );
+    check(
+        &[half, half, half],
+        &["note R19:3 all 3 pages have the same priority"],
+    );
+    check(&[half, most], &[]);
+    check(&[most, most, half], &[]);
+    check(&[half, most, most], &[]);
+    check(&[half, ""], &[]);
+    check(&["", half, half], &[]);
+    check(&["", ""], &[]);
+}
+
+#[test]
+fn dates_that_cannot_be_true_are_told() {
+    let check = |date: &str, expected: &[&str]| {
+        let content = format!("<lastmod>{date}</lastmod>");
+        assert_eq!(said_of(&entries(&[&content]), None), expected, "{date}");
+    };
+    // It is noon; elsewhere the day has begun already.
+    check("2026-03-03", &[]);
+    check("2026-03-03T11:59:00Z", &[]);
+    check("2026-03-03T12:00:00Z", &[]);
+    check(
+        "2026-03-03T12:00:01Z",
+        &["warning R14:3 date 2026-03-03T12:00:01Z lies in the future"],
+    );
+    check(
+        "2026-03-04",
+        &["warning R14:3 date 2026-03-04 lies in the future"],
+    );
+    check("1990-01-01", &[]);
+    check(
+        "1989-12-31",
+        &["warning R14:3 date 1989-12-31 is older than the web"],
+    );
+    // Dates that are too vague to be kept are judged nevertheless.
+    let said = |date: &str| {
+        let mut said = said_of(&entries(&[&format!("<lastmod>{date}</lastmod>")]), None);
+        said.retain(|finding| !finding.contains("R13"));
+        said
+    };
+    assert_eq!(said("2027"), ["warning R14:3 date 2027 lies in the future"]);
+    assert_eq!(said("2026"), Vec::<String>::new());
+    assert_eq!(
+        said("1970-01"),
+        ["warning R14:3 date 1970-01 is older than the web"]
+    );
+}
+
+#[test]
+fn limits_of_the_protocol_are_told_once_and_reading_goes_on() {
+    let lines = |count: usize| {
+        let lines = (0..count).map(|number| format!("https://h.ex/{number}\n"));
+        lines.collect::<String>()
+    };
+    assert_eq!(said_of(&lines(50_000), None), Vec::<String>::new());
+    assert_eq!(
+        said_of(&lines(50_100), None),
+        ["error R52:50001 file has more than 50000 entries"]
+    );
+    // Comments fill a sitemap up to the limit, to the byte.
+    let comment = format!("<!--{}-->", "x".repeat(200_000));
+    let many = comment.repeat(52_428_800 / comment.len() - 1);
+    let full = |behind: &str| {
+        let entries = format!("<url><loc>https://h.ex/a</loc></url>{behind}\n{many}");
+        let rest = 52_428_800 - urlset(&entries).len();
+        urlset(&(entries + &" ".repeat(rest)))
+    };
+    let file = full("");
+    assert_eq!(file.len(), 52_428_800);
+    assert_eq!(said_of(&file, None), Vec::<String>::new());
+    let file = full("").replace(
+        "</urlset>",
+        " <url><loc>/b</loc></url><url><loc>/c</loc></url></urlset>",
+    );
+    let not_absolute = "URL is not absolute, expected http:// or https:// and a host";
+    assert_eq!(
+        said_of(&file, None),
+        [
+            "error R28:5 file has more than 52428800 bytes uncompressed",
+            &format!("error R9:5 {not_absolute}"),
+            &format!("error R9:5 {not_absolute}"),
+        ]
+    );
+}

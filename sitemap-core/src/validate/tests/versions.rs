@@ -1,0 +1,138 @@
+//! Versions of pages for other languages (R71): each links back, each is listed, and a page is one of its own.
+
+use super::*;
+
+/// A urlset with an entry in each line, from the third on: a page and its versions, each by the last part of its address.
+fn pages(pages: &[(&str, &[&str])]) -> String {
+    let entries = pages.iter().map(|(page, versions)| {
+        let links = versions.iter().map(|version| {
+            format!(
+                "<xhtml:link rel=\"alternate\" hreflang=\"{version}\" href=\"https://h.ex/{version}\"/>"
+            )
+        });
+        let links = links.collect::<String>();
+        format!("<url><loc>https://h.ex/{page}</loc>{links}</url>\n")
+    });
+    let entries = entries.collect::<String>();
+    urlset(entries.trim_end()).replace(
+        "<urlset ",
+        "<urlset xmlns:xhtml=\"http://www.w3.org/1999/xhtml\" ",
+    )
+}
+
+/// What is said of documents, each finding as `document:line page: message`.
+#[track_caller]
+fn check_pages(documents: &[&[(&str, &[&str])]], expected: &[&str]) {
+    let mut validator = validator();
+    let mut said = Vec::new();
+    let mut sink = |finding: Finding| {
+        assert_eq!(finding.rule.0, 71, "{finding:?}");
+        said.push(format!(
+            "{}:{} {}: {}",
+            finding.document.unwrap().index(),
+            finding.position.unwrap().line,
+            finding.url.unwrap(),
+            finding.message
+        ));
+    };
+    for document in documents {
+        let text = pages(document);
+        validator
+            .check(text.as_bytes(), &Facts::new("x"), &mut sink)
+            .unwrap();
+    }
+    validator.finish(&mut sink);
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn versions_that_list_each_other_are_fine() {
+    let all = &["en", "de", "fr"][..];
+    check_pages(&[&[("en", all), ("de", all), ("fr", all)]], &[]);
+    check_pages(&[&[("en", all)], &[("fr", all), ("de", all)]], &[]);
+    check_pages(&[&[("en", &["en"]), ("plain", &[])]], &[]);
+}
+
+#[test]
+fn version_that_does_not_link_back_is_told_at_the_page() {
+    check_pages(
+        &[&[("en", &["en", "de"]), ("de", &["de"])]],
+        &["0:3 https://h.ex/en: version https://h.ex/de does not link back"],
+    );
+    // It is listed, without any version.
+    check_pages(
+        &[&[("de", &[]), ("en", &["en", "de"])]],
+        &["0:4 https://h.ex/en: version https://h.ex/de does not link back"],
+    );
+    // In the order of the pages, whatever the order of the links.
+    let (three, two) = (&["da", "es", "fr"][..], &["fr", "es"][..]);
+    check_pages(
+        &[&[("es", two)], &[("fr", two), ("da", three)]],
+        &[
+            "1:4 https://h.ex/da: version https://h.ex/es does not link back",
+            "1:4 https://h.ex/da: version https://h.ex/fr does not link back",
+        ],
+    );
+    check_pages(
+        &[&[("fr", three), ("da", &["da"]), ("es", three)]],
+        &[
+            "0:3 https://h.ex/fr: version https://h.ex/da does not link back",
+            "0:5 https://h.ex/es: version https://h.ex/da does not link back",
+        ],
+    );
+    // Once, however often the page is listed.
+    let page = &[("en", &["en", "de"][..])][..];
+    check_pages(
+        &[page, page, &[("de", &["de"])]],
+        &["0:3 https://h.ex/en: version https://h.ex/de does not link back"],
+    );
+}
+
+#[test]
+fn version_that_is_no_entry_is_worth_a_note() {
+    check_pages(
+        &[&[("en", &["en", "de"])]],
+        &[
+            "0:3 https://h.ex/en: version https://h.ex/de is no entry of the sitemaps that were checked",
+        ],
+    );
+    let mut severities = Vec::new();
+    let mut validator = validator();
+    let text = pages(&[("en", &["en", "de", "fr"]), ("fr", &["fr"])]);
+    let mut sink = |finding: Finding| severities.push(finding.severity);
+    validator
+        .check(text.as_bytes(), &Facts::new("x"), &mut sink)
+        .unwrap();
+    let summary = validator.finish(&mut sink);
+    assert_eq!(severities, [Severity::Note, Severity::Warning]);
+    assert_eq!((summary.counts.warnings, summary.counts.notes), (1, 1));
+}
+
+#[test]
+fn page_is_one_of_its_own_versions() {
+    check_pages(
+        &[&[("en", &["de"]), ("de", &["en", "de"])]],
+        &["0:3 https://h.ex/en: page is not among its own versions"],
+    );
+}
+
+#[test]
+fn article_is_news_for_two_days() {
+    let check = |published: &str, expected: &[&str]| {
+        let text = format!(
+            "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" xmlns:news=\"http://www.google.com/schemas/sitemap-news/0.9\">\
+             <url><loc>https://h.ex/a</loc><news:news><news:publication><news:name>N</news:name><news:language>en</news:language>\
+             </news:publication><news:publication_date>{published}</news:publication_date><news:title>T</news:title></news:news></url></urlset>"
+        );
+        let mut said = Vec::new();
+        let mut sink = |finding: Finding| said.push(finding.message);
+        validator()
+            .check(text.as_bytes(), &Facts::new("x"), &mut sink)
+            .unwrap();
+        assert_eq!(said, expected, "{published}");
+    };
+    check("2026-03-02T11:00:00Z", &[]);
+    check("2026-02-28T13:00:00Z", &[]);
+    let old = "article of 2026-02-27T11:00:00Z is older than two days";
+    check("2026-02-27T11:00:00Z", &[old]);
+}

@@ -1,0 +1,400 @@
+//! What stands in a urlset: XML, elements, URLs and values (R1 to R26).
+
+use std::{fs, time::SystemTime};
+
+use super::{
+    GOOD, Given, HEAD, SITEMAP, check, good, index, loc, page, rule, run, sitemap, urlset,
+    urlset_text,
+};
+
+#[test]
+fn xml_and_its_root() {
+    rule(
+        "R1",
+        "error",
+        3,
+        &urlset("<url><loc>https://h.example/a</url>"),
+        &good(),
+    );
+    let late = Given::file("sitemap.xml", format!("\n{}", urlset_text(GOOD)));
+    rule("R1", "error", 2, &late, &good());
+    let doctype = Given::file(
+        "sitemap.xml",
+        urlset_text(GOOD).replacen("<urlset", "<!DOCTYPE urlset>\n<urlset", 1),
+    );
+    rule("R1", "error", 2, &doctype, &good());
+    let other_encoding = urlset_text(GOOD).replacen("UTF-8", "ISO-8859-1", 1);
+    rule(
+        "R2",
+        "error",
+        1,
+        &Given::file("sitemap.xml", other_encoding),
+        &good(),
+    );
+    let marked = Given::file("sitemap.xml", format!("\u{feff}{}", urlset_text(GOOD)));
+    rule("R2", "note", 1, &marked, &good());
+    rule(
+        "R3",
+        "error",
+        3,
+        &loc("https://h.example/?a=1&b=2"),
+        &loc("https://h.example/?a=1&amp;b=2"),
+    );
+    let html = Given::file("sitemap.xml", "<!-- a page -->\n<html><body/></html>");
+    rule("R4", "error", 2, &html, &good());
+    let two_roots = Given::file("sitemap.xml", urlset_text(GOOD) + "<urlset/>\n");
+    rule("R4", "error", 5, &two_roots, &good());
+    let namespace = |uri: &str| Given::file("sitemap.xml", urlset_text(GOOD).replace(SITEMAP, uri));
+    for wrong in [
+        "",
+        "https://www.sitemaps.org/schemas/sitemap/0.9",
+        "http://www.sitemaps.org/schemas/sitemap/0.9/",
+    ] {
+        rule("R5", "error", 2, &namespace(wrong), &good());
+    }
+    // Some programs take the namespace away again; the entries are read all the same.
+    let nowhere = urlset("<url xmlns=\"\"><loc>https://h.example/a</loc></url>");
+    rule("R5", "error", 3, &nowhere, &good());
+    assert!(!check(&nowhere).has("R68", "warning", Some(4)));
+    let half_prefixed = format!(
+        "{HEAD}<s:urlset xmlns:s=\"{SITEMAP}\">\n<url><loc>https://h.example/a</loc></url></s:urlset>"
+    );
+    rule(
+        "R5",
+        "error",
+        3,
+        &Given::file("sitemap.xml", half_prefixed),
+        &good(),
+    );
+    let historic = namespace("http://www.google.com/schemas/sitemap/0.84");
+    let prefixed = format!(
+        "{HEAD}<s:urlset xmlns:s=\"{SITEMAP}\"><s:url><s:loc>https://h.example/a</s:loc></s:url></s:urlset>"
+    );
+    rule(
+        "R5",
+        "warning",
+        2,
+        &historic,
+        &Given::file("sitemap.xml", prefixed),
+    );
+}
+
+#[test]
+fn beginning_names_and_prefixes_that_are_read_all_the_same() {
+    let warning = "Warning: Undefined variable in /srv/map.php on line 3\n\n";
+    let noisy = Given::file("sitemap.xml", format!("{warning}{}", urlset_text(GOOD)));
+    rule("R1", "error", 3, &noisy, &good());
+    let upper_case = |name: &str| {
+        let text = urlset_text(GOOD)
+            .replace(&format!("<{name}"), &format!("<{}", name.to_uppercase()))
+            .replace(&format!("</{name}"), &format!("</{}", name.to_uppercase()));
+        Given::file("sitemap.xml", text)
+    };
+    rule("R4", "error", 2, &upper_case("urlset"), &good());
+    rule("R6", "error", 3, &upper_case("loc"), &good());
+    let attribute = "<x:x xmlns:x=\"https://x.example/\" y:z=\"1\"/>";
+    let declared = attribute.replace("y:z", "xmlns:y=\"https://y.example/\" y:z");
+    let told = check(&page(attribute));
+    assert!(told.has("R70", "error", Some(3)), "{:#?}", told.findings);
+    let told = check(&page(&declared));
+    assert!(!told.has("R70", "error", Some(3)), "{:#?}", told.findings);
+    let feed = "<rss version=\"2.0\"><channel>\n<item><link>https://h.example/a</link>\n<media:content/></item></channel></rss>";
+    let told = check(&Given::file("feed.xml", feed));
+    assert!(told.has("R70", "error", Some(3)), "{:#?}", told.findings);
+}
+
+#[test]
+fn elements_of_an_entry() {
+    rule("R6", "warning", 3, &page("<title>x</title>"), &page(""));
+    let bare = "<loc>https://h.example/a</loc>";
+    rule("R6", "error", 3, &urlset(bare), &good());
+    rule("R36", "error", 3, &index(bare), &sitemap(""));
+    // However many warnings come before it, an error decides.
+    let flood = urlset(&format!("{}<y>&nbsp;</y>{GOOD}", "<x/>".repeat(2_000)));
+    rule("R22", "error", 3, &flood, &good());
+    let wrong_case = "<urlset xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:schemalocation=\"a b\"";
+    let wrong_case = urlset_text(GOOD).replacen("<urlset", wrong_case, 1);
+    rule(
+        "R6",
+        "warning",
+        2,
+        &Given::file("sitemap.xml", wrong_case),
+        &good(),
+    );
+    rule(
+        "R7",
+        "error",
+        3,
+        &urlset("<url><lastmod>2024-05-17</lastmod></url>"),
+        &page(""),
+    );
+    rule("R7", "error", 3, &loc(""), &page(""));
+    rule(
+        "R7",
+        "error",
+        3,
+        &page("<loc>https://h.example/b</loc>"),
+        &page(""),
+    );
+    let dates = "<lastmod>2024-05-17</lastmod>";
+    rule(
+        "R8",
+        "warning",
+        3,
+        &page(&format!("<priority>0.8</priority>{dates}")),
+        &page(&format!("{dates}<priority>0.8</priority>")),
+    );
+    rule("R8", "error", 3, &page(&dates.repeat(2)), &page(dates));
+}
+
+#[test]
+fn urls() {
+    for relative in [
+        "/a",
+        "//h.example/a",
+        "ftp://h.example/a",
+        "https:///a",
+        "h.example/a",
+    ] {
+        rule("R9", "error", 3, &loc(relative), &good());
+    }
+    rule(
+        "R9",
+        "warning",
+        3,
+        &loc("https://me:you@h.example/a"),
+        &good(),
+    );
+    let long = |characters: usize| {
+        loc(&format!(
+            "https://h.example/{}",
+            "a".repeat(characters - 18)
+        ))
+    };
+    rule("R11", "warning", 3, &long(2_048), &long(2_047));
+    rule("R11", "error", 3, &long(2_049), &long(2_047));
+    rule(
+        "R12",
+        "warning",
+        3,
+        &loc("\nhttps://h.example/a\n"),
+        &good(),
+    );
+    rule("R12", "error", 3, &loc("https://h.example/a\nb"), &good());
+    rule(
+        "R20",
+        "note",
+        3,
+        &loc("https://h.example/it's"),
+        &loc("https://h.example/it&apos;s"),
+    );
+    rule(
+        "R20",
+        "warning",
+        3,
+        &loc("https://h.example/?a&amp;amp;b"),
+        &loc("https://h.example/?a&amp;b"),
+    );
+    rule(
+        "R21",
+        "error",
+        3,
+        &loc("https://h.example/&#1;"),
+        &loc("https://h.example/%01"),
+    );
+    rule(
+        "R22",
+        "error",
+        3,
+        &loc("https://h.example/&eacute;"),
+        &loc("https://h.example/&#233;"),
+    );
+    // The bytes of a server that is not in UTF-8 are its own business.
+    rule(
+        "R23",
+        "warning",
+        3,
+        &loc("https://h.example/ümlat"),
+        &loc("https://h.example/%FCmlat"),
+    );
+    for wrong in [
+        "a b", "a%zz", "a{b}", "a|b", "a^b", "a`b", "a\\b", "a\"b", "100%",
+    ] {
+        rule(
+            "R24",
+            "error",
+            3,
+            &loc(&format!("https://h.example/{wrong}")),
+            &good(),
+        );
+    }
+    rule(
+        "R24",
+        "note",
+        3,
+        &loc("https://bücher.example/"),
+        &loc("https://xn--bcher-kva.example/"),
+    );
+    // First the bytes, then the entities: the four forms of the protocol page.
+    let four = [
+        "http://www.example.com/%C3%BCmlat.html&amp;q=name",
+        "http://www.example.com/%FCmlat.html&amp;q=name",
+    ];
+    for form in four {
+        assert_eq!(check(&loc(form)).code, 0, "{form}");
+        let raw = form.replace("&amp;", "&");
+        rule("R3", "error", 3, &loc(&raw), &loc(form));
+        let twice = form.replace("&amp;", "&amp;amp;");
+        rule("R20", "warning", 3, &loc(&twice), &loc(form));
+    }
+    rule("R26", "note", 3, &loc("https://h.example:443/a"), &good());
+}
+
+#[test]
+fn values_of_an_entry() {
+    let lastmod = |value: &str| page(&format!("<lastmod>{value}</lastmod>"));
+    for wrong in [
+        "",
+        "2004-12-23T18:00:15",
+        "2004-12-23T18:00",
+        "2005-01-01Z",
+        "2005-01-01T24:00:00Z",
+        "-2005-01-01",
+        "2005-01-01 10:00:00",
+        "20050101",
+        "01/02/2005",
+        "Mon, 02 Mar 2026 04:00:11 GMT",
+        "1104537600",
+        "2005-02-30",
+        "2005-13-01",
+        "2004-12-23T18:00:15+0000",
+        "2004-12-23T23:59:60Z",
+        "2004-12-23t18:00:15Z",
+        "12005-01-01",
+        "0000-01-01",
+    ] {
+        rule(
+            "R13",
+            "error",
+            3,
+            &lastmod(wrong),
+            &lastmod("2004-12-23T18:00:15.5+00:00"),
+        );
+    }
+    let fine = lastmod("2004-12-23T18:00:15.123456789012+00:00");
+    rule("R13", "error", 3, &lastmod("2004-12-23T18:00:15.Z"), &fine);
+    for schema in [
+        "2005",
+        "2005-01",
+        "2004-12-23T18:00+00:00",
+        " 2005-01-01 ",
+        "2004-12-23T18:00:15+14:30",
+    ] {
+        rule(
+            "R13",
+            "warning",
+            3,
+            &lastmod(schema),
+            &lastmod("2005-01-01"),
+        );
+    }
+    rule(
+        "R14",
+        "warning",
+        3,
+        &lastmod("2999-01-01"),
+        &lastmod("1990-01-01"),
+    );
+    rule(
+        "R14",
+        "warning",
+        3,
+        &lastmod("1989-12-31"),
+        &lastmod("2005-01-01"),
+    );
+    // What only the schema refuses is a date nevertheless.
+    for (wrong, right) in [
+        ("2999", "2005"),
+        ("2999-05", "2005-05"),
+        ("2999-05-17T10:00Z", "2005-05-17T10:00Z"),
+        ("1989", "1990"),
+    ] {
+        rule("R14", "warning", 3, &lastmod(wrong), &lastmod(right));
+    }
+    for wrong in ["Daily", " daily ", "sometimes", ""] {
+        let changefreq = |value: &str| page(&format!("<changefreq>{value}</changefreq>"));
+        rule("R16", "error", 3, &changefreq(wrong), &changefreq("daily"));
+    }
+    for wrong in ["1.1", "-0.1", "0,5", "1e-1", "NaN", "", "high"] {
+        let priority = |value: &str| page(&format!("<priority>{value}</priority>"));
+        rule("R18", "error", 3, &priority(wrong), &priority("1.0"));
+    }
+}
+
+#[test]
+fn values_that_all_entries_share() {
+    let pages = |elements: [&str; 2]| {
+        let [one, other] = elements;
+        urlset(&format!(
+            "<url><loc>https://h.example/a</loc>{one}</url>\n<url><loc>https://h.example/b</loc>{other}</url>"
+        ))
+    };
+    let often = "<changefreq>always</changefreq>";
+    let seldom = "<changefreq>yearly</changefreq>";
+    rule(
+        "R17",
+        "note",
+        3,
+        &pages([often, often]),
+        &pages([often, seldom]),
+    );
+    let (half, full) = ("<priority>0.5</priority>", "<priority>1.0</priority>");
+    rule("R19", "note", 3, &pages([half, half]), &pages([half, full]));
+    // The time of the file, which these tests set.
+    let then = "<lastmod>1999-12-31T00:01:00Z</lastmod>";
+    let date = "<lastmod>1999-12-31</lastmod>";
+    let folder = tempfile::tempdir().unwrap();
+    let told = |elements: [&str; 2]| {
+        let path = folder.path().join("sitemap.xml");
+        fs::write(&path, &pages(elements).files[0].1).unwrap();
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        let made = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(946_598_400);
+        file.set_modified(made).unwrap();
+        run(folder.path(), "sitemap.xml", &[]).has("R14", "warning", Some(3))
+    };
+    assert!(told([then, then]));
+    assert!(!told([then, date]));
+    assert!(!told([then, ""]));
+}
+
+#[test]
+fn urls_are_listed_once() {
+    let twice = format!("{GOOD}\n{GOOD}");
+    rule("R26", "warning", 4, &urlset(&twice), &good());
+    let with_date =
+        urlset_text("<url><loc>https://h.example/a</loc><lastmod>2024-05-17</lastmod></url>");
+    let two = |one: &str, other: &str| Given::file("a.xml", one).and("b.xml", other);
+    rule(
+        "R26",
+        "warning",
+        3,
+        &two(&urlset_text(GOOD), &with_date),
+        &two(&with_date, &with_date),
+    );
+    // Text and feeds beside a sitemap say other things than it, or nothing at all.
+    let feed = "<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>t</title><id>https://h.example/</id>\
+                <updated>2024-05-18T00:00:00Z</updated><author><name>h</name></author>\
+                <entry><title>a</title><link href=\"https://h.example/a\"/><id>https://h.example/a</id>\
+                <updated>2024-05-18T00:00:00Z</updated></entry></feed>";
+    let text = "https://h.example/a\n";
+    let others = || Given::file("a.txt", text).and("b.atom", feed);
+    rule(
+        "R26",
+        "warning",
+        3,
+        &others()
+            .and("c.xml", with_date.as_str())
+            .and("d.xml", urlset_text(GOOD)),
+        &others().and("c.xml", with_date.as_str()).and("d.txt", text),
+    );
+}

@@ -1,0 +1,318 @@
+//! What a sitemap may list where it stands, and what a robots.txt proves (R58 to R67, R73 to R79).
+
+use super::{GOOD, Given, check, index, index_text, loc, rule, urlset, urlset_text};
+
+#[test]
+fn places() {
+    let at = |page: &str, place: &str| loc(page).at(place);
+    let catalog = "http://h.example/catalog/sitemap.xml";
+    let good = at("http://h.example/catalog/show?item=23", catalog);
+    for outside in [
+        "http://h.example/catalog",
+        "http://h.example/catalogue/x",
+        "http://h.example/Catalog/x",
+        "http://h.example/image/show",
+        "http://h.example/catalog/../image/x",
+        "http://h.example/catalog/%2e%2e/image/x",
+        "http://h.example/catalog%2Fx",
+    ] {
+        rule("R58", "error", 3, &at(outside, catalog), &good);
+    }
+    rule(
+        "R58",
+        "error",
+        3,
+        &at("http://h.example/image/a", catalog),
+        &at("http://h.example:80/%63atalog/x", catalog),
+    );
+    let query = "http://h.example/s.php?f=/catalog/x";
+    rule(
+        "R58",
+        "error",
+        3,
+        &at("http://h.example/image/a", catalog),
+        &at("http://h.example/any", query),
+    );
+    rule(
+        "R59",
+        "error",
+        3,
+        &at("https://h.example/catalog/page1.html", catalog),
+        &good,
+    );
+    rule(
+        "R60",
+        "error",
+        3,
+        &at("http://blog.h.example/catalog/x", catalog),
+        &good,
+    );
+    rule(
+        "R60",
+        "note",
+        3,
+        &at("http://www.h.example/catalog/x", catalog),
+        &good,
+    );
+    rule(
+        "R62",
+        "note",
+        None,
+        &good,
+        &at("http://h.example/x", "http://h.example/sitemap.xml"),
+    );
+    rule(
+        "R64",
+        "error",
+        3,
+        &at("http://h.example:8080/catalog/x", catalog),
+        &good,
+    );
+    let port = "http://h.example:100/sitemap.xml";
+    rule(
+        "R64",
+        "error",
+        3,
+        &at("http://h.example/x", port),
+        &at("http://h.example:100/x", port),
+    );
+    // The port of the scheme is none.
+    rule(
+        "R64",
+        "error",
+        3,
+        &at("https://h.example:8443/x", "https://h.example/sitemap.xml"),
+        &at("https://h.example:443/x", "https://h.example/sitemap.xml"),
+    );
+    // Without a place all have to be of one origin.
+    let two = |other: &str| urlset(&format!("{GOOD}\n<url><loc>{other}</loc></url>"));
+    let same = two("https://h.example/x/b");
+    rule("R59", "error", 4, &two("http://h.example/b"), &same);
+    rule("R60", "error", 4, &two("https://g.example/b"), &same);
+    rule("R64", "error", 4, &two("https://h.example:8443/b"), &same);
+    // What is refused does not cost the others (R61).
+    let refused = check(&two("https://g.example/b"));
+    let told = |url: &str| refused.findings.iter().any(|finding| finding["url"] == url);
+    assert!(told("https://g.example/b") && !told("https://h.example/a"));
+    assert!(refused.has("R60", "error", Some(4)));
+    assert!(!refused.has("R60", "error", Some(3)));
+}
+
+#[test]
+fn sections_have_sitemaps_of_their_own() {
+    let section = |page: &str| {
+        Given::file(
+            "docs/sitemap.xml",
+            urlset_text(&format!("<url><loc>https://h.example{page}</loc></url>")),
+        )
+        .and(
+            "blog/sitemap.xml",
+            urlset_text("<url><loc>https://h.example/blog/a</loc></url>"),
+        )
+        .at("https://h.example/")
+    };
+    rule("R58", "error", 3, &section("/blog/b"), &section("/docs/b"));
+    // That they are not in the root directory is said once, of the first.
+    let found = check(&section("/docs/b"));
+    let notes: Vec<_> = found
+        .findings
+        .iter()
+        .filter(|finding| finding["rule"] == "R62")
+        .map(|finding| finding["message"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        notes,
+        ["sitemap is in https://h.example/blog/ and can list no URL outside of it"]
+    );
+}
+
+#[test]
+fn sets_for_other_hosts_stand_where_they_do_on_purpose() {
+    let place = "https://maps.example/host1/sitemap.xml";
+    let list = |urls: &[&str]| {
+        let entries: Vec<_> = urls
+            .iter()
+            .map(|url| format!("<url><loc>{url}</loc></url>"))
+            .collect();
+        urlset(&entries.join("\n")).at(place)
+    };
+    let own = "https://maps.example/host1/a";
+    let other = "https://host1.example/a";
+    rule("R62", "note", None, &list(&[own]), &list(&[other]));
+    rule("R62", "note", None, &list(&[other, own]), &list(&[other]));
+    // An index leads to such a list, or is named by the other host.
+    let index = |child: &str, page: &str| {
+        let child = format!("<sitemap><loc>https://maps.example/host1/{child}</loc></sitemap>");
+        Given::file("sitemap.xml", index_text(&child))
+            .and(
+                "a.xml",
+                urlset_text(&format!("<url><loc>{page}</loc></url>")),
+            )
+            .at("https://maps.example/host1/")
+    };
+    rule(
+        "R62",
+        "note",
+        None,
+        &index("a.xml", own),
+        &index("a.xml", other),
+    );
+    let named = index("gone.xml", own)
+        .and("host1.robots", format!("Sitemap: {place}\n"))
+        .with("--robots", "https://host1.example=host1.robots");
+    let told = |given: &Given| {
+        let found = check(given).findings;
+        let notes = found.iter().filter(|finding| finding["rule"] == "R62");
+        notes
+            .map(|finding| finding["file"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(told(&index("gone.xml", own)), ["./sitemap.xml"]);
+    assert_eq!(told(&named), ["./a.xml"]);
+}
+
+/// The line that helps is told with its robots.txt, however the origin differs, and what it names is what a robots.txt can name.
+#[test]
+fn the_missing_line_is_told() {
+    let help = |given: &Given, rule: &str| {
+        let found = check(given).findings;
+        let finding = found.into_iter().find(|finding| finding["rule"] == rule);
+        finding.unwrap()["help"].as_str().unwrap().to_owned()
+    };
+    let place = "https://h.example/sitemap.xml";
+    for (rule, url, robots) in [
+        ("R59", "http://h.example/x", "http://h.example/robots.txt"),
+        ("R60", "https://g.example/x", "https://g.example/robots.txt"),
+        (
+            "R64",
+            "https://h.example:8443/x",
+            "https://h.example:8443/robots.txt",
+        ),
+    ] {
+        let told = help(&loc(url).at(place), rule);
+        let line = format!("add the line \"Sitemap: {place}\" to {robots}");
+        assert!(told.ends_with(&line), "{rule}: {told}");
+    }
+    let index = index("<sitemap><loc>https://g.example/a.xml</loc></sitemap>").at(place);
+    let told = help(&index, "R37");
+    let line = format!("add the line \"Sitemap: {place}\" to https://g.example/robots.txt");
+    assert!(told.ends_with(&line), "{told}");
+    // Where the file is served is not known, so no line can be.
+    let among = urlset(&format!(
+        "{GOOD}\n<url><loc>https://g.example/b</loc></url>"
+    ));
+    assert!(!help(&among, "R60").contains("Sitemap:"));
+}
+
+#[test]
+fn sitemaps_on_other_hosts() {
+    let place = "https://maps.example/host1/sitemap.xml";
+    let page = |url: &str| loc(url).at(place);
+    let line = format!("User-agent: *\nDisallow:\nSitemap: {place}\n");
+    let proven = |given: Given, host: &str| {
+        given
+            .and(&format!("{host}.robots"), line.as_str())
+            .with("--robots", &format!("https://{host}={host}.robots"))
+    };
+    let good = || proven(page("https://host1.example/x"), "host1.example");
+    rule("R60", "error", 3, &page("https://host1.example/x"), &good());
+    rule(
+        "R60",
+        "error",
+        3,
+        &proven(page("https://host1.example/x"), "host2.example"),
+        &good(),
+    );
+    let found = check(&good());
+    assert_eq!(found.code, 0);
+    // Which robots.txt proved it is said; http and https have one each. What needs no proof has none.
+    let own = page("https://maps.example/host1/x");
+    rule("R67", "note", 3, &good(), &own);
+    let words = found
+        .findings
+        .iter()
+        .find(|finding| finding["rule"] == "R67")
+        .unwrap();
+    assert!(
+        words["message"]
+            .as_str()
+            .unwrap()
+            .contains("https://host1.example/robots.txt")
+    );
+    rule(
+        "R60",
+        "error",
+        3,
+        &proven(page("http://host1.example/x"), "host1.example"),
+        &good(),
+    );
+    let both = urlset(
+        "<url><loc>https://host1.example/x</loc></url>\n<url><loc>https://host2.example/x</loc></url>",
+    )
+    .at(place);
+    let both = proven(proven(both, "host1.example"), "host2.example");
+    rule("R66", "error", 4, &both, &good());
+    // The line that is missing is told.
+    let help = check(&page("https://host1.example/x")).findings[0]["help"].clone();
+    assert!(
+        help.as_str()
+            .unwrap()
+            .contains(&format!("Sitemap: {place}")),
+        "{help}"
+    );
+}
+
+#[test]
+fn robots_of_the_folder() {
+    let index = index_text("<sitemap><loc>https://h.example/a.xml</loc></sitemap>");
+    let set = |robots: &str| {
+        Given::file("sitemap.xml", index.as_str())
+            .and("a.xml", urlset_text("<url><loc>https://h.example/a</loc></url>\n<url><loc>https://h.example/b</loc></url>"))
+            .and("robots.txt", robots)
+            .at("https://h.example/")
+    };
+    let line = "Sitemap: https://h.example/sitemap.xml\n";
+    rule(
+        "R73",
+        "warning",
+        None,
+        &set("Sitemap: /sitemap.xml\n"),
+        &set(line),
+    );
+    let both = format!("{line}Sitemap: https://h.example/a.xml\n");
+    rule("R75", "note", None, &set(&both), &set(line));
+    let words = check(&set(&both)).findings;
+    let words = words
+        .iter()
+        .find(|finding| finding["rule"] == "R75")
+        .unwrap();
+    assert_eq!(words["url"], "https://h.example/robots.txt");
+    // The same lines in the robots.txt of another host, which proves something, say nothing new.
+    let copied = set(&both)
+        .and("g.robots", both.as_str())
+        .with("--robots", "https://g.example=g.robots");
+    let notes = check(&copied).findings;
+    let notes = notes.iter().filter(|finding| finding["rule"] == "R75");
+    assert_eq!(notes.count(), 1);
+    // Where a line stands does not matter: not even within the group of somebody else (R74).
+    let proven = |robots: String| {
+        loc("https://h.example/a")
+            .at("https://maps.example/a.xml")
+            .and("h.robots", robots)
+            .with("--robots", "https://h.example=h.robots")
+    };
+    let lines = |comment: &str| {
+        format!(
+            "User-agent: other\nDisallow: /b\n{comment}sitemap: https://maps.example/a.xml\nDisallow: /c\n"
+        )
+    };
+    rule("R60", "error", 3, &proven(lines("# ")), &proven(lines("")));
+    let grouped = format!("User-agent: other\n{line}Disallow: /b\n");
+    rule(
+        "R79",
+        "warning",
+        4,
+        &set("User-agent: *\nDisallow: /b\n"),
+        &set(&grouped),
+    );
+}

@@ -1,0 +1,320 @@
+//! How much a file may have, how it is compressed, and what indexes list (R27 to R44).
+
+use std::fs;
+
+use super::{
+    GOOD, Given, check, good, gzip, index, index_text, now, rule, run, sitemap, urlset, urlset_text,
+};
+
+const LISTED: &str = "<sitemap><loc>https://h.example/a.xml</loc></sitemap>";
+
+#[test]
+fn limits() {
+    let many = |count: usize| {
+        let lines: Vec<String> = (0..count)
+            .map(|number| format!("<url><loc>https://h.example/{number}</loc></url>"))
+            .collect();
+        urlset(&lines.join("\n"))
+    };
+    rule("R27", "error", 50_003, &many(50_001), &many(50_000));
+    // Lines of a thousand bytes between the entry in line 3 and the last tag, of which the second half is beyond the limit.
+    let large = |text: &str, bytes: usize| {
+        let (head, tail) = text.trim_end().rsplit_once('\n').unwrap();
+        let mut text = format!("{head}\n");
+        while text.len() + tail.len() + 1_000 <= bytes {
+            text.push_str("<!--");
+            text.push_str(&" ".repeat(1_000 - 8));
+            text.push_str("-->\n");
+        }
+        text.push_str(&" ".repeat(bytes - text.len() - tail.len()));
+        let lines = text.lines().count() as u64;
+        text.push_str(tail);
+        assert_eq!(text.len(), bytes);
+        (Given::file("sitemap.xml.gz", gzip(text.as_bytes())), lines)
+    };
+    let told_once = |fail: &Given| {
+        let errors = check(fail).findings;
+        let errors = errors
+            .iter()
+            .filter(|finding| finding["severity"] == "error");
+        assert_eq!(errors.count(), 1);
+    };
+    let text = urlset_text(GOOD);
+    let (fail, last_line) = large(&text, 52_428_801);
+    let (pass, _) = large(&text, 52_428_800);
+    rule("R28", "error", last_line, &fail, &pass);
+    told_once(&fail);
+    let text = index_text(LISTED);
+    let (fail, last_line) = large(&text, 52_428_801);
+    let (pass, _) = large(&text, 52_428_800);
+    rule("R33", "error", last_line, &fail, &pass);
+    told_once(&fail);
+}
+
+#[test]
+fn compression() {
+    let text = urlset_text(GOOD).into_bytes();
+    let gz = |bytes: Vec<u8>| Given::file("sitemap.xml.gz", bytes);
+    let good = gz(gzip(&text));
+    rule(
+        "R29",
+        "error",
+        1,
+        &gz([b"PK\x03\x04".to_vec(), vec![0; 100]].concat()),
+        &good,
+    );
+    rule("R29", "warning", 1, &gz(gzip(&gzip(&text))), &good);
+    let cut = gzip(&text)[..60].to_vec();
+    rule("R29", "error", 2, &gz(cut), &good);
+    let followed = [gzip(&text), b"more".to_vec()].concat();
+    rule("R29", "warning", 4, &gz(followed), &good);
+    // Whatever the name says, and in several members.
+    let two_members = [gzip(&text[..50]), gzip(&text[50..])].concat();
+    assert_eq!(check(&Given::file("sitemap.xml", two_members)).code, 0);
+}
+
+#[test]
+fn indexes() {
+    let root = |text: String| Given::file("sitemap.xml", text);
+    let good = sitemap("");
+    let text = index_text("<sitemap><loc>https://h.example/a.xml</loc></sitemap>");
+    rule(
+        "R35",
+        "error",
+        2,
+        &root(text.replace("http://www", "https://www")),
+        &good,
+    );
+    rule("R36", "error", 3, &index("<sitemap/>"), &good);
+    rule(
+        "R36",
+        "error",
+        3,
+        &index("<url><loc>https://h.example/a</loc></url>"),
+        &good,
+    );
+    rule(
+        "R36",
+        "error",
+        3,
+        &urlset("<sitemap><loc>https://h.example/a.xml</loc></sitemap>"),
+        &self::good(),
+    );
+    rule(
+        "R36",
+        "error",
+        3,
+        &sitemap("<changefreq>daily</changefreq>"),
+        &good,
+    );
+    rule(
+        "R36",
+        "error",
+        3,
+        &sitemap("<priority>0.5</priority>"),
+        &good,
+    );
+    let late =
+        index("<sitemap><lastmod>2024-05-17</lastmod><loc>https://h.example/a.xml</loc></sitemap>");
+    rule("R36", "warning", 3, &late, &good);
+    rule(
+        "R38",
+        "error",
+        1,
+        &root(text.replace("UTF-8", "US-EBCDIC")),
+        &good,
+    );
+    rule(
+        "R39",
+        "error",
+        3,
+        &index("<sitemap><loc>https://h.example/a.xml?a&b</loc></sitemap>"),
+        &good,
+    );
+    rule(
+        "R42",
+        "error",
+        3,
+        &sitemap("<lastmod>yesterday</lastmod>"),
+        &sitemap("<lastmod>2024-05-17</lastmod>"),
+    );
+    let many = |count: usize| {
+        let lines: Vec<String> = (0..count)
+            .map(|number| format!("<sitemap><loc>https://h.example/{number}.xml</loc></sitemap>"))
+            .collect();
+        index(&lines.join("\n"))
+    };
+    rule("R32", "error", 50_003, &many(50_001), &many(50_000));
+    let gz = |bytes: Vec<u8>| Given::file("sitemap.xml.gz", bytes);
+    let once = gzip(text.as_bytes());
+    rule("R33", "warning", 1, &gz(gzip(&once)), &gz(once.clone()));
+}
+
+#[test]
+fn several_indexes() {
+    // Both are named, and none lists the other.
+    let set = |first: &str| {
+        Given::file("sitemap.xml", index_text(first))
+            .and("sitemap-2.xml", index_text(LISTED))
+            .and("a.xml", urlset_text(GOOD))
+            .and(
+                "robots.txt",
+                "Sitemap: https://h.example/sitemap.xml\nSitemap: https://h.example/sitemap-2.xml\n",
+            )
+            .at("https://h.example/")
+    };
+    let good = set(LISTED);
+    assert_eq!(check(&good).findings, [serde_json::Value::Null; 0]);
+    let nested = "<sitemap><loc>https://h.example/sitemap-2.xml</loc></sitemap>";
+    rule("R40", "error", 3, &set(nested), &good);
+}
+
+#[test]
+fn listed_sitemaps_stand_at_their_own_place() {
+    let set = |page: &str| {
+        Given::file(
+            "sitemap.xml",
+            index_text("<sitemap><loc>https://h.example/docs/a.xml</loc></sitemap>"),
+        )
+        .and(
+            "docs/a.xml",
+            urlset_text(&format!("\n<url><loc>{page}</loc></url>")),
+        )
+        .at("https://h.example/")
+    };
+    // The index could list both pages, its sitemap cannot.
+    let good = set("https://h.example/docs/x");
+    rule("R58", "error", 4, &set("https://h.example/x"), &good);
+}
+
+#[test]
+fn what_an_index_lists() {
+    let at = |given: Given| given.at("https://h.example/maps/");
+    let child = |url: &str| at(index(&format!("<sitemap><loc>{url}</loc></sitemap>")));
+    let below = child("https://h.example/maps/a.xml");
+    rule(
+        "R37",
+        "error",
+        3,
+        &child("https://g.example/maps/a.xml"),
+        &below,
+    );
+    rule(
+        "R37",
+        "error",
+        3,
+        &child("http://h.example/maps/a.xml"),
+        &below,
+    );
+    rule(
+        "R37",
+        "warning",
+        3,
+        &child("https://h.example/a.xml"),
+        &below,
+    );
+    // Without a place all have to be of one site.
+    let two = |other: &str| {
+        index(&format!(
+            "<sitemap><loc>https://h.example/a.xml</loc></sitemap>\n<sitemap><loc>{other}</loc></sitemap>"
+        ))
+    };
+    rule(
+        "R37",
+        "error",
+        4,
+        &two("https://g.example/b.xml"),
+        &two("https://h.example/x/b.xml"),
+    );
+    rule(
+        "R40",
+        "error",
+        3,
+        &child("https://h.example/maps/sitemap.xml"),
+        &below,
+    );
+
+    let set = |index: &str, other: &str| {
+        Given::file("sitemap.xml", index)
+            .and("a.xml", other)
+            .at("https://h.example/")
+    };
+    let one = |name: &str| {
+        index_text(&format!(
+            "<sitemap><loc>https://h.example/{name}</loc></sitemap>"
+        ))
+    };
+    let good = set(&one("a.xml"), &urlset_text(GOOD));
+    rule("R40", "error", 3, &set(&one("a.xml"), &one("b.xml")), &good);
+    rule(
+        "R40",
+        "error",
+        3,
+        &set(&one("a.xml"), &one("sitemap.xml")),
+        &good,
+    );
+    rule(
+        "R40",
+        "error",
+        3,
+        &set(&one("gone.xml"), &urlset_text(GOOD)),
+        &good,
+    );
+    // The index says where the folder is.
+    let mut guessed = set(
+        &index_text(
+            "<sitemap><loc>https://h.example/x/a.xml</loc></sitemap>\n<sitemap><loc>https://h.example/x/gone.xml</loc></sitemap>",
+        ),
+        &urlset_text(GOOD),
+    );
+    guessed.arguments.clear();
+    let found = check(&guessed);
+    assert!(found.has("R40", "error", Some(4)), "{:#?}", found.findings);
+    assert!(found.has("R58", "error", Some(3)), "{:#?}", found.findings);
+
+    let index = one("a.xml");
+    let listed = set(&index, &urlset_text(GOOD));
+    let unlisted = set(&index, &urlset_text(GOOD)).and("b.xml", urlset_text(GOOD));
+    rule("R31", "note", None, &unlisted, &listed);
+    let no_index = set(&urlset_text(GOOD), &urlset_text(GOOD));
+    rule("R31", "note", None, &no_index, &listed);
+}
+
+#[test]
+fn dates_of_an_index() {
+    let now = &now();
+    let entry = |name: &str, date: &str| {
+        format!("<sitemap><loc>https://h.example/{name}</loc><lastmod>{date}</lastmod></sitemap>")
+    };
+    let two =
+        |one: &str, other: &str| index(&(entry("a.xml", one) + "\n" + &entry("b.xml", other)));
+    rule(
+        "R41",
+        "warning",
+        3,
+        &two(now, now),
+        &two(now, "2024-05-17T00:00:00Z"),
+    );
+    // Files that say the same of themselves prove it.
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.xml", "b.xml"] {
+        fs::write(folder.path().join(name), urlset_text(GOOD)).unwrap();
+    }
+    fs::write(folder.path().join("sitemap.xml"), &two(now, now).files[0].1).unwrap();
+    let found = run(folder.path(), ".", &[]);
+    assert!(
+        !found.has("R41", "warning", Some(3)),
+        "{:#?}",
+        found.findings
+    );
+}
+
+#[test]
+fn damaged_compression_is_told_behind_all_that_can_be_read() {
+    let mut file = gzip(urlset_text(GOOD).as_bytes());
+    let last = file.len() - 1;
+    file[last] ^= 1;
+    let told = check(&Given::file("sitemap.xml.gz", file));
+    assert!(told.has("R29", "error", Some(4)), "{:#?}", told.findings);
+    assert_eq!(told.code, 1);
+}
