@@ -8,6 +8,7 @@
 mod build;
 mod check;
 mod crawl;
+mod notify;
 
 // What several commands have in common.
 mod entries;
@@ -19,6 +20,7 @@ use clap::{Parser, Subcommand};
 pub(crate) use self::build::BuildArgs;
 pub(crate) use self::check::CheckArgs;
 pub(crate) use self::crawl::CrawlArgs;
+pub(crate) use self::notify::NotifyArgs;
 use crate::settings::value::{Item, Value};
 
 /// Walks a live website politely and publishes a standards-perfect set of XML sitemaps.
@@ -47,10 +49,19 @@ pub(crate) enum Command {
     /// Check sitemaps, indexes, feeds and URL lists: files, folders, or where they are served
     #[command(long_about = check::CHECK_HELP)]
     Check(Box<CheckArgs>),
+    /// Tell search engines of what was published: IndexNow, robots.txt, ping
+    #[command(long_about = notify::NOTIFY_HELP)]
+    Notify(Box<NotifyArgs>),
 }
 
 /// Settings that were typed, by their names.
 type Typed = Vec<(&'static str, Value)>;
+
+/// How much more is said, when that was typed.
+fn typed_verbosity(verbose: u8) -> Typed {
+    let typed = (verbose > 0).then(|| ("verbose", Value::Bare(verbose.to_string())));
+    typed.into_iter().collect()
+}
 
 /// Values of options by the names of their settings; what was not typed is left out.
 fn typed<const L: usize, const T: usize, const S: usize>(
@@ -135,7 +146,9 @@ mod tests {
                 let typed = match Args::try_parse_from(line).unwrap().command {
                     Command::Crawl(args) => args.typed(),
                     Command::Build(args) => args.typed(),
-                    Command::Check(_) => unreachable!("no settings are typed there"),
+                    Command::Check(_) | Command::Notify(_) => {
+                        unreachable!("no settings are typed there")
+                    }
                 };
                 let names: Vec<_> = typed.into_iter().map(|(name, _)| name).collect();
                 assert_eq!(names, [name]);

@@ -4,6 +4,7 @@
 mod extensions;
 mod files;
 mod input;
+mod notified;
 mod outcome;
 mod reasons;
 mod robots;
@@ -15,8 +16,13 @@ mod tests;
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use crawler::{
-    build::Loaded, config::Config, engine::Crawled, page::Reason, publish::Published,
-    report::Report, site::Site,
+    build::Loaded,
+    config::{Config, HookEvent},
+    engine::Crawled,
+    page::Reason,
+    publish::Published,
+    report::Report,
+    site::Site,
 };
 use serde::Serialize;
 
@@ -30,6 +36,7 @@ use self::{
 };
 use crate::human;
 
+pub(crate) use self::notified::{Channel, Notified};
 pub(crate) use self::outcome::Outcome;
 pub(crate) use self::robots::RobotsFile;
 
@@ -78,6 +85,9 @@ pub(crate) struct Summary {
     orphans: u64,
     /// The sitemaps, feeds and lists themselves.
     seeds: SeedLine,
+    /// Who was told of the set.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notified: Vec<Notified>,
     /// The counts by reason, for the text.
     #[serde(skip)]
     report: Report,
@@ -132,6 +142,7 @@ impl Summary {
             robots_txt: Vec::new(),
             orphans: 0,
             seeds: SeedLine::default(),
+            notified: Vec::new(),
             report: Report::default(),
             dropped: 0,
             duplicates: 0,
@@ -224,6 +235,25 @@ impl Summary {
         self.report.seeds.passing > 0
     }
 
+    /// Whether readers see another set than before.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.dropped > 0 || self.files.iter().any(|file| file.changed)
+    }
+
+    /// What hooks are called for: a set that changed, one that was refused, and every failure.
+    pub(crate) fn hook_event(&self) -> Option<HookEvent> {
+        match self.outcome {
+            Outcome::Published | Outcome::Partial => {
+                self.has_changed().then_some(HookEvent::Published)
+            }
+            Outcome::Refused => Some(HookEvent::Refused),
+            Outcome::Unreachable | Outcome::Busy | Outcome::Settings | Outcome::Internal => {
+                Some(HookEvent::Failed)
+            }
+            Outcome::Unchanged | Outcome::DryRun | Outcome::Interrupted => None,
+        }
+    }
+
     /// The line of JSON.
     ///
     /// # Errors
@@ -248,6 +278,8 @@ impl Summary {
         }
         self.extensions.add_to(&mut lines);
         robots::add_lines(&self.robots_txt, &mut lines);
+        let notified = self.notified.iter().map(Notified::text);
+        lines.extend(notified.map(|line| format!("  {line}")));
         if let Some(state) = self.state.as_ref().filter(|_| self.known > 0) {
             lines.push(format!("  state in {}", state.display()));
         }

@@ -30,10 +30,12 @@ use self::{
 };
 use crate::{
     config::Extensions,
-    page::{Outcome, PageFacts, PageRecord, RunId, State},
+    page::{ContentHash, Outcome, PageFacts, PageRecord, RunId, State},
     robots::Rules,
     runs,
-    store::{Commit, LedgerEntry, Rejudged, Store, StoreError, change_in_chunks},
+    store::{
+        Commit, LedgerEntry, Rejudged, Store, StoreError, change_in_chunks, outbox::ContentMark,
+    },
     url_key::{StandIn, UrlKey},
 };
 
@@ -66,6 +68,8 @@ pub struct Listed<'a> {
     pub entry: UrlEntry,
     /// What it calls itself.
     pub title: Option<&'a str>,
+    /// What tells whether its content is another one, where it was read.
+    pub content: Option<ContentMark>,
     /// What of its extensions stands in the entry, and what does not.
     pub extensions: ExtensionCounts,
     /// The article that it is, while that is news. It is not in the entry: news have files of their own.
@@ -171,6 +175,7 @@ impl Export {
                 return ControlFlow::Continue(());
             };
             let title = record.facts().and_then(|facts| facts.title.as_deref());
+            let content = record.facts().and_then(content_mark);
             let added = self
                 .extensions
                 .add(store, self.run, key, &record, &mut entry);
@@ -181,6 +186,7 @@ impl Export {
                     written,
                     entry,
                     title,
+                    content,
                     extensions,
                     news: news.filter(|news| news.is_recent(self.now)),
                 })
@@ -253,6 +259,15 @@ impl Export {
             store.set_ledger(&entries)
         })
     }
+}
+
+/// What tells whether the content of a page is another one.
+fn content_mark(facts: &PageFacts) -> Option<ContentMark> {
+    let ContentHash(hash) = facts.content_hash?;
+    Some(ContentMark {
+        version: ContentHash::VERSION,
+        hash: u64::try_from(hash & u128::from(u64::MAX)).unwrap_or_default(),
+    })
 }
 
 /// The URL that `url` is written as; `None` when it has no place in what is written.

@@ -12,6 +12,7 @@
 //!    -> one atomic commit: record + new URLs
 //!    ... frontier drained ...
 //!    -> export in URL order -> partition -> sitemap-core writers -> check -> atomic publish
+//!    -> notify: an engine gets the URLs that changed, robots.txt its line, hooks the summary
 //! ```
 //!
 //! # Map, top to bottom
@@ -19,10 +20,12 @@
 //!
 //! | room | question it answers |
 //! | --- | --- |
+//! | [`notify`] | who is told of what was published, and how? |
 //! | [`engine`] | what happens next? The only place that starts work |
 //! | [`build`] | which records do lists and folders make, without a request? |
 //! | [`publish`] | how does a new set of files become visible at once? |
 //! | [`export`] | which entry does this page become, or why none? |
+//! | [`schedule`] | which site is crawled next, and when? |
 //! | [`report`] | how many URLs are in which state, for which reason? |
 //! | [`frontier`] | which URL is next? |
 //! | [`politeness`] | may the host be contacted now? |
@@ -37,6 +40,8 @@
 //! | [`holds`] | which hosts asked to wait, across starts? |
 //! | [`page`], [`site`], [`url_key`], [`pattern`], [`config`], [`clock`] | the words everything else is written in |
 
+pub mod notify;
+
 pub mod build;
 pub mod engine;
 
@@ -44,6 +49,7 @@ pub mod publish;
 
 pub mod export;
 pub mod report;
+pub mod schedule;
 
 pub mod frontier;
 pub mod politeness;

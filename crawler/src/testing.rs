@@ -22,6 +22,7 @@ use crate::{
     store::{
         Commit, Gave, KeptDocument, KeptNote, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store,
         StoreError, StoreErrorKind, Version, VisitPage,
+        outbox::{Listing, Waiting},
     },
     url_key::UrlKey,
 };
@@ -462,6 +463,27 @@ impl<S: Store> Store for FailingStore<S> {
 
     fn visit_kept(&self, visit: &mut dyn FnMut(&UrlKey, KeptNote)) -> Result<(), StoreError> {
         self.inner.visit_kept(visit)
+    }
+
+    fn published(
+        &self,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<(UrlKey, Listing)>, StoreError> {
+        self.inner.published(after, limit)
+    }
+
+    fn outbox(
+        &self,
+        after: Option<&(u32, UrlKey)>,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Waiting>, StoreError> {
+        self.inner.outbox(after, limit, now)
+    }
+
+    fn outbox_len(&self) -> Result<u64, StoreError> {
+        self.inner.outbox_len()
     }
 
     fn value(&self, name: &str) -> Result<Option<String>, StoreError> {

@@ -11,7 +11,7 @@ use std::{
 
 /// Third-party crates and the only places that may name them: one file or folder, so that it can be
 /// exchanged, and so that its types stay out of every public signature.
-const OWNERS: [(&str, &[&str]); 15] = [
+const OWNERS: [(&str, &[&str]); 17] = [
     ("anyhow", &["cli/src/"]),
     (
         "brotli_decompressor",
@@ -25,6 +25,8 @@ const OWNERS: [(&str, &[&str]); 15] = [
             "cli/src/output.rs",
         ],
     ),
+    ("croner", &["crawler/src/schedule.rs"]),
+    ("getrandom", &["crawler/src/notify/key.rs"]),
     ("governor", &["crawler/src/politeness"]),
     ("h2", &["crawler/src/fetch/"]),
     ("hyper", &["crawler/src/fetch/"]),
@@ -43,7 +45,12 @@ const OWNERS: [(&str, &[&str]); 15] = [
 const MAY_WAIT: [&str; 3] = ["cli/src/", "crawler/src/engine/", "crawler/src/fetch/"];
 
 /// The rooms of the crawler from top to bottom, and what each may use besides itself.
-const ROOMS: [(&str, &[&str]); 23] = [
+const ROOMS: [(&str, &[&str]); 25] = [
+    // It asks the network through a function it is given, and never waits.
+    (
+        "notify",
+        &["config", "engine", "publish", "robots", "store", "url_key"],
+    ),
     // Never the network: what is read is files.
     (
         "build",
@@ -86,6 +93,7 @@ const ROOMS: [(&str, &[&str]); 23] = [
             "config", "page", "pattern", "robots", "runs", "store", "url_key", "verdict",
         ],
     ),
+    ("schedule", &["url_key"]),
     ("report", &["page", "seeds", "store"]),
     ("seeds", &["page", "store", "url_key"]),
     ("frontier", &["store", "url_key"]),

@@ -25,6 +25,7 @@ mod hosts;
 mod kill;
 mod lastmod;
 mod limits;
+mod notify;
 mod options;
 mod politeness;
 mod readers;

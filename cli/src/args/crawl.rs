@@ -87,6 +87,22 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "N", help_heading = "Limits")]
     max_depth: Option<String>,
 
+    /// When something changed, tell an engine of IndexNow which URLs
+    #[arg(long, help_heading = "Notify")]
+    indexnow: bool,
+
+    /// When something changed, ask for this URL, with the sitemap's in the place of {sitemap} (repeatable)
+    #[arg(long, value_name = "URL", help_heading = "Notify")]
+    ping: Vec<String>,
+
+    /// Write the Sitemap lines that it lacks into this robots.txt file
+    #[arg(long, value_name = "FILE", help_heading = "Notify")]
+    robots_file: Option<String>,
+
+    /// Run this command line after a run; it gets the summary as JSON on its standard input
+    #[arg(long, value_name = "COMMAND", help_heading = "Notify")]
+    hook_shell: Option<String>,
+
     /// Forget what is known of the site (the old state is set aside, not deleted)
     #[arg(long, help_heading = "Run")]
     fresh: bool,
@@ -130,6 +146,7 @@ impl CrawlArgs {
                 ("follow_only", &self.follow_only),
                 ("list_only", &self.list_only),
                 ("ignore", &self.ignore),
+                ("ping", &self.ping),
             ],
             [
                 ("output", &self.output),
@@ -141,8 +158,10 @@ impl CrawlArgs {
                 ("max_pages", &self.max_pages),
                 ("max_time", &self.max_time),
                 ("max_depth", &self.max_depth),
+                ("robots_file", &self.robots_file),
+                ("hook_shell", &self.hook_shell),
             ],
-            [("fresh", self.fresh)],
+            [("indexnow", self.indexnow), ("fresh", self.fresh)],
         );
         let groups = [
             own,

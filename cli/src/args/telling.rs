@@ -1,7 +1,6 @@
 //! Options of every command that runs for a while: what it tells on the way and at its end.
 
-use super::{Typed, typed};
-use crate::settings::value::Value;
+use super::{Typed, typed, typed_verbosity};
 
 /// What is told.
 #[derive(Debug, Default, clap::Args)]
@@ -22,10 +21,7 @@ pub(super) struct TellingArgs {
 impl TellingArgs {
     /// The settings that were typed, by setting name.
     pub(super) fn typed(&self) -> Typed {
-        let mut typed = typed([], [("summary", &self.summary)], [("quiet", self.quiet)]);
-        if self.verbose > 0 {
-            typed.push(("verbose", Value::Bare(self.verbose.to_string())));
-        }
-        typed
+        let own = typed([], [("summary", &self.summary)], [("quiet", self.quiet)]);
+        [own, typed_verbosity(self.verbose)].concat()
     }
 }

@@ -19,20 +19,20 @@ use crawler::{
     politeness::{Politeness, SharedPoliteness},
     publish::{
         PublishError, PublishRequest, Published, check_output, is_published, publish,
-        recall_own_files,
+        recall_own_files, standing,
     },
     report::Report,
     runs,
     seeds::{SeedList, SeedListError},
     site::Site,
-    store::{StoreError, StoreErrorKind},
+    store::{Store, StoreError, StoreErrorKind},
     url_key::{Origin, UrlKey},
 };
 use jiff::Timestamp;
 use tokio::{sync::watch, time::Instant};
 use tracing::level_filters::LevelFilter;
 
-use super::{print, published::Ended, seams, tell};
+use super::{notify::Teller, print, published::Ended, seams, tell};
 use crate::{
     args::CrawlArgs,
     attend::{Attendant, ProgressView},
@@ -110,6 +110,7 @@ impl Job {
             };
             let code = result.unwrap_or_else(|error| self.failed(error, &mut summary));
             summary.set_duration(began.elapsed());
+            self.call_hooks(code, &summary).await;
             print(&summary, self.settings.summary, &self.output);
             worst = worst.worse(code);
         }
@@ -187,7 +188,7 @@ impl Job {
         });
         self.output.show(&["  writing the sitemaps".to_owned()]);
         let joined = self.attendant.during(work, None).await?;
-        let (published, report) = joined.map_err(Panicked::from_join)?;
+        let (published, report, store) = joined.map_err(Panicked::from_join)?;
         let ended = Ended {
             published,
             report,
@@ -195,7 +196,96 @@ impl Job {
             dry_run,
             is_partial,
         };
-        ended.tell(summary, &self.output)
+        let code = ended.tell(summary, &self.output)?;
+        if !dry_run {
+            self.tell_of(store, summary).await;
+        }
+        Ok(code)
+    }
+
+    fn teller(&self) -> Teller {
+        Teller::new(
+            &self.settings,
+            Arc::clone(&self.politeness),
+            Arc::clone(&self.clock),
+            self.attendant.stop().shutdown.clone(),
+        )
+    }
+
+    /// Tells whom the settings name of the set that stands. Whatever fails is a warning: the set stands.
+    async fn tell_of(&mut self, mut store: Box<dyn Store>, summary: &mut Summary) {
+        let has_changed = summary.has_changed();
+        let mut teller = self.teller();
+        let work = tokio::task::spawn_blocking(move || {
+            let Some(standing) = standing(&*store)? else {
+                return Ok(None);
+            };
+            let told = teller.tell(&mut *store, &standing, has_changed, false);
+            teller.settle();
+            told.map(Some)
+        });
+        let told: anyhow::Result<_> = match self.attendant.during(work, None).await {
+            Ok(Ok(told)) => told.map_err(anyhow::Error::from),
+            Ok(Err(error)) => Err(error.into()),
+            Err(panicked) => Err(panicked.into()),
+        };
+        match told {
+            Ok(Some(told)) => {
+                for notice in &told.notices {
+                    self.output.say(notice);
+                }
+                for problem in &told.problems {
+                    self.output.warn(&format!("{}: {problem}", summary.site));
+                }
+                summary.notified = told.notified;
+            }
+            Ok(None) => {}
+            Err(error) => self.output.warn(&format!(
+                "{}: nobody was told of it: {error:#}",
+                summary.site
+            )),
+        }
+    }
+
+    /// Calls the hooks of the settings when the run ended by something that they are for. One that fails is
+    /// a warning: how the run ended stays.
+    async fn call_hooks(&mut self, code: ExitCode, summary: &Summary) {
+        let notify = &self.settings.config.notify;
+        let event = summary
+            .hook_event()
+            .filter(|event| notify.hook_events.contains(event));
+        let Some(event) = event.filter(|_| notify.has_hooks() && !self.settings.dry_run) else {
+            return;
+        };
+        let summary_json = summary.json().unwrap_or_else(|_| "{}".to_owned());
+        let outcome = serde_json::to_value(summary.outcome);
+        let outcome = outcome
+            .ok()
+            .and_then(|word| word.as_str().map(str::to_owned));
+        let folder = summary.output.as_deref().map(Path::display);
+        let variables = [
+            ("ARPENT_SITE", summary.site.clone()),
+            ("ARPENT_OUTCOME", outcome.unwrap_or_default()),
+            ("ARPENT_EXIT_CODE", (code as i32).to_string()),
+            (
+                "ARPENT_SITEMAPS_DIR",
+                folder.map(|folder| folder.to_string()).unwrap_or_default(),
+            ),
+        ];
+        let mut teller = self.teller();
+        let work = tokio::task::spawn_blocking(move || {
+            let problems = teller.call_hooks(event, &variables, &summary_json);
+            teller.settle();
+            problems
+        });
+        let problems = match self.attendant.during(work, None).await {
+            Ok(Ok(problems)) => problems,
+            Ok(Err(error)) => vec![error.to_string()],
+            Err(panicked) => vec![panicked.to_string()],
+        };
+        for problem in problems {
+            self.output.warn(&format!("{}: {problem}", summary.site));
+        }
     }
 
     /// Notes where state and output of `site` are, and whether there is a set already.
@@ -303,7 +393,7 @@ pub(super) fn check_site(settings: &Settings, site: &Site) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Publishes, and counts what is in which state afterwards. The store is given back when it returns.
+/// Publishes, and counts what is in which state afterwards.
 fn publish_and_count(
     crawled: Crawled,
     config: &Config,
@@ -311,7 +401,11 @@ fn publish_and_count(
     dry_run: bool,
     now: Timestamp,
     shutdown: &Shutdown,
-) -> (Result<Published, PublishError>, Result<Report, StoreError>) {
+) -> (
+    Result<Published, PublishError>,
+    Result<Report, StoreError>,
+    Box<dyn Store>,
+) {
     let Crawled {
         site,
         mut store,
@@ -342,10 +436,8 @@ fn publish_and_count(
     } else {
         Ok(())
     };
-    (
-        published,
-        finished.and_then(|()| Report::read(&*store, run)),
-    )
+    let report = finished.and_then(|()| Report::read(&*store, run));
+    (published, report, store)
 }
 
 /// Where credentials may go: the origin itself and, because sites move from http to https, the same

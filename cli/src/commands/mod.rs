@@ -4,6 +4,7 @@
 mod build;
 mod check;
 mod crawl;
+mod notify;
 mod published;
 mod seams;
 
@@ -49,6 +50,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Crawl(args) => crawl::run(&args, &environment, &output),
         Command::Build(args) => build::run(&args, &environment, &output),
         Command::Check(args) => check::run(&args, &environment, &output),
+        Command::Notify(args) => notify::run(&args, &environment, &output),
     };
     result.unwrap_or_else(|error| {
         tell(&error, &output);

@@ -48,7 +48,7 @@ impl Ended {
             output.warn(notice);
         }
         summary.set_published(&published, &self.robots);
-        summary.outcome = match (self.dry_run, self.is_partial, changes(&published)) {
+        summary.outcome = match (self.dry_run, self.is_partial, summary.has_changed()) {
             (true, _, _) => Outcome::DryRun,
             (false, true, _) => Outcome::Partial,
             (false, false, true) => Outcome::Published,
@@ -60,9 +60,4 @@ impl Ended {
             ExitCode::Success
         })
     }
-}
-
-/// Whether a publish changed anything that readers see.
-fn changes(published: &Published) -> bool {
-    !published.dropped.is_empty() || published.files.iter().any(|file| file.changed)
 }

@@ -1,7 +1,7 @@
-//! The settings file: TOML with flat keys, and tables for page rules and namespaces. It finds names, values and
+//! The settings file: TOML with flat keys, a table for who is told, and tables for page rules and namespaces. It finds names, values and
 //! lines, and every problem of the file at once; what a value means is decided by the table of settings.
 
-use std::{ops::Range, path::Path, sync::Arc};
+use std::{borrow::Cow, ops::Range, path::Path, sync::Arc};
 
 use crawler::config::PageRule;
 use toml::{
@@ -11,7 +11,7 @@ use toml::{
 
 use super::{
     problem::{Origin, Problem, nearest},
-    table::SETTINGS,
+    table::{SETTINGS, Setting},
     tables::{NAMESPACE, NamespaceTable, PAGE_RULE},
     value::{Item, Value},
 };
@@ -67,15 +67,12 @@ impl SettingsFile {
                 file.page_rules = place.page_rules(value, &mut file.problems);
             } else if name == NAMESPACE {
                 file.namespaces = place.namespaces(value, &mut file.problems);
-            } else if let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) {
-                let origin = place.origin(&key.span());
-                file.values.push((setting.name, place.value(value), origin));
+            } else if let (NOTIFY, Some(table)) = (name, value.get_ref().as_table()) {
+                for (key, value) in table {
+                    file.take(&place, key, value, true);
+                }
             } else {
-                let known = SETTINGS
-                    .iter()
-                    .map(|setting| setting.name)
-                    .chain([PAGE_RULE, NAMESPACE]);
-                file.problems.push(place.unknown(key, "setting", known));
+                file.take(&place, key, value, false);
             }
         }
         file.values.sort_by_key(|(_, _, origin)| line_of(origin));
@@ -83,7 +80,48 @@ impl SettingsFile {
             .sort_by_key(|problem| line_of(&problem.origin));
         file
     }
+
+    /// Takes one key, of the file itself or of its table `[notify]`.
+    fn take(
+        &mut self,
+        place: &Place,
+        key: &Spanned<Cow<'_, str>>,
+        value: &Spanned<DeValue<'_>>,
+        is_in_notify: bool,
+    ) {
+        let name: &str = key.get_ref();
+        let known = SETTINGS.iter().find(|setting| setting.name == name);
+        match known {
+            Some(setting) if setting.is_in_notify == is_in_notify => {
+                let origin = place.origin(&key.span());
+                self.values.push((setting.name, place.value(value), origin));
+            }
+            Some(setting) => {
+                let message = if setting.is_in_notify {
+                    "expected in the table [notify]"
+                } else {
+                    "not a setting of [notify]; write it above all tables"
+                };
+                self.problems
+                    .push(place.problem(&key.span(), name, message));
+            }
+            None => {
+                let own = |setting: &&Setting| setting.is_in_notify == is_in_notify;
+                let tables: &[&str] = if is_in_notify {
+                    &[]
+                } else {
+                    &[PAGE_RULE, NAMESPACE, NOTIFY]
+                };
+                let known = SETTINGS.iter().filter(own).map(|setting| setting.name);
+                let known = known.chain(tables.iter().copied());
+                self.problems.push(place.unknown(key, "setting", known));
+            }
+        }
+    }
 }
+
+/// The key of the table that says who is told.
+const NOTIFY: &str = "notify";
 
 /// Where in which file.
 pub(super) struct Place {

@@ -61,6 +61,9 @@ const VARIABLE_PREFIX: &str = "ARPENT_";
 /// Settings that are meant for one site: a variable that somebody set and forgot must not reach others.
 const NOT_FROM_VARIABLES: [&str; 1] = ["ignore"];
 
+/// Variables that a hook gets: when it starts the program again, they are no slips.
+const HOOK_VARIABLES: [&str; 5] = ["event", "site", "outcome", "exit_code", "sitemaps_dir"];
+
 impl Merge {
     /// Puts the settings file on top.
     pub(super) fn file(&mut self, file: SettingsFile) {
@@ -146,9 +149,9 @@ impl Merge {
                 }
                 // Others may use the prefix for their own ends, so only a likely slip is worth a word.
                 None => {
-                    if let Some(nearest) =
-                        nearest(&name, names).filter(|_| variable != CONFIG_VARIABLE)
-                    {
+                    if let Some(nearest) = nearest(&name, names).filter(|_| {
+                        variable != CONFIG_VARIABLE && !HOOK_VARIABLES.contains(&name.as_str())
+                    }) {
                         let nearest = nearest.to_ascii_uppercase();
                         self.warnings.push(format!(
                             "the variable {variable} is no setting and is ignored; did you mean {VARIABLE_PREFIX}{nearest}?"
@@ -254,6 +257,19 @@ impl Merge {
         // There is one for what hosts asked to wait for; a check can do without.
         let state = state.or_else(|| default_state_folder(environment));
         self.draft.state = Some(state.unwrap_or_default());
+        self.settings(urls, environment)
+    }
+
+    /// The settings of telling others of what stands, when nothing is wrong with them. How the set was made
+    /// is known from its state.
+    pub(super) fn finish_notify(
+        mut self,
+        environment: &Environment,
+    ) -> Result<Settings, SettingsError> {
+        self.draft.config.written_as = None;
+        self.draft.config.publish.public_url = None;
+        self.draft.seeds.clear();
+        let urls = self.urls();
         self.settings(urls, environment)
     }
 
@@ -404,6 +420,23 @@ impl Merge {
         let several_origins = urls
             .windows(2)
             .any(|pair| pair[0].origin() != pair[1].origin());
+        let notify = &self.draft.config.notify;
+        let of_one_site = [
+            ("robots_file", notify.robots_file.is_some()),
+            (
+                "indexnow_key_location",
+                notify.indexnow_key_location.is_some(),
+            ),
+        ];
+        for (name, _) in of_one_site
+            .into_iter()
+            .filter(|(_, given)| *given && several_origins)
+        {
+            self.misfit(
+                name,
+                "one file cannot be that of several sites; give it for one site at a time",
+            );
+        }
         let credentials = [
             ("basic_auth", self.draft.basic_auth.is_some()),
             ("bearer_token", self.draft.bearer_token.is_some()),

@@ -4,6 +4,7 @@
 
 mod file;
 mod merge;
+mod notify;
 mod output;
 mod problem;
 mod request;
@@ -31,7 +32,7 @@ use self::{
     request::public_url_of,
     value::Value,
 };
-use crate::args::{BuildArgs, CheckArgs, CrawlArgs};
+use crate::args::{BuildArgs, CheckArgs, CrawlArgs, NotifyArgs};
 
 /// What is printed on stdout at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -128,6 +129,21 @@ impl Settings {
     ) -> Result<Self, SettingsError> {
         layers(args.config.as_deref(), args.typed(), environment, read_file)?
             .finish_check(starts, environment)
+    }
+}
+
+impl Settings {
+    /// The same for `arpent notify`.
+    ///
+    /// # Errors
+    /// As [`Settings::load`].
+    pub(crate) fn load_notify(
+        args: &NotifyArgs,
+        environment: &Environment,
+        read_file: impl FnOnce(&Path) -> io::Result<String>,
+    ) -> Result<Self, SettingsError> {
+        layers(args.config.as_deref(), args.typed(), environment, read_file)?
+            .finish_notify(environment)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The table of settings: one row for each, with its name and how its value is read. The name is
 //! the key in the settings file; the option is `--` and the name with `-` for `_`; the variable is
-//! `ARPENT_` and the name in capitals. `config/default.toml` documents each row.
+//! `ARPENT_` and the name in capitals. Those of who is told stand in the table `[notify]` of the file. `config/default.toml` documents each row.
 
 use std::time::Duration;
 
@@ -12,18 +12,21 @@ use crawler::config::{
 use super::{
     SummaryFormat,
     merge::Draft,
-    output, request,
+    notify, output, request,
     units::{self, MAX_DURATION},
     value::{
         Read, Value, Wrong, count, count_or_unlimited, duration, filled, list, non_zero,
-        optional_path, size, small_count, switch, text, time_out, word,
+        optional_path, optional_text, size, small_count, switch, text, time_out, word,
     },
 };
 
 /// One setting.
+#[derive(Clone, Copy)]
 pub(crate) struct Setting {
     /// Its name everywhere.
     pub(crate) name: &'static str,
+    /// It stands in the table `[notify]` of the file.
+    pub(crate) is_in_notify: bool,
     /// It holds several values: a list in the file, an option that is repeated, a variable with one value per line.
     pub(crate) is_list: bool,
     /// Reads a value into the draft.
@@ -398,6 +401,63 @@ pub(crate) const SETTINGS: &[Setting] = &[
             small_count(value, 0..=u32::from(u8::MAX)),
         )
     }),
+    // Notify.
+    in_notify(row("indexnow", |draft, value| {
+        set(&mut draft.config.notify.indexnow, switch(value))
+    })),
+    in_notify(row("indexnow_endpoint", |draft, value| {
+        set(
+            &mut draft.config.notify.indexnow_endpoint,
+            notify::endpoint(value),
+        )
+    })),
+    in_notify(row("indexnow_key_file", |draft, value| {
+        set(
+            &mut draft.config.notify.indexnow_key_file,
+            optional_path(value),
+        )
+    })),
+    in_notify(row("indexnow_key_location", |draft, value| {
+        set(
+            &mut draft.config.notify.indexnow_key_location,
+            notify::key_location(value),
+        )
+    })),
+    in_notify(list_row("ping", |draft, value| {
+        set(&mut draft.config.notify.ping, list(value, notify::ping))
+    })),
+    in_notify(row("robots_file", |draft, value| {
+        set(&mut draft.config.notify.robots_file, optional_path(value))
+    })),
+    in_notify(list_row("hook_command", |draft, value| {
+        set(
+            &mut draft.config.notify.hook_command,
+            list(value, |item| {
+                text(item, "a program or an argument").map(str::to_owned)
+            }),
+        )
+    })),
+    in_notify(row("hook_shell", |draft, value| {
+        set(
+            &mut draft.config.notify.hook_shell,
+            optional_text(value, "a command line"),
+        )
+    })),
+    in_notify(list_row("hook_url", |draft, value| {
+        set(
+            &mut draft.config.notify.hook_url,
+            list(value, notify::hook_url),
+        )
+    })),
+    in_notify(list_row("hook_events", |draft, value| {
+        set(
+            &mut draft.config.notify.hook_events,
+            notify::hook_events(value),
+        )
+    })),
+    in_notify(row("hook_timeout", |draft, value| {
+        set(&mut draft.config.notify.hook_timeout, time_out(value))
+    })),
 ];
 
 /// Entries of one file, and files of one index, at most (sitemaps.org protocol).
@@ -415,6 +475,7 @@ const MAX_RATE: f64 = 1_000_000.0;
 const fn row(name: &'static str, read: fn(&mut Draft, &Value) -> Read<()>) -> Setting {
     Setting {
         name,
+        is_in_notify: false,
         is_list: false,
         read,
     }
@@ -423,8 +484,17 @@ const fn row(name: &'static str, read: fn(&mut Draft, &Value) -> Read<()>) -> Se
 const fn list_row(name: &'static str, read: fn(&mut Draft, &Value) -> Read<()>) -> Setting {
     Setting {
         name,
+        is_in_notify: false,
         is_list: true,
         read,
+    }
+}
+
+/// The same in the table `[notify]` of the file.
+const fn in_notify(setting: Setting) -> Setting {
+    Setting {
+        is_in_notify: true,
+        ..setting
     }
 }
 

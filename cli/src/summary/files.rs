@@ -15,7 +15,7 @@ pub(super) struct FileLine {
     name: String,
     entries: u64,
     bytes: u64,
-    changed: bool,
+    pub(super) changed: bool,
 }
 
 impl From<&PublishedFile> for FileLine {

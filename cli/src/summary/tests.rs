@@ -2,7 +2,7 @@
 
 use crawler::{
     export::{ExtensionCounts, KindCounts, LeftOut},
-    publish::PublishedFile,
+    publish::{Journal, PublishedFile},
     seeds::{Document, DocumentKind, RuleTally, SeedProblem, Tally},
 };
 
@@ -63,6 +63,7 @@ fn summary() -> Summary {
         duplicates: 0,
         dropped: vec!["sitemap.old.xml.gz".to_owned()],
         extensions: ExtensionCounts::default(),
+        journal: Journal::default(),
         notices: Vec::new(),
         problems: Vec::new(),
     };

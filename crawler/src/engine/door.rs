@@ -227,10 +227,13 @@ impl Door {
 
     /// Sends one request; the caller holds a turn.
     pub(super) async fn send(&self, url: &UrlKey, sink: &mut (dyn BodySink + Send)) -> Asked {
-        let request = Request {
-            url: url.clone(),
-            max_body_bytes: self.max_body_bytes,
-        };
+        self.send_request(&Request::get(url, self.max_body_bytes), sink)
+            .await
+    }
+
+    /// The same for any request.
+    async fn send_request(&self, request: &Request, sink: &mut (dyn BodySink + Send)) -> Asked {
+        let url = &request.url;
         let sent = Instant::now();
         if let Some(stand_in) = self.identity.stand_in.as_ref()
             && stand_in.spares(&url.origin())
@@ -248,7 +251,7 @@ impl Door {
             sink,
             head_at: None,
         };
-        let result = self.fetch.fetch(&request, &mut timed).await;
+        let result = self.fetch.fetch(request, &mut timed).await;
         let latency = timed
             .head_at
             .unwrap_or_else(Instant::now)
@@ -289,24 +292,38 @@ impl Door {
         &self,
         url: &UrlKey,
         stop: &CancellationToken,
-        mut sink: impl FnMut() -> S,
+        sink: impl FnMut() -> S,
     ) -> Result<Answered<S>, Refused> {
+        let request = Request::get(url, self.max_body_bytes);
+        self.ask_until(&request, stop, sink, |asked| !signal::is_passing(asked))
+            .await
+    }
+
+    /// The same for any request; `is_final` says after which answers there is no further try.
+    pub(super) async fn ask_until<S: BodySink + Send>(
+        &self,
+        request: &Request,
+        stop: &CancellationToken,
+        mut sink: impl FnMut() -> S,
+        is_final: impl Fn(&Result<Fetched, FetchError>) -> bool,
+    ) -> Result<Answered<S>, Refused> {
+        let url = &request.url;
         let mut tries = 0;
         loop {
             let turn = self.turn(url, stop).await?;
             let mut receiver = sink();
-            let asked = self.send(url, &mut receiver).await;
+            let asked = self.send_request(request, &mut receiver).await;
             let signal = signal::of(&asked.result, asked.latency, self.clock.now());
             turn.finish(signal);
             tries += 1;
-            if tries >= self.limits.max_tries || !signal::is_passing(&asked.result) {
+            if tries >= self.limits.max_tries || is_final(&asked.result) {
                 return Ok(Answered {
                     result: asked.result,
                     receiver,
                     tries,
                 });
             }
-            tracing::debug!(target: "engine", %url, tries, "another try");
+            tracing::debug!(target: "engine", url = %request.shown(), tries, "another try");
             // Nothing is lost if either arm is dropped: no turn is out here.
             tokio::select! {
                 () = tokio::time::sleep(retry_delay(&self.limits, url, tries)) => {}

@@ -10,6 +10,8 @@
 //!                                                                 -> Document -> sitemap_core::read
 //! ```
 
+mod call;
+
 use std::{
     collections::{HashMap, HashSet},
     io::{self, BufRead, BufReader, Seek, Write as _},
@@ -39,6 +41,8 @@ use crate::{
     url_key::{HostKey, Origin, UrlKey},
     verdict::MAX_HOPS,
 };
+
+pub use self::call::{Answer, Call, CallError, Retry};
 
 /// The most bytes of one document that are read, over the wire and after its content coding: what the
 /// [sitemap protocol](https://www.sitemaps.org/protocol.html#index) allows a file to have.
@@ -101,6 +105,8 @@ pub struct Downloader {
     unruled: Option<Origin>,
     /// The hosts that were contacted, when there may be only so many.
     hosts: Option<Arc<Mutex<Hosts>>>,
+    /// The hosts of services that were called.
+    called: Arc<Mutex<HashSet<HostKey>>>,
 }
 
 /// Hosts that documents, and the robots.txt of their hosts, are fetched from.
@@ -330,6 +336,7 @@ impl Downloader {
             known: Arc::default(),
             unruled: None,
             hosts: None,
+            called: Arc::default(),
         }
     }
 

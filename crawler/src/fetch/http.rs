@@ -9,7 +9,9 @@ use std::{fmt, net::SocketAddr, ops::ControlFlow, sync::Arc, time::Duration};
 use reqwest::{
     Client, Proxy, Response, Url, Version,
     dns::{Addrs, Name, Resolve as ReqwestResolve, Resolving},
-    header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
+    header::{
+        ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+    },
     redirect,
 };
 use tokio::time::{Instant, timeout, timeout_at};
@@ -28,6 +30,9 @@ use crate::{
     page::BodyEnd,
     url_key::Origin,
 };
+
+/// What a request says of the JSON it sends, in the words of `IndexNow`.
+const JSON: &str = "application/json; charset=utf-8";
 
 /// What [`super::decode`] can undo.
 const ACCEPTED_CODINGS: &str = "gzip, br, zstd, deflate";
@@ -105,10 +110,7 @@ const RESERVED_HEADERS: [&str; 10] = [
 /// // The guard lets a crawl of this machine contact this machine.
 /// let config = FetchConfig { start_host: "127.0.0.1".to_owned(), ..FetchConfig::default() };
 /// let fetch = HttpFetch::new(&config)?;
-/// let request = Request {
-///     url: Identity::default().parse(&url)?,
-///     max_body_bytes: config.max_body_bytes,
-/// };
+/// let request = Request::get(&Identity::default().parse(&url)?, config.max_body_bytes);
 /// let mut page = Page(Vec::new());
 /// let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
 /// let fetched = runtime.block_on(fetch.fetch(&request, &mut page))?;
@@ -164,7 +166,7 @@ impl HttpFetch {
     ) -> Result<(Fetched, Version), FetchError> {
         let url = request.url.to_url();
         let target = Target {
-            url: request.url.as_str(),
+            url: request.shown(),
             host: url.host_str().unwrap_or_default(),
             port: url.port_or_known_default().unwrap_or_default(),
             is_proxied: self.router.has_proxy(),
@@ -260,6 +262,14 @@ impl HttpFetch {
         let headers = message.headers_mut();
         headers.insert(ACCEPT, HeaderValue::from_static(accepted_types));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED_CODINGS));
+        if let Some(json) = request.call.as_ref().and_then(|call| call.json.as_ref()) {
+            *message.method_mut() = reqwest::Method::POST;
+            *message.body_mut() = Some(json.to_string().into());
+            message
+                .headers_mut()
+                .insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+        }
+        let headers = message.headers_mut();
         if self.private_origins.contains(&request.url.origin()) {
             for name in self.private_headers.keys() {
                 headers.remove(name);
@@ -297,11 +307,11 @@ impl HttpFetch {
                 Ok(Ok(Some(chunk))) => chunk,
                 Ok(Ok(None)) => break reader.end(),
                 Ok(Err(error)) => {
-                    tracing::debug!(target: "fetch", url = %request.url, error = %innermost(&error), "body cut short");
+                    tracing::debug!(target: "fetch", url = %request.shown(), error = %innermost(&error), "body cut short");
                     break BodyEnd::CutShort;
                 }
                 Err(_) => {
-                    tracing::debug!(target: "fetch", url = %request.url, "body timed out");
+                    tracing::debug!(target: "fetch", url = %request.shown(), "body timed out");
                     break BodyEnd::CutShort;
                 }
             };
@@ -337,12 +347,12 @@ impl Fetch for HttpFetch {
                     let (status, bytes) = (fetched.head.status, fetched.wire_bytes);
                     tracing::debug!(
                         target: "fetch",
-                        url = %request.url, status, ?version, bytes, end = ?fetched.end, ?elapsed, "answered"
+                        url = %request.shown(), status, ?version, bytes, end = ?fetched.end, ?elapsed, "answered"
                     );
                     Ok(fetched)
                 }
                 Err(error) => {
-                    tracing::debug!(target: "fetch", url = %request.url, %error, ?elapsed, "no answer");
+                    tracing::debug!(target: "fetch", url = %request.shown(), %error, ?elapsed, "no answer");
                     Err(error)
                 }
             }

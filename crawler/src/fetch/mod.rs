@@ -15,7 +15,7 @@ mod guard;
 mod route;
 mod tls;
 
-use std::{fmt, future::Future, pin::Pin};
+use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
 use crate::{page::BodyEnd, url_key::UrlKey};
 
@@ -36,13 +36,50 @@ pub trait Fetch: Send + Sync {
     ) -> BoxFuture<'a, Result<Fetched, FetchError>>;
 }
 
-/// One request: always GET.
+/// One request: GET, or POST when there is something to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// What to ask for.
     pub url: UrlKey,
     /// Most decoded (and most wire) bytes of the body that are read.
     pub max_body_bytes: u64,
+    /// What a call of a service needs besides; `None` for everything that is crawled.
+    pub call: Option<CallOptions>,
+}
+
+/// What the call of a service has that no request of a crawl needs.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CallOptions {
+    /// What the URL is called in messages and logs: the URL itself may hold a key.
+    pub shown: Arc<str>,
+    /// A body of JSON that is sent (POST); without one the request is a GET.
+    pub json: Option<Arc<str>>,
+}
+
+impl fmt::Debug for CallOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallOptions")
+            .field("shown", &self.shown)
+            .field("json", &self.json.as_ref().map(|json| json.len()))
+            .finish()
+    }
+}
+
+impl Request {
+    /// GET of `url`, of whose answer at most so many bytes are read.
+    pub fn get(url: &UrlKey, max_body_bytes: u64) -> Self {
+        Self {
+            url: url.clone(),
+            max_body_bytes,
+            call: None,
+        }
+    }
+
+    /// What the URL is called in messages and logs.
+    pub fn shown(&self) -> &str {
+        let call = self.call.as_ref();
+        call.map_or(self.url.as_str(), |call| &call.shown)
+    }
 }
 
 /// The types that are asked for when nothing else is said: HTML first; anything else is answered too, its type

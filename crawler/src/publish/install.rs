@@ -2,13 +2,13 @@
 //! ago goes, and what is now there is remembered.
 
 use super::{
-    MANIFEST, MANIFEST_COPY, PublishError, PublishRequest, Published,
+    Journal, MANIFEST, MANIFEST_COPY, PublishError, PublishRequest, Published, Standing,
     files::Role,
     folder::Folder,
-    go_on,
+    go_on, journal,
     manifest::{Dropped, Manifest},
     own_files,
-    previous::{INTENT, Previous, Standing, intent_text},
+    previous::{self, INTENT, Previous, intent_text},
     problem,
     set::{Change, NewSet},
 };
@@ -32,15 +32,30 @@ pub(super) fn replace(
     }
     let mut problems = installed?;
     // From here on readers see the new set, whatever fails.
+    let mut journal = Journal::default();
     if problems.is_empty() {
         let manifest = remove_dropped(request, folder, set.manifest, &mut problems);
-        let recorded = record(store, request, folder, &set.previous, &manifest);
-        problems.extend(problem(recorded));
+        let recorded = journal::stage(store, request, &set.export).and_then(|found| {
+            let standing = Standing::of(request, &set.published);
+            record(
+                store,
+                request,
+                folder,
+                &set.previous,
+                (&manifest, &standing),
+            )?;
+            Ok(found)
+        });
+        match recorded {
+            Ok(found) => journal = found,
+            Err(error) => problems.extend(problem(Err(error))),
+        }
         let remembered = set.export.remember(store).map_err(PublishError::Store);
         problems.extend(problem(remembered));
     }
     let notices = set.published.notices.into_iter().chain(backups).collect();
     Ok(Published {
+        journal,
         notices,
         problems,
         ..set.published
@@ -61,11 +76,11 @@ fn make_way(
     let mut kept = Vec::new();
     for Change { record, .. } in changes {
         match set.previous.standing(&record.name, folder)? {
-            Standing::Ours => {}
-            Standing::Foreign if !request.config.force => {
+            previous::Standing::Ours => {}
+            previous::Standing::Foreign if !request.config.force => {
                 return Err(PublishError::Foreign(folder.path(&record.name)));
             }
-            Standing::Foreign | Standing::Altered => kept.push(&record.name),
+            previous::Standing::Foreign | previous::Standing::Altered => kept.push(&record.name),
         }
     }
     let mut backups = Vec::with_capacity(kept.len());
@@ -121,14 +136,18 @@ fn record(
     request: &PublishRequest<'_>,
     folder: &Folder,
     previous: &Previous,
-    manifest: &Manifest,
+    (manifest, standing): (&Manifest, &Standing),
 ) -> Result<(), PublishError> {
     let text = manifest.to_text();
     let mut values = vec![(MANIFEST.to_owned(), Some(text.clone()))];
     values.extend(own_files(store, manifest)?);
+    values.push(standing.value());
+    let (outbox, adopted) = journal::take(store, request.now)?;
+    values.push(adopted);
     store.commit(&Commit {
         run: request.run,
         values,
+        outbox: vec![outbox],
         ..Commit::default()
     })?;
     if !previous.copy_says(&text) {

@@ -5,7 +5,7 @@
 //! export: last judgement -> one counting scan, in which every entry is tried -> plan (scope tree, previous layout)
 //!   -> guard -> file by file: hash; when changed, write a temporary file, check it with our reader
 //!   -> keep what is not ours -> note what is about to appear -> rename the parts, then the index
-//!   -> remove what was dropped long ago -> manifest -> ledger
+//!   -> remove what was dropped long ago -> manifest, with what engines are to be told of -> ledger
 //! ```
 //!
 //! At every instant each file that the index names exists and is complete, and the index never states
@@ -20,7 +20,9 @@ mod fault;
 mod files;
 mod folder;
 mod install;
+mod journal;
 mod manifest;
+mod own;
 mod place;
 mod previous;
 mod recent;
@@ -46,6 +48,11 @@ use crate::{
     seeds::OwnFiles,
     site::Site,
     store::{Commit, Store, StoreError},
+};
+
+pub use self::{
+    journal::Journal,
+    own::{Placed, Standing, place_file, standing, take_back},
 };
 
 /// Name of the state's value with the manifest.
@@ -123,6 +130,8 @@ pub struct Published {
     pub extensions: ExtensionCounts,
     /// Files that left the index by this publish; they leave the disk after their grace.
     pub dropped: Vec<String>,
+    /// What became of the URLs of the set before.
+    pub journal: Journal,
     /// What the user should know of the set, each a sentence.
     pub notices: Vec<String>,
     /// What failed after the set was in place, each a fragment with its causes: what is to be
@@ -293,7 +302,9 @@ fn own_files(
 pub fn carry_over(old: &dyn Store, new: &mut dyn Store) -> Result<(), StoreError> {
     let manifest = (MANIFEST.to_owned(), old.value(MANIFEST)?);
     let own = OwnFiles::load(old)?.value();
-    let values = vec![manifest, own, crate::export::distrusted(old)?];
+    let mut values = vec![manifest, own, crate::export::distrusted(old)?];
+    values.extend(journal::carry_over(old, new)?);
+    values.extend(own::values(old)?);
     new.commit(&Commit {
         values,
         ..Commit::default()

@@ -149,6 +149,7 @@ mod tests {
                 written: key.clone(),
                 entry,
                 title: Some(path),
+                content: None,
                 extensions: ExtensionCounts::default(),
                 news: None,
             });
@@ -222,6 +223,7 @@ mod tests {
             written: key.clone(),
             entry,
             title: None,
+            content: None,
             extensions: ExtensionCounts::default(),
             news: None,
         });

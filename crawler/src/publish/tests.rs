@@ -3,6 +3,7 @@
 mod crash;
 mod foreign;
 mod formats;
+mod journal;
 mod layout;
 mod left_out;
 

@@ -7,6 +7,7 @@ pub(super) mod found;
 pub(super) mod given;
 pub(super) mod kept;
 pub(super) mod model;
+pub(super) mod outbox;
 pub(super) mod records;
 pub(super) mod waiting;
 pub(super) mod walks;
@@ -76,6 +77,11 @@ macro_rules! conformance_tests {
                 a_kept_document_comes_back_until_it_is_dropped
                 a_kept_document_outlives_its_run
                 a_refused_commit_keeps_the_older_copy;
+            outbox:
+                what_is_staged_counts_when_it_is_taken
+                later_news_replace_earlier_ones
+                a_told_url_leaves_and_rests
+                a_refused_commit_takes_nothing;
             model:
                 every_record_comes_back_as_it_was
                 the_store_does_what_its_model_does;

@@ -2,17 +2,23 @@
 //! is checked against, and the store of tests that run the engine. It never touches a disk, so
 //! nothing in it outlives the process.
 
+mod outbox;
+
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
     ops::ControlFlow,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use jiff::Timestamp;
+
+use self::outbox::Outbox;
 use crate::{
     page::{Outcome, PageFacts, PageRecord, Reason, RunId, State, Via},
     store::{
         Commit, Discovery, Finished, Gave, GivenUrl, Giving, KeptDocument, KeptNote, LedgerEntry,
         NextGiven, QueuedUrl, Rejudged, Store, StoreError, StoreErrorKind, Version, VisitPage,
+        outbox::{Listing, Waiting},
     },
     url_key::UrlKey,
 };
@@ -35,6 +41,7 @@ struct Contents {
     ledger: BTreeMap<UrlKey, LedgerEntry>,
     kept: BTreeMap<UrlKey, KeptDocument>,
     values: BTreeMap<String, String>,
+    outbox: Outbox,
     last_sequence: u64,
 }
 
@@ -248,6 +255,9 @@ impl Store for MemoryStore {
         }
         for (name, value) in &commit.values {
             contents.set_value(name, value.as_deref());
+        }
+        for step in &commit.outbox {
+            contents.outbox.apply(step);
         }
         Ok(())
     }
@@ -464,6 +474,27 @@ impl Store for MemoryStore {
             visit(key, document.note());
         }
         Ok(())
+    }
+
+    fn published(
+        &self,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<(UrlKey, Listing)>, StoreError> {
+        Ok(self.contents().outbox.published(after, limit))
+    }
+
+    fn outbox(
+        &self,
+        after: Option<&(u32, UrlKey)>,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Waiting>, StoreError> {
+        Ok(self.contents().outbox.waiting(after, limit, now))
+    }
+
+    fn outbox_len(&self) -> Result<u64, StoreError> {
+        Ok(self.contents().outbox.len())
     }
 
     fn value(&self, name: &str) -> Result<Option<String>, StoreError> {

@@ -5,6 +5,7 @@
 //! Two implementations: [`sqlite::SqliteStore`] and, as the model in tests, [`memory::MemoryStore`].
 
 pub mod memory;
+pub mod outbox;
 pub mod sqlite;
 
 mod chunks;
@@ -17,6 +18,7 @@ use std::{collections::BTreeMap, ops::ControlFlow};
 use jiff::Timestamp;
 
 pub(crate) use self::chunks::change_in_chunks;
+use self::outbox::{Listing, OutboxStep, Waiting};
 use crate::{
     page::{Given, LanguageVersion, PageFacts, PageRecord, Reason, RunId, State, Via},
     url_key::UrlKey,
@@ -78,6 +80,8 @@ pub struct Commit {
     pub kept: Vec<(UrlKey, Option<KeptDocument>)>,
     /// Named values to set (or, with `None`, to remove).
     pub values: Vec<(String, Option<String>)>,
+    /// What changes of the published set that is remembered, and of what engines are to be told.
+    pub outbox: Vec<OutboxStep>,
 }
 
 /// A URL waiting in the queue.
@@ -359,6 +363,36 @@ pub trait Store: Send {
     /// # Errors
     /// The store cannot be read.
     fn visit_kept(&self, visit: &mut dyn FnMut(&UrlKey, KeptNote)) -> Result<(), StoreError>;
+
+    /// The first `limit` URLs of the published set behind `after`, in key order, with what is remembered of
+    /// them.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn published(
+        &self,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<(UrlKey, Listing)>, StoreError>;
+
+    /// The first `limit` URLs behind the place `after` that engines are to be told of and may be at `now`:
+    /// those that were refused least often first, then in the order of their texts. A URL that was told less than
+    /// [`outbox::RESEND_GAP`] ago is left out.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn outbox(
+        &self,
+        after: Option<&(u32, UrlKey)>,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Waiting>, StoreError>;
+
+    /// Number of URLs that engines are to be told of, now or later.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn outbox_len(&self) -> Result<u64, StoreError>;
 
     /// A named value (see the modules that own them for the names).
     ///

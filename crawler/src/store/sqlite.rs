@@ -16,6 +16,7 @@ mod effects;
 mod files;
 mod given;
 mod links;
+mod outbox;
 mod ranges;
 mod record;
 mod schema;
@@ -26,6 +27,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use jiff::Timestamp;
 use rusqlite::{
     Connection, ErrorCode, OptionalExtension, Row, Transaction, TransactionBehavior, params,
 };
@@ -40,6 +42,7 @@ use crate::{
     store::{
         Commit, Gave, KeptDocument, KeptNote, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store,
         StoreError, StoreErrorKind, Version, VisitPage,
+        outbox::{Listing, Waiting},
     },
     url_key::UrlKey,
 };
@@ -533,6 +536,27 @@ impl Store for SqliteStore {
             }
             Ok(())
         })
+    }
+
+    fn published(
+        &self,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<(UrlKey, Listing)>, StoreError> {
+        self.read(|connection| outbox::published(connection, after, limit))
+    }
+
+    fn outbox(
+        &self,
+        after: Option<&(u32, UrlKey)>,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Vec<Waiting>, StoreError> {
+        self.read(|connection| outbox::waiting(connection, after, limit, now))
+    }
+
+    fn outbox_len(&self) -> Result<u64, StoreError> {
+        self.read(outbox::len)
     }
 
     fn value(&self, name: &str) -> Result<Option<String>, StoreError> {

@@ -132,6 +132,8 @@ pub struct Seen {
     pub target: String,
     /// Headers, names in lower case.
     pub headers: HashMap<String, String>,
+    /// The body that was sent; empty for a GET.
+    pub body: String,
     /// When the head of the request had arrived.
     pub begun: Instant,
     /// When the answer was written; `None` while it is not.
@@ -275,6 +277,9 @@ fn converse(shared: &Shared, stream: impl Read + Write) {
         if shared.is_stopping.load(Ordering::SeqCst) {
             return;
         }
+        let Some(body) = read_body(&mut stream, &headers) else {
+            return;
+        };
         let in_flight = shared.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
         let begun = Instant::now();
         let position = {
@@ -282,6 +287,7 @@ fn converse(shared: &Shared, stream: impl Read + Write) {
             log.push(Seen {
                 target: target.clone(),
                 headers: headers.clone(),
+                body,
                 begun,
                 ended: None,
                 in_flight,
@@ -360,6 +366,15 @@ fn read_head(
             headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
         }
     }
+}
+
+/// The body of a request, by its length.
+fn read_body(stream: &mut impl Read, headers: &HashMap<String, String>) -> Option<String> {
+    let length = headers.get("content-length");
+    let length = length.map_or(Some(0), |length| length.parse::<u64>().ok())?;
+    let mut body = String::new();
+    let read = stream.take(length).read_to_string(&mut body).ok()?;
+    (read as u64 == length).then_some(body)
 }
 
 fn encode(response: &Response) -> Vec<u8> {

@@ -622,6 +622,7 @@ impl<'a> Run<'a> {
             linked,
             kept,
             values,
+            outbox,
         } = &self.pending;
         let effects = [
             discovered.len(),
@@ -630,6 +631,7 @@ impl<'a> Run<'a> {
             linked.len(),
             kept.len(),
             values.len(),
+            outbox.len(),
         ];
         effects.iter().sum::<usize>() + self.pending_links
     }

@@ -1,5 +1,6 @@
 //! The engine on a fixture site, a store in memory and paused time.
 
+mod call;
 mod download;
 mod ends;
 mod kept;

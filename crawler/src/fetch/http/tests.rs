@@ -97,6 +97,7 @@ async fn get_capped(
     let request = Request {
         url: key(url),
         max_body_bytes,
+        call: None,
     };
     let mut sink = Collector::new();
     let fetched = fetch.fetch(&request, &mut sink).await?;

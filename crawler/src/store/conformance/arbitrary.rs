@@ -23,6 +23,7 @@ use crate::{
     },
     store::{
         Commit, Discovery, Finished, GivenUrl, KeptDocument, LedgerEntry, QueuedUrl, Rejudged,
+        outbox::{ContentMark, Difference, Listing, OutboxStep, UrlChange, Waiting},
     },
     url_key::UrlKey,
 };
@@ -32,6 +33,9 @@ pub(super) const RUNS: RangeInclusive<RunId> = 1..=3;
 
 /// The names of random values.
 pub(super) const NAMES: [&str; 2] = ["run-state", "site"];
+
+/// What random news are a little older or younger than.
+pub(super) const NOW: Timestamp = Timestamp::constant(1_772_366_400, 0);
 
 /// One thing done to a store.
 #[derive(Debug, Clone)]
@@ -114,9 +118,10 @@ fn commit() -> impl Strategy<Value = Commit> {
         vec(select(keys()), 0..2),
         vec((select(keys()), option::of(kept())), 0..2),
         values,
+        vec(outbox_step(), 0..3),
     )
         .prop_map(
-            |(run, discovered, mut finished, requeued, linked, kept, values)| {
+            |(run, discovered, mut finished, requeued, linked, kept, values, outbox)| {
                 for finished in &mut finished {
                     finished.record.run = run;
                 }
@@ -128,9 +133,56 @@ fn commit() -> impl Strategy<Value = Commit> {
                     linked,
                     kept,
                     values,
+                    outbox,
                 }
             },
         )
+}
+
+/// A time of one hour, so that what was told is recent, or was.
+fn recent() -> impl Strategy<Value = Timestamp> {
+    (0..3_600_000_i64).prop_map(|millis| NOW + jiff::SignedDuration::from_millis(millis))
+}
+
+fn change() -> impl Strategy<Value = UrlChange> {
+    select(vec![
+        UrlChange::Added,
+        UrlChange::Changed,
+        UrlChange::Removed,
+    ])
+}
+
+fn listing() -> impl Strategy<Value = Listing> {
+    let content = (any::<u32>(), any::<u64>());
+    let content = content.prop_map(|(version, hash)| ContentMark { version, hash });
+    (option::of(".{0,8}"), option::of(content))
+        .prop_map(|(lastmod, content)| Listing { lastmod, content })
+}
+
+fn outbox_step() -> impl Strategy<Value = OutboxStep> {
+    let difference = (select(keys()), option::of(change()), option::of(listing()));
+    let difference = difference.prop_map(|(key, change, listing)| Difference {
+        key,
+        change,
+        listing,
+    });
+    let waiting = (select(keys()), change(), recent(), 0..3_u32);
+    let waiting = waiting.prop_map(|(key, change, since, tries)| Waiting {
+        key,
+        change,
+        since,
+        tries,
+    });
+    prop_oneof![
+        4 => vec(difference, 0..5).prop_map(OutboxStep::Stage),
+        1 => Just(OutboxStep::Unstage),
+        3 => (recent(), any::<bool>()).prop_map(|(since, tell)| OutboxStep::Take { since, tell }),
+        1 => recent().prop_map(|since| OutboxStep::TellAll { since }),
+        1 => vec(waiting, 0..4).prop_map(OutboxStep::Put),
+        2 => (vec(select(keys()), 0..4), recent())
+            .prop_map(|(urls, at)| OutboxStep::Told { urls, at }),
+        1 => vec(select(keys()), 0..4).prop_map(OutboxStep::Tried),
+    ]
 }
 
 fn discovery() -> impl Strategy<Value = Discovery> {

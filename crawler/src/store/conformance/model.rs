@@ -22,6 +22,7 @@ use crate::{
     store::{
         Commit, Finished, Giving, KeptDocument, LedgerEntry, QueuedUrl, Store, Version,
         memory::MemoryStore,
+        outbox::{Listing, Waiting},
     },
     url_key::UrlKey,
 };
@@ -79,6 +80,9 @@ struct Seen {
     ledger: Vec<(UrlKey, LedgerEntry)>,
     kept: BTreeMap<UrlKey, KeptDocument>,
     values: Vec<Option<String>>,
+    published: Vec<(UrlKey, Listing)>,
+    outbox: Vec<Waiting>,
+    outbox_len: u64,
 }
 
 impl Seen {
@@ -149,7 +153,28 @@ impl Seen {
             values: arbitrary::NAMES
                 .map(|name| store.value(name).unwrap())
                 .to_vec(),
+            published: pages_of(|after, limit| {
+                store.published(after.map(|(key, _)| key), limit).unwrap()
+            }),
+            outbox: pages_of(|after: Option<&Waiting>, limit| {
+                let after = after.map(Waiting::place);
+                store.outbox(after.as_ref(), limit, arbitrary::NOW).unwrap()
+            }),
+            outbox_len: store.outbox_len().unwrap(),
         }
+    }
+}
+
+/// Everything that comes in pages, a few at a time.
+fn pages_of<T>(mut next: impl FnMut(Option<&T>, usize) -> Vec<T>) -> Vec<T> {
+    let mut all = Vec::new();
+    loop {
+        let page = next(all.last(), 3);
+        assert!(page.len() <= 3);
+        if page.is_empty() {
+            return all;
+        }
+        all.extend(page);
     }
 }
 

@@ -176,6 +176,7 @@ pub(crate) fn a_refused_commit_leaves_nothing_behind<B: Bench>() {
         linked: Vec::new(),
         kept: Vec::new(),
         values: vec![("a".to_owned(), Some("1".to_owned()))],
+        outbox: Vec::new(),
     };
     bench.store().commit(&commit).unwrap_err();
     assert_eq!(queue(bench.store()), [(1, found.key.clone())]);

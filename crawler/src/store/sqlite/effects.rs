@@ -5,6 +5,7 @@ use rusqlite::{Statement, Transaction, params};
 
 use super::{
     links::Encoder,
+    outbox,
     record::{self, Packed},
 };
 use crate::{
@@ -39,6 +40,9 @@ pub(super) fn apply(transaction: &Transaction<'_>, commit: &Commit) -> rusqlite:
     }
     for (name, value) in &commit.values {
         set_value(transaction, name, value.as_deref())?;
+    }
+    for step in &commit.outbox {
+        outbox::apply(transaction, step)?;
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use super::{
     failure,
     files::{io_failure, with_suffix},
+    outbox,
 };
 use crate::store::{StoreError, StoreErrorKind};
 
@@ -190,6 +191,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     } else {
         add_columns(&mut connection).map_err(map)?;
         connection.execute_batch(LATER_TABLES).map_err(map)?;
+        connection.execute_batch(outbox::TABLES).map_err(map)?;
     }
     Ok(connection)
 }
@@ -284,6 +286,7 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(TABLES)?;
     transaction.execute_batch(LATER_TABLES)?;
+    transaction.execute_batch(outbox::TABLES)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", FORMAT)?;
     transaction.commit()

@@ -19,6 +19,7 @@ const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 async fn stop_after(fetch: &HttpFetch, url: &str, bytes: usize) -> (BodyEnd, usize) {
     let request = Request {
         url: key(url),
+        call: None,
         max_body_bytes: CAP,
     };
     let mut sink = Collector::with(move |seen| {
@@ -249,6 +250,7 @@ async fn body_is_handed_on_while_it_arrives() {
     let fetch = HttpFetch::new(&settings()).unwrap();
     let request = Request {
         url: key(&server.url("/")),
+        call: None,
         max_body_bytes: CAP,
     };
     let mut sink = Collector::with(move |bytes| {

@@ -72,6 +72,7 @@ async fn the_receiver_says_which_types_are_asked_for() {
     let request = Request {
         url: key(&server.url("/")),
         max_body_bytes: 1_000,
+        call: None,
     };
     fetch.fetch(&request, &mut Documents).await.unwrap();
     let sent = server.requests().remove(0);

@@ -1,0 +1,279 @@
+//! `arpent notify`: the same as after a crawl, from what the state of a site knows, and what a person does
+//! with it: the pages to submit at, the lines of robots.txt.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
+
+use anyhow::Context as _;
+use crawler::{
+    clock::SystemClock,
+    notify::{ENGINES, MAX_URLS_PER_REQUEST, missing_lines, submit_all},
+    politeness::Politeness,
+    publish::{Standing, standing},
+    site::Site,
+    store::{Store, StoreError},
+    url_key::{Origin, UrlKey},
+};
+
+use super::Teller;
+use crate::{
+    args::NotifyArgs,
+    attend::Attendant,
+    commands::{
+        crawl::{log_level, read_settings_file},
+        seams, tell,
+    },
+    exit_code::{ExitCode, Misuse},
+    human,
+    output::Output,
+    panicked::Panicked,
+    settings::{Environment, Settings},
+};
+
+/// Runs `arpent notify`.
+///
+/// # Errors
+/// The settings make no sense, or the program cannot start; what fails for a site is told and only changes
+/// the exit code.
+pub(in crate::commands) fn run(
+    args: &NotifyArgs,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let settings = Settings::load_notify(args, environment, read_settings_file)?;
+    if settings.quiet {
+        output.be_quiet();
+    }
+    output.take_log(log_level(&settings));
+    for warning in &settings.warnings {
+        output.warn(warning);
+    }
+    if args.submit_all && !settings.config.notify.indexnow {
+        return Err(Misuse(
+            "--submit-all: expected --indexnow too, or indexnow = true in the table [notify] of the settings file"
+                .to_owned(),
+        )
+        .into());
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .context("failed to start the runtime")?;
+    let code = runtime.block_on(async {
+        let mut attendant = Attendant::new(output).context("failed to listen to signals")?;
+        let politeness = Arc::new(Mutex::new(Politeness::new(&settings.config.politeness)));
+        let by_hand = ByHand {
+            list: args.list,
+            dry_run: settings.dry_run,
+            submit_all: args.submit_all,
+            teller: Teller::new(
+                &Arc::new(settings),
+                politeness,
+                Arc::new(SystemClock),
+                attendant.stop().shutdown.clone(),
+            ),
+            output: output.clone(),
+        };
+        let work = tokio::task::spawn_blocking(move || by_hand.tell_all());
+        let joined = attendant.during(work, None).await?;
+        let code = joined.map_err(panicked)?;
+        anyhow::Ok(match attendant.stop().asked_by() {
+            Some(signal) => signal.into(),
+            None => code,
+        })
+    });
+    runtime.shutdown_background();
+    code
+}
+
+/// What a joined task left that did not come to its end.
+fn panicked(error: tokio::task::JoinError) -> Panicked {
+    match error.try_into_panic() {
+        Ok(payload) => Panicked::from_payload(&*payload),
+        Err(error) => Panicked::new(error.to_string()),
+    }
+}
+
+/// The command.
+struct ByHand {
+    list: bool,
+    dry_run: bool,
+    submit_all: bool,
+    teller: Teller,
+    output: Output,
+}
+
+impl ByHand {
+    fn tell_all(mut self) -> ExitCode {
+        let settings = Arc::clone(&self.teller.settings);
+        let mut worst = ExitCode::Success;
+        for url in &settings.urls {
+            let code = self.tell_site(url).unwrap_or_else(|error| {
+                let code = ExitCode::of_error(&error);
+                tell(&error.context(url.to_string()), &self.output);
+                code
+            });
+            worst = worst.worse(code);
+        }
+        self.teller.settle();
+        worst
+    }
+
+    fn tell_site(&mut self, url: &UrlKey) -> anyhow::Result<ExitCode> {
+        let path = find_state(&self.teller.settings, url).ok_or_else(|| {
+            Misuse(format!(
+                "there is no state of it in {}; expected one that arpent crawl left",
+                self.teller.settings.state.display()
+            ))
+        })?;
+        let mut store = seams::state(&path)?;
+        let standing = standing(&*store)?.ok_or_else(|| {
+            Misuse("its state knows of no published set; arpent crawl publishes one".to_owned())
+        })?;
+        self.output.data(&format!("{}:", standing.site));
+        if self.list {
+            self.say_where(&standing);
+            return Ok(ExitCode::Success);
+        }
+        let mut is_told = self.say_robots(&standing);
+        if self.submit_all && self.dry_run {
+            let urls = human::count(count_published(&*store)?, "URL");
+            let line = format!("  all {urls} of the set would be told, and what waits:");
+            self.output.data(&line);
+        } else if self.submit_all {
+            submit_all(&mut *store, self.teller.clock.now())?;
+        }
+        let told = self
+            .teller
+            .tell(&mut *store, &standing, true, self.dry_run)?;
+        for line in told.lines() {
+            self.output.data(&format!("  {line}"));
+        }
+        if !self.teller.settings.config.notify.indexnow {
+            let waiting = store.outbox_len()?;
+            self.output.data(&format!(
+                "  {} noted as changed; --indexnow tells an engine",
+                human::count(waiting, "URL")
+            ));
+        }
+        for problem in &told.problems {
+            is_told = false;
+            self.output.warn(problem);
+        }
+        Ok(if is_told {
+            ExitCode::Success
+        } else {
+            ExitCode::Partial
+        })
+    }
+
+    /// Where the sitemaps are submitted by hand.
+    fn say_where(&self, standing: &Standing) {
+        for engine in ENGINES {
+            self.output.data(&format!("  {}", engine.name));
+            self.output.data(&format!("    open:  {}", engine.page));
+            for sitemap in &standing.sitemaps {
+                self.output.data(&format!("    paste: {sitemap}"));
+            }
+            let indexnow = if engine.takes_indexnow {
+                "; hears of changed URLs by IndexNow"
+            } else {
+                ""
+            };
+            self.output.data(&format!("    {}{indexnow}", engine.note));
+        }
+        self.output.data("  all of them, in robots.txt:");
+        for sitemap in &standing.sitemaps {
+            self.output.data(&format!("    Sitemap: {sitemap}"));
+        }
+    }
+
+    /// The lines that robots.txt should have, and whether it has them; whether that could be found out.
+    fn say_robots(&mut self, standing: &Standing) -> bool {
+        let found = if self.dry_run {
+            Ok(None)
+        } else {
+            self.teller.named_in_robots(standing).map(Some)
+        };
+        let origin = UrlKey::from_normalised(&standing.site)
+            .map_or_else(|_| standing.site.clone(), |site| site.origin().to_string());
+        let missing: Option<Vec<&str>> = match &found {
+            Ok(Some(named)) => Some(missing_lines(named.as_bytes(), &standing.sitemaps)),
+            Ok(None) | Err(_) => None,
+        };
+        for sitemap in &standing.sitemaps {
+            let state = match &missing {
+                Some(missing) if missing.contains(&sitemap.as_str()) => "lacks",
+                Some(_) => "has",
+                None => "should have",
+            };
+            self.output
+                .data(&format!("  {origin}/robots.txt {state} the line:"));
+            self.output.data(&format!("    Sitemap: {sitemap}"));
+        }
+        if let Err(error) = found {
+            let error = anyhow::Error::from(error);
+            self.output
+                .warn(&format!("whether it has them is not known: {error:#}"));
+            return false;
+        }
+        true
+    }
+}
+
+/// The state whose site covers `url` with the longest directory. Where a redirect decided the site, scheme
+/// or `www.` may be others than those that were typed.
+fn find_state(settings: &Settings, url: &UrlKey) -> Option<PathBuf> {
+    let path = url.path();
+    let slashes = path.match_indices('/').map(|(position, _)| position + 1);
+    let mut directories: Vec<&str> = slashes.map(|end| path.split_at(end).0).collect();
+    directories.reverse();
+    let own = url.origin();
+    let other_scheme = match (&*own.scheme, own.port) {
+        ("http", 80) => ("https", 443),
+        ("https", 443) => ("http", 80),
+        ("http", port) => ("https", port),
+        (_, port) => ("http", port),
+    };
+    let twin = match own.host.strip_prefix("www.") {
+        Some(bare) => bare.to_owned(),
+        None => format!("www.{}", own.host),
+    };
+    for host in [&*own.host, &twin] {
+        for (scheme, port) in [(&*own.scheme, own.port), other_scheme] {
+            for directory in &directories {
+                let site = Site {
+                    origin: Origin {
+                        scheme: scheme.into(),
+                        host: host.into(),
+                        port,
+                    },
+                    directory: (*directory).to_owned(),
+                    start: url.clone(),
+                    stand_in: None,
+                };
+                let path = settings.state_of(&site);
+                if path.is_file() {
+                    return Some(path);
+                }
+            }
+        }
+    }
+    None
+}
+
+/// URLs of the published set.
+fn count_published(store: &dyn Store) -> Result<u64, StoreError> {
+    let (mut count, mut after) = (0, None);
+    loop {
+        let page = store.published(after.as_ref(), MAX_URLS_PER_REQUEST)?;
+        let Some((last, _)) = page.last() else {
+            return Ok(count);
+        };
+        after = Some(last.clone());
+        count += page.len() as u64;
+    }
+}

@@ -1,0 +1,95 @@
+//! The ways to the network of those who tell, for a thread that may block.
+
+use std::{collections::HashMap, sync::Arc};
+
+use crawler::{
+    clock::Clock,
+    config::Config,
+    engine::{
+        Shutdown,
+        download::{Answer, Call, CallError, DownloadError, Downloader},
+    },
+    fetch::FetchError,
+    holds::Holds,
+    politeness::SharedPoliteness,
+    robots::Rules,
+    url_key::{Origin, UrlKey},
+};
+use tokio::runtime::Handle;
+
+use crate::commands::{aborted, seams};
+
+/// The ways to the network. Each service is named by the user, so each decides which addresses may be
+/// contacted for it; no credentials of the site go anywhere.
+pub(super) struct Doors {
+    pub(super) config: Config,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) politeness: SharedPoliteness,
+    pub(super) holds: Holds,
+    pub(super) handle: Handle,
+    pub(super) shutdown: Shutdown,
+    pub(super) downloaders: HashMap<Origin, Downloader>,
+}
+
+impl Doors {
+    /// The way to the origin of `url`.
+    fn to(&mut self, url: &UrlKey) -> Result<Downloader, FetchError> {
+        let origin = url.origin();
+        if let Some(downloader) = self.downloaders.get(&origin) {
+            return Ok(downloader.clone());
+        }
+        let mut config = self.config.clone();
+        config.fetch.start_host = origin.host.to_string();
+        config.fetch.headers.clear();
+        config.fetch.credentials = None;
+        config.fetch.credential_origins.clear();
+        let downloader = Downloader::new(
+            &config,
+            seams::network(&config.fetch)?,
+            Arc::clone(&self.clock),
+            Arc::clone(&self.politeness),
+            self.holds.clone(),
+        );
+        if self.downloaders.is_empty() {
+            downloader.recall();
+        }
+        self.downloaders.insert(origin, downloader.clone());
+        Ok(downloader)
+    }
+
+    /// Calls a service.
+    pub(super) fn call(&mut self, call: &Call) -> Result<Answer, CallError> {
+        let downloader = self.to(&call.url).map_err(CallError::Settings)?;
+        let shutdown = &self.shutdown;
+        if shutdown.is_stopping() {
+            return Err(CallError::Stopped);
+        }
+        self.handle.block_on(async {
+            tokio::select! {
+                answer = downloader.call(call, shutdown) => answer,
+                // Dropped is a request in flight: that is what was asked for.
+                () = aborted(shutdown) => Err(CallError::Stopped),
+            }
+        })
+    }
+
+    /// What robots.txt of the site at `site` says to everybody.
+    pub(super) fn robots(&mut self, site: &UrlKey) -> Result<Arc<Rules>, DownloadError> {
+        let downloader = self.to(site).map_err(|error| DownloadError::Forbidden {
+            origin: site.origin(),
+            why: error.to_string(),
+        })?;
+        let shutdown = &self.shutdown;
+        if shutdown.is_stopping() {
+            return Err(DownloadError::Stopped);
+        }
+        let origin = site.origin();
+        self.handle.block_on(async {
+            tokio::select! {
+                rules = downloader.robots_for_everybody(&origin, shutdown) => rules,
+                // As above.
+                () = aborted(shutdown) => Err(DownloadError::Stopped),
+            }
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! Readers of the settings that say who is told. What may be secret in a URL is never repeated in a message.
+
+use std::collections::BTreeSet;
+
+use crawler::{
+    config::{HookEvent, INDEXNOW_ENDPOINT, Secret},
+    notify::{PingTemplate, service_url},
+};
+
+use super::{
+    request::has_user_info,
+    value::{Read, Value, Wrong, filled, list, optional_text, text},
+};
+
+/// The URL of an engine; empty means the default.
+pub(crate) fn endpoint(value: &Value) -> Read<String> {
+    const EXPECTED: &str = "the http or https URL of an engine";
+    let Some(text) = optional_text(value, EXPECTED)? else {
+        return Ok(INDEXNOW_ENDPOINT.to_owned());
+    };
+    match service_url(&text) {
+        Some(_) if !has_user_info(&text) => Ok(text),
+        Some(_) | None => Err(Wrong::found(EXPECTED, value)),
+    }
+}
+
+/// The URL of a key's file, which may have the key in it.
+pub(crate) fn key_location(value: &Value) -> Read<Option<String>> {
+    const EXPECTED: &str = "expected the http or https URL of a file, without query and user name";
+    let Ok(text) = optional_text(value, EXPECTED) else {
+        return Err(Wrong::new(EXPECTED));
+    };
+    let Some(text) = text else { return Ok(None) };
+    let is_file = !text.contains(['?', '#']) && !text.ends_with('/') && !has_user_info(&text);
+    match service_url(&text).filter(|_| is_file) {
+        Some(_) => Ok(Some(text)),
+        None => Err(Wrong::new(EXPECTED)),
+    }
+}
+
+/// The URL of an engine with a place for that of the sitemap.
+pub(crate) fn ping(value: &Value) -> Read<Secret> {
+    let Value::Text(text) = value else {
+        return Err(Wrong::new("expected a URL with {sitemap} in it"));
+    };
+    match PingTemplate::parse(text) {
+        Ok(_) => Ok(Secret::new(text)),
+        Err(error) => Err(Wrong::new(error.to_string())),
+    }
+}
+
+/// The URL of a webhook.
+pub(crate) fn hook_url(value: &Value) -> Read<Secret> {
+    const EXPECTED: &str = "expected an http or https URL without user name";
+    let Ok(found) = text(value, EXPECTED) else {
+        return Err(Wrong::new(EXPECTED));
+    };
+    match service_url(found) {
+        Some(_) if !has_user_info(found) => Ok(Secret::new(found)),
+        Some(_) | None => Err(Wrong::new(EXPECTED)),
+    }
+}
+
+/// Words for what hooks are called for, several of which may stand in one text, divided by commas.
+pub(crate) fn hook_events(value: &Value) -> Read<BTreeSet<HookEvent>> {
+    const EXPECTED: &str = r#""published", "refused" or "failed""#;
+    let mut events = BTreeSet::new();
+    for words in list(value, |item| filled(item, EXPECTED))? {
+        for word in words.split(',').map(str::trim) {
+            let event = HookEvent::ALL
+                .into_iter()
+                .find(|event| event.as_str() == word);
+            events.insert(
+                event.ok_or_else(|| Wrong::found(EXPECTED, &Value::Text(word.to_owned())))?,
+            );
+        }
+    }
+    Ok(events)
+}

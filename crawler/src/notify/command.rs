@@ -1,0 +1,243 @@
+//! The hook that is a program: it gets the summary on its standard input, and so long to run. What it says is
+//! read to the end, so that it never waits for us, and only the end of it is kept.
+
+use std::{
+    io::{self, Read, Write as _},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    thread,
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use crate::config::HookEvent;
+
+/// Bytes of what a program says that are kept: the last ones.
+const MAX_SAID_BYTES: usize = 4 * 1024;
+
+/// Time between two looks at whether it has ended.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How long the rest of what it said is waited for when it has ended: a child of its own may hold the pipe.
+const REST: Duration = Duration::from_millis(500);
+
+/// What is called, and what it is told.
+#[derive(Debug, Clone, Copy)]
+pub struct HookRun<'a> {
+    /// The program and its arguments. No shell has a part in it unless it is one.
+    pub command: &'a [String],
+    /// What happened: `ARPENT_EVENT`.
+    pub event: HookEvent,
+    /// Further variables of the environment.
+    pub variables: &'a [(&'static str, String)],
+    /// An object of JSON for its standard input.
+    pub summary: &'a str,
+    /// How long it may run.
+    pub timeout: Duration,
+}
+
+/// Why the call of a program is no success.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// It cannot be started.
+    #[error("cannot be started")]
+    Start(#[source] io::Error),
+    /// It ended by something else than success.
+    #[error("ended with {status}{}", said(output))]
+    Failed {
+        /// How.
+        status: ExitStatus,
+        /// The end of what it said.
+        output: String,
+    },
+    /// It did not end in time, and was killed.
+    #[error("did not end within {limit:?} and was killed{}", said(output))]
+    TimedOut {
+        /// How long it had.
+        limit: Duration,
+        /// The end of what it said.
+        output: String,
+    },
+    /// The work is stopping, and it was killed.
+    #[error("was killed because the work is stopping")]
+    Stopped,
+    /// The system does not say whether it has ended.
+    #[error("cannot be waited for")]
+    Wait(#[source] io::Error),
+}
+
+fn said(output: &str) -> String {
+    match output.trim() {
+        "" => String::new(),
+        text => format!(": {text}"),
+    }
+}
+
+/// Runs a program to its end, or to the end of its time; `is_stopped` says whether to wait no longer. Blocks.
+///
+/// # Errors
+/// See [`CommandError`].
+pub fn run_command(run: &HookRun<'_>, is_stopped: &dyn Fn() -> bool) -> Result<(), CommandError> {
+    let nothing = || io::Error::new(io::ErrorKind::InvalidInput, "no program is named");
+    let (program, arguments) = run
+        .command
+        .split_first()
+        .ok_or_else(|| CommandError::Start(nothing()))?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .env("ARPENT_EVENT", run.event.as_str())
+        .envs(run.variables.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(CommandError::Start)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        let summary = run.summary.to_owned();
+        // It need not read, and then the pipe may be full for ever; the thread ends with the program.
+        thread::spawn(move || drop(stdin.write_all(summary.as_bytes())));
+    }
+    let (sender, receiver) = mpsc::sync_channel(16);
+    let pipes: [Option<Box<dyn Read + Send>>; 2] = [
+        child.stdout.take().map(|pipe| Box::new(pipe) as _),
+        child.stderr.take().map(|pipe| Box::new(pipe) as _),
+    ];
+    for mut pipe in pipes.into_iter().flatten() {
+        let sender = sender.clone();
+        thread::spawn(move || {
+            let mut buffer = [0; 4 * 1024];
+            while let Ok(read) = pipe.read(&mut buffer)
+                && read > 0
+                && sender.send(buffer[..read].to_vec()).is_ok()
+            {}
+        });
+    }
+    drop(sender);
+    wait(&mut child, &receiver, run.timeout, is_stopped)
+}
+
+fn wait(
+    child: &mut Child,
+    said: &Receiver<Vec<u8>>,
+    limit: Duration,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<(), CommandError> {
+    let deadline = Instant::now() + limit;
+    let mut tail = Vec::new();
+    let end = loop {
+        let pause = LOOK.min(deadline.saturating_duration_since(Instant::now()));
+        // Once its pipes are closed nothing wakes this early, and it has to be slowed down.
+        match said.recv_timeout(pause) {
+            Ok(bytes) => keep_end(&mut tail, &bytes),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => thread::park_timeout(pause),
+        }
+        match child.try_wait() {
+            Ok(Some(status)) => break Ok(status),
+            Ok(None) if is_stopped() => break Err(CommandError::Stopped),
+            Ok(None) if Instant::now() >= deadline => {
+                break Err(CommandError::TimedOut {
+                    limit,
+                    output: String::new(),
+                });
+            }
+            Ok(None) => {}
+            Err(error) => break Err(CommandError::Wait(error)),
+        }
+    };
+    if end.is_err() {
+        // It may have ended by itself in between.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    let rest = Instant::now() + REST;
+    while let Ok(bytes) = said.recv_timeout(rest.saturating_duration_since(Instant::now())) {
+        keep_end(&mut tail, &bytes);
+    }
+    let output = String::from_utf8_lossy(&tail).into_owned();
+    match end {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(CommandError::Failed { status, output }),
+        Err(CommandError::TimedOut { limit, .. }) => Err(CommandError::TimedOut { limit, output }),
+        Err(error) => Err(error),
+    }
+}
+
+/// Adds `bytes`, and keeps only the end.
+fn keep_end(tail: &mut Vec<u8>, bytes: &[u8]) {
+    tail.extend_from_slice(bytes);
+    let excess = tail.len().saturating_sub(MAX_SAID_BYTES);
+    tail.drain(..excess);
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, timeout: Duration) -> Result<(), CommandError> {
+        let command = ["sh", "-c", script].map(str::to_owned);
+        let run = HookRun {
+            command: &command,
+            event: HookEvent::Refused,
+            variables: &[("ARPENT_SITE", "https://example.com/".to_owned())],
+            summary: &"x".repeat(200_000),
+            timeout,
+        };
+        run_command(&run, &|| false)
+    }
+
+    const LONG: Duration = Duration::from_secs(600);
+
+    #[test]
+    fn it_gets_the_summary_and_the_variables() {
+        shell(
+            r#"test "$ARPENT_EVENT $ARPENT_SITE $(wc -c)" = "refused https://example.com/ 200000""#,
+            LONG,
+        )
+        .unwrap();
+        // Not every program reads what it gets.
+        shell("exit 0", LONG).unwrap();
+    }
+
+    #[test]
+    fn the_end_of_what_it_says_is_told_when_it_fails() {
+        let error = shell(
+            "cat > /dev/null; yes | head -c 1000000; echo the reason >&2; exit 3",
+            LONG,
+        )
+        .unwrap_err();
+        let CommandError::Failed { status, output } = &error else {
+            panic!("{error}");
+        };
+        assert_eq!(status.code(), Some(3));
+        assert!(output.contains("the reason"), "{output}");
+        assert!(output.len() <= MAX_SAID_BYTES);
+        assert!(error.to_string().starts_with("ended with exit status: 3: "));
+    }
+
+    #[test]
+    fn it_is_killed_when_its_time_is_over() {
+        let error = shell("echo begun; exec sleep 600", Duration::from_millis(200)).unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.starts_with("did not end within 200ms and was killed"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_started_is_told() {
+        let command = ["/nowhere/at/all".to_owned()];
+        let run = HookRun {
+            command: &command,
+            event: HookEvent::Failed,
+            variables: &[],
+            summary: "{}",
+            timeout: LONG,
+        };
+        let error = run_command(&run, &|| false).unwrap_err();
+        assert!(matches!(error, CommandError::Start(_)), "{error}");
+    }
+}

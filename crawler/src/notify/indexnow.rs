@@ -1,0 +1,585 @@
+//! `IndexNow` (<https://www.indexnow.org/documentation>): one engine is told which URLs changed, and passes
+//! it on to the others. Always by POST, also for one URL: a GET would put the key into the logs of every
+//! proxy on the way.
+//!
+//! A URL leaves the outbox only when the engine has it (200, 202); the time between its answer and the store
+//! is the only one in which a crash makes it be told twice.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+    sync::Arc,
+};
+
+use jiff::Timestamp;
+use serde::Serialize;
+use sitemap_core::Loc;
+
+use super::{Caller, Key, KeyError, service_url, shown_url, with_causes};
+use crate::{
+    config::NotifyConfig,
+    engine::download::{Answer, Call, Retry},
+    publish::{Placed, PublishError, Standing, place_file, take_back},
+    store::{
+        Commit, Store, StoreError,
+        outbox::{OutboxStep, Waiting},
+    },
+    url_key::UrlKey,
+};
+
+/// URLs of one request at most (`IndexNow` documentation, "Submitting set of URLs").
+pub const MAX_URLS_PER_REQUEST: usize = 10_000;
+
+/// Refused URLs that are named.
+const MAX_NAMED: usize = 5;
+
+/// URLs that a dry run names.
+const MAX_SHOWN: usize = 20;
+
+/// What the names of all published files begin with.
+const SITEMAP: &str = "sitemap";
+
+/// Name of the state's value with the name of the key's file in the output.
+const KEY_FILE: &str = "notify.key_file";
+
+/// What is sent, and for whom.
+#[derive(Debug, Clone, Copy)]
+pub struct Submission<'a> {
+    /// The settings.
+    pub config: &'a NotifyConfig,
+    /// The published set.
+    pub standing: &'a Standing,
+    /// Say what would be sent; ask nobody, write nothing.
+    pub dry_run: bool,
+}
+
+/// What became of the URLs that waited.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Submitted {
+    /// URLs that the engine has.
+    pub told: u64,
+    /// Of these, those that it has before it looked at the key (202).
+    pub unchecked: u64,
+    /// Requests that it answered like that.
+    pub requests: u64,
+    /// URLs that still wait.
+    pub waiting: u64,
+    /// Of these, those that were told of less than ten minutes ago.
+    pub resting: u64,
+    /// URLs that a dry run would send.
+    pub would_send: u64,
+    /// The first of them, each with what became of it.
+    pub shown: Vec<String>,
+    /// What the user should know, each a sentence or fragment.
+    pub notices: Vec<String>,
+    /// Why not all was sent, each a fragment. What waits goes out with the next run.
+    pub problems: Vec<String>,
+}
+
+/// Puts every URL of the published set into the outbox: for a site that begins to tell engines.
+///
+/// # Errors
+/// The store failed.
+pub fn submit_all(store: &mut dyn Store, now: Timestamp) -> Result<(), StoreError> {
+    store.commit(&Commit {
+        outbox: vec![OutboxStep::TellAll { since: now }],
+        ..Commit::default()
+    })
+}
+
+/// Sends what waits in the outbox. The time is asked for anew where it matters, because answers take time.
+///
+/// # Errors
+/// The store failed; what was told before is noted.
+pub fn submit(
+    store: &mut dyn Store,
+    submission: &Submission<'_>,
+    clock: &dyn Fn() -> Timestamp,
+    call: &mut Caller<'_>,
+) -> Result<Submitted, StoreError> {
+    let mut submitted = Submitted {
+        waiting: store.outbox_len()?,
+        ..Submitted::default()
+    };
+    if submitted.waiting == 0 {
+        return Ok(submitted);
+    }
+    if submission.dry_run {
+        show(store, clock(), &mut submitted)?;
+        return Ok(submitted);
+    }
+    let Some(endpoint) = service_url(&submission.config.indexnow_endpoint) else {
+        let problem = "indexnow_endpoint is no http or https URL".to_owned();
+        submitted.problems.push(problem);
+        return Ok(submitted);
+    };
+    let key = match key_of(store, submission.config) {
+        Ok(key) => key,
+        Err(KeyError::Store(error)) => return Err(error),
+        Err(error) => {
+            submitted.problems.push(with_causes(&error));
+            return Ok(submitted);
+        }
+    };
+    let mut sender = Sender {
+        submission,
+        endpoint,
+        key,
+        proofs: HashMap::new(),
+        outside: 0,
+        submitted,
+    };
+    sender.place_key_file(store, clock())?;
+    let mut after = None;
+    let mut seen = 0_u64;
+    loop {
+        let waiting = store.outbox(after.as_ref(), MAX_URLS_PER_REQUEST, clock())?;
+        let Some(last) = waiting.last() else { break };
+        after = Some(last.place());
+        seen += waiting.len() as u64;
+        if !sender.send_chunk(store, waiting, clock, call)? {
+            break;
+        }
+    }
+    let mut submitted = sender.finish();
+    let before = submitted.waiting;
+    submitted.waiting = store.outbox_len()?;
+    if submitted.problems.is_empty() {
+        submitted.resting = before.saturating_sub(seen);
+    }
+    Ok(submitted)
+}
+
+/// What a dry run says.
+fn show(store: &dyn Store, now: Timestamp, submitted: &mut Submitted) -> Result<(), StoreError> {
+    let mut after = None;
+    loop {
+        let waiting = store.outbox(after.as_ref(), MAX_URLS_PER_REQUEST, now)?;
+        let Some(last) = waiting.last() else { break };
+        after = Some(last.place());
+        submitted.would_send += waiting.len() as u64;
+        let room = MAX_SHOWN - submitted.shown.len();
+        let lines = waiting.iter().take(room);
+        submitted
+            .shown
+            .extend(lines.map(|url| format!("{} {}", url.change.as_str(), url.key)));
+    }
+    submitted.resting = submitted.waiting - submitted.would_send;
+    Ok(())
+}
+
+/// The key of the settings, or that of the state, which is made when there is none.
+fn key_of(store: &mut dyn Store, config: &NotifyConfig) -> Result<Key, KeyError> {
+    if let Some(path) = &config.indexnow_key_file {
+        return Key::read(path);
+    }
+    match Key::stored(store)? {
+        Some(key) => Ok(key),
+        None => Key::make(store),
+    }
+}
+
+/// The body of a request.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    host: &'a str,
+    key: &'a str,
+    key_location: &'a str,
+    url_list: Vec<&'a str>,
+}
+
+/// The file that proves the key on one host; `Err` says why nothing of it can be sent.
+type Proof = Result<Loc, String>;
+
+struct Sender<'a> {
+    submission: &'a Submission<'a>,
+    endpoint: UrlKey,
+    key: Key,
+    /// By host, with its port where it has one.
+    proofs: HashMap<String, Proof>,
+    /// URLs that no key file covers.
+    outside: u64,
+    submitted: Submitted,
+}
+
+impl Sender<'_> {
+    /// Writes the key's file into the output, when that is where it is served; one of an earlier key goes.
+    fn place_key_file(&mut self, store: &mut dyn Store, now: Timestamp) -> Result<(), StoreError> {
+        let output = Path::new(&self.submission.standing.output);
+        let is_served = self.submission.config.indexnow_key_location.is_none();
+        let name = self.key.file_name();
+        let wanted = is_served.then_some(name.as_str());
+        let old = store.value(KEY_FILE)?;
+        if let Some(old) = old.as_deref().filter(|old| Some(*old) != wanted) {
+            let content = old.strip_suffix(".txt").unwrap_or(old);
+            if let Err(error) = take_back(output, old, content.as_bytes()) {
+                let causes = with_causes(&error).replace(content, "<key>");
+                let notice = format!("the file of an earlier key stays in the output: {causes}");
+                self.submitted.notices.push(notice);
+                return Ok(());
+            }
+        }
+        if old.as_deref() != wanted {
+            // Noted first: a file that is noted and not there does no harm.
+            let value = wanted.map(str::to_owned);
+            store.commit(&Commit {
+                values: vec![(KEY_FILE.to_owned(), value)],
+                ..Commit::default()
+            })?;
+        }
+        if !is_served {
+            return Ok(());
+        }
+        // On some disks upper and lower case are one.
+        if name.to_ascii_lowercase().starts_with(SITEMAP) {
+            self.submitted.problems.push(format!(
+                "the key's file would stand where a sitemap may: a key that begins with {SITEMAP} needs \
+                 indexnow_key_location"
+            ));
+            return Ok(());
+        }
+        match place_file(output, &name, self.key.reveal().as_bytes(), now) {
+            Ok(Placed::New) => self.submitted.notices.push(format!(
+                "the key's file <key>.txt is now in {}",
+                output.display()
+            )),
+            Ok(Placed::Stood) => {}
+            Err(PublishError::Foreign(_)) => self.submitted.problems.push(format!(
+                "something else stands in {} where the key's file <key>.txt would be, and is left alone",
+                output.display()
+            )),
+            Err(error) => {
+                let causes = self.key.hidden_in(&with_causes(&error));
+                let problem = format!("the key's file cannot be put into the output: {causes}");
+                self.submitted.problems.push(problem);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends URLs, those of each host by themselves; whether to go on.
+    fn send_chunk(
+        &mut self,
+        store: &mut dyn Store,
+        waiting: Vec<Waiting>,
+        clock: &dyn Fn() -> Timestamp,
+        call: &mut Caller<'_>,
+    ) -> Result<bool, StoreError> {
+        let mut hosts: BTreeMap<String, Vec<(UrlKey, Loc)>> = BTreeMap::new();
+        for url in waiting {
+            // As it stands in the sitemap.
+            if let Ok(loc) = Loc::parse(url.key.as_str()) {
+                let host = host_of(&loc).to_owned();
+                hosts.entry(host).or_default().push((url.key, loc));
+            }
+        }
+        for (host, urls) in hosts {
+            let Ok(location) = self.proof(&host, &urls, call) else {
+                continue;
+            };
+            let all = urls.len();
+            let urls: Vec<(UrlKey, Loc)> = urls
+                .into_iter()
+                .filter(|(_, loc)| covers(&location, loc))
+                .collect();
+            self.outside += (all - urls.len()) as u64;
+            if urls.is_empty() {
+                continue;
+            }
+            if !self.send(store, &host, &location, &urls, clock, call)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The file that proves the key on `host`, asked for once.
+    fn proof(&mut self, host: &str, urls: &[(UrlKey, Loc)], call: &mut Caller<'_>) -> Proof {
+        if let Some(proof) = self.proofs.get(host) {
+            return proof.clone();
+        }
+        let proof = self
+            .location(host, urls)
+            .and_then(|location| self.check(location, call));
+        if let Err(problem) = &proof {
+            self.submitted.problems.push(problem.clone());
+        }
+        self.proofs.insert(host.to_owned(), proof.clone());
+        proof
+    }
+
+    /// Where the key's file of `host` is.
+    fn location(&self, host: &str, urls: &[(UrlKey, Loc)]) -> Proof {
+        let Submission {
+            config, standing, ..
+        } = self.submission;
+        let name = self.key.file_name();
+        if let Some(location) = &config.indexnow_key_location {
+            let location = Loc::parse(location)
+                .map_err(|error| format!("indexnow_key_location cannot be used: {error}"))?;
+            if host_of(&location) == host {
+                return Ok(location);
+            }
+        } else if let Ok(location) = Loc::parse(&format!("{}{name}", standing.directory))
+            && host_of(&location) == host
+        {
+            return Ok(location);
+        }
+        let site = Loc::parse(&standing.site);
+        if site.is_ok_and(|site| host_of(&site) == host) {
+            return Err(format!(
+                "the set of {host} is served at {}, on another host, where no file proves the key; \
+                 set indexnow_key_location to a file on {host} that holds it",
+                standing.directory
+            ));
+        }
+        // Another host: what was listed before the site became another one.
+        let origin = urls.first().map_or("", |(_, loc)| loc.origin());
+        Loc::parse(&format!("{origin}/{name}"))
+            .map_err(|error| format!("there is no place for a key's file on {host}: {error}"))
+    }
+
+    /// Whether the file at `location` holds the key, as an engine will see it.
+    fn check(&self, location: Loc, call: &mut Caller<'_>) -> Proof {
+        let shown = self.key.hidden_in(location.as_str());
+        let url = service_url(location.as_str())
+            .ok_or_else(|| format!("{shown} is no http or https URL"))?;
+        let answer = call(&Call {
+            url,
+            shown: Arc::from(shown.as_str()),
+            json: None,
+            retry: Retry::Passing,
+        });
+        let answer =
+            answer.map_err(|error| format!("the key's file {shown}: {}", with_causes(&error)))?;
+        if answer.status != 200 {
+            return Err(format!(
+                "the key's file {shown} answered {}, expected 200 and the key; the file has to be served there",
+                answer.status
+            ));
+        }
+        let found = String::from_utf8_lossy(&answer.body);
+        let found = found.trim_start_matches('\u{feff}').trim();
+        if found != self.key.reveal() {
+            return Err(format!(
+                "the key's file {shown} does not hold the key, but {}",
+                described(found)
+            ));
+        }
+        Ok(location)
+    }
+
+    /// Sends URLs of one host that the file at `location` covers; whether to go on.
+    fn send(
+        &mut self,
+        store: &mut dyn Store,
+        host: &str,
+        location: &Loc,
+        urls: &[(UrlKey, Loc)],
+        clock: &dyn Fn() -> Timestamp,
+        call: &mut Caller<'_>,
+    ) -> Result<bool, StoreError> {
+        let body = Body {
+            host,
+            key: self.key.reveal(),
+            key_location: location.as_str(),
+            url_list: urls.iter().map(|(_, loc)| loc.as_str()).collect(),
+        };
+        let json = serde_json::to_string(&body).expect("strings are always JSON");
+        let engine = shown_url(&self.endpoint);
+        let answer = call(&Call {
+            url: self.endpoint.clone(),
+            shown: Arc::from(engine.as_str()),
+            json: Some(json.into()),
+            retry: Retry::Passing,
+        });
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(error) => {
+                self.problem(format!("{engine}: {}", with_causes(&error)));
+                return Ok(false);
+            }
+        };
+        let keys = || urls.iter().map(|(key, _)| key.clone()).collect();
+        let step = match answer.status {
+            200 | 202 => {
+                let count = urls.len() as u64;
+                self.submitted.told += count;
+                self.submitted.requests += 1;
+                if answer.status == 202 {
+                    self.submitted.unchecked += count;
+                }
+                let at = clock();
+                OutboxStep::Told { urls: keys(), at }
+            }
+            400 | 422 => OutboxStep::Tried(keys()),
+            _ => {
+                self.problem(self.refusal(&engine, location, urls, &answer));
+                return Ok(false);
+            }
+        };
+        store.commit(&Commit {
+            outbox: vec![step],
+            ..Commit::default()
+        })?;
+        if matches!(answer.status, 200 | 202) {
+            return Ok(true);
+        }
+        self.problem(self.refusal(&engine, location, urls, &answer));
+        Ok(false)
+    }
+
+    /// What an answer means that is no success.
+    fn refusal(
+        &self,
+        engine: &str,
+        location: &Loc,
+        urls: &[(UrlKey, Loc)],
+        answer: &Answer,
+    ) -> String {
+        let status = answer.status;
+        let said = String::from_utf8_lossy(&answer.body);
+        let said = match described(said.trim()).as_str() {
+            "nothing" => String::new(),
+            text => format!("; it said {text}"),
+        };
+        let said = self.key.hidden_in(&said);
+        match status {
+            400 => format!("{engine} answered 400: it finds the request badly formed{said}"),
+            403 => format!(
+                "{engine} answered 403: it does not find the key in {}, which held it a moment ago{said}",
+                self.key.hidden_in(location.as_str())
+            ),
+            422 => {
+                let named: Vec<&str> = urls
+                    .iter()
+                    .take(MAX_NAMED)
+                    .map(|(_, loc)| loc.as_str())
+                    .collect();
+                let more = match urls.len() - named.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                format!(
+                    "{engine} answered 422: these URLs are not of the host {}, or the key does not fit its schema: {}{more}{said}",
+                    host_of(location),
+                    named.join(" ")
+                )
+            }
+            429 => format!(
+                "{engine} answered 429 to each of {} tries: too many requests{said}",
+                answer.tries
+            ),
+            500..=599 => format!(
+                "{engine} answered {status} to each of {} tries{said}",
+                answer.tries
+            ),
+            _ => format!(
+                "{engine} answered {status}, which means nothing in IndexNow; is indexnow_endpoint right?{said}"
+            ),
+        }
+    }
+
+    fn problem(&mut self, problem: String) {
+        self.submitted.problems.push(problem);
+    }
+
+    fn finish(mut self) -> Submitted {
+        if self.outside > 0 {
+            self.submitted.problems.push(format!(
+                "{} of the URLs are outside of the directory of the key's file and are not sent; \
+                 a file in a directory above covers more (indexnow_key_location)",
+                self.outside
+            ));
+        }
+        self.submitted
+    }
+}
+
+/// Host, and port where it is not the scheme's default: http and https may mix.
+fn host_of(loc: &Loc) -> &str {
+    let origin = loc.origin();
+    origin
+        .split_once("://")
+        .map_or(origin, |(_, authority)| authority)
+}
+
+/// Whether the key's file at `location` covers `url`: as a sitemap there may list it, but with the host in
+/// the place of the origin.
+fn covers(location: &Loc, url: &Loc) -> bool {
+    if host_of(location) != host_of(url) {
+        return false;
+    }
+    // Of the URL only the path matters now; without its query none becomes too long by the other scheme.
+    let there = format!("{}{}", location.origin(), url.path());
+    Loc::parse(&there).is_ok_and(|there| location.may_list(&there))
+}
+
+/// What was found where something else was expected, in a few words.
+fn described(found: &str) -> String {
+    const MAX_CHARACTERS: usize = 60;
+    if found.is_empty() {
+        return "nothing".to_owned();
+    }
+    if Key::parse(found).is_ok() {
+        return "another key".to_owned();
+    }
+    let is_printable = |character: &char| !character.is_control();
+    let mut text: String = found
+        .chars()
+        .filter(is_printable)
+        .take(MAX_CHARACTERS)
+        .collect();
+    if found.chars().count() > MAX_CHARACTERS {
+        text.push_str("...");
+    }
+    format!("{text:?}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loc(text: &str) -> Loc {
+        Loc::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_key_file_covers_its_directory_on_its_host() {
+        let check = |location: &str, url: &str, expected: bool| {
+            assert_eq!(
+                covers(&loc(location), &loc(url)),
+                expected,
+                "{location} {url}"
+            );
+        };
+        let file = "https://h.example/catalog/key.txt";
+        check(file, "https://h.example/catalog/show?item=23", true);
+        check(file, "http://h.example/catalog/show?item=23", true);
+        check(file, "https://h.example/catalogue/show", false);
+        check(file, "https://h.example/catalog", false);
+        check(file, "https://www.h.example/catalog/show", false);
+        check(file, "https://h.example:8443/catalog/show", false);
+        check(file, "https://h.example/%63atalog/show", true);
+        check(file, "https://h.example/catalog%2Fshow", false);
+        check("https://h.example/key.txt", "http://h.example/any", true);
+        check("http://127.0.0.1:81/key.txt", "http://127.0.0.1:81/a", true);
+        check(
+            "http://127.0.0.1:81/key.txt",
+            "http://127.0.0.1:82/a",
+            false,
+        );
+    }
+
+    #[test]
+    fn what_was_found_is_described_without_a_key_in_it() {
+        assert_eq!(described(""), "nothing");
+        assert_eq!(described("0123456789abcdef"), "another key");
+        assert_eq!(
+            described("<html>\u{1b}[1m\n</html>"),
+            "\"<html>[1m</html>\""
+        );
+        assert!(described(&"é ".repeat(100)).ends_with("...\""));
+    }
+}

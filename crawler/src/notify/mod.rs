@@ -1,0 +1,50 @@
+//! Who is told of what was published, and how. It reads the outbox of the store, writes a key file and a
+//! robots.txt where it is asked to, and calls services through a function that it is given: that one waits
+//! for turns and answers, nothing here does.
+//!
+//! ```text
+//! publish -> outbox -> IndexNow: key -> its file in the output -> GET: it is served -> POST, 10,000 URLs each
+//!                      -> 200 or 202: told; anything else: the URLs stay in the outbox
+//! publish -> sitemap URLs -> a request for each index (ping), a line in robots.txt
+//! run     -> summary -> hooks: a program, a URL
+//! ```
+//!
+//! Nothing that fails here takes a published set back. Keys, and URLs that may hold them, are in no message.
+
+mod command;
+mod engines;
+mod indexnow;
+mod key;
+mod ping;
+mod robots_file;
+mod webhook;
+
+#[cfg(test)]
+mod tests;
+
+use crate::engine::download::{Answer, Call, CallError};
+
+pub use self::{
+    command::{CommandError, HookRun, run_command},
+    engines::{ENGINES, Engine},
+    indexnow::{MAX_URLS_PER_REQUEST, Submission, Submitted, submit, submit_all},
+    key::{Key, KeyError},
+    ping::{PingTemplate, PingTemplateError, Pinged, ping},
+    robots_file::{RobotsFileError, Written, add_lines, missing_lines, write_lines},
+    webhook::{call_webhook, service_url, shown_url},
+};
+
+/// Calls a service and waits for its answer.
+pub type Caller<'a> = dyn FnMut(&Call) -> Result<Answer, CallError> + 'a;
+
+/// An error with its causes, on one line.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

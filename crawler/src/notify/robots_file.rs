@@ -1,0 +1,407 @@
+//! The `Sitemap` line in a robots.txt file (<https://www.sitemaps.org/protocol.html#submit_robots>): it stands
+//! alone, whatever group is around it, so it is appended at the end and everything else stays byte for byte.
+//!
+//! A symbolic link is followed and stays: what it leads to is replaced, in one step, with its mode, and its
+//! owner where the system allows that.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Read as _, Write as _},
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    robots::MAX_ROBOTS_BYTES,
+    url_key::{Identity, UrlKey},
+};
+
+/// What [`write_lines`] did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Written {
+    /// Every line stood there: nothing was touched.
+    Stood,
+    /// These URLs got a line.
+    Added(Vec<String>),
+}
+
+/// Why a robots.txt file did not get its lines. It is as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RobotsFileError {
+    /// It, or the folder it is in, cannot be read or written.
+    #[error("failed to {action} {}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// What with.
+        path: PathBuf,
+        /// The system's words.
+        #[source]
+        source: io::Error,
+    },
+    /// A folder, a device, or a link to nothing.
+    #[error("{} is no regular file", .0.display())]
+    NoFile(PathBuf),
+    /// It is not in UTF-8 (RFC 9309 section 2.2).
+    #[error("{} is in UTF-16, which crawlers do not read; expected UTF-8", .0.display())]
+    Encoding(PathBuf),
+    /// With the lines it would be larger than what crawlers read (RFC 9309 section 2.5).
+    #[error(
+        "{} would be larger than {MAX_ROBOTS_BYTES} bytes, and crawlers need not read a line behind them",
+        .0.display()
+    )]
+    TooLarge(PathBuf),
+}
+
+/// The URLs of `sitemaps` that have no line in the robots.txt `body`. A line with a relative URL is none: the
+/// protocol wants the whole URL.
+pub fn missing_lines<'a>(body: &[u8], sitemaps: &'a [String]) -> Vec<&'a str> {
+    let identity = Identity::default().verbatim();
+    let named: Vec<UrlKey> = values(body)
+        .filter_map(|value| identity.parse(&value).ok())
+        .collect();
+    let mut missing: Vec<&str> = Vec::new();
+    for sitemap in sitemaps {
+        let is_named = identity
+            .parse(sitemap)
+            .is_ok_and(|sitemap| named.contains(&sitemap));
+        if !is_named && !missing.contains(&sitemap.as_str()) {
+            missing.push(sitemap);
+        }
+    }
+    missing
+}
+
+/// The robots.txt `body` with a line for each of `sitemaps` that has none; `None` when none is missing.
+///
+/// What was there stays, byte for byte; the lines end as its first line does, and a last line without an end
+/// gets one.
+///
+/// ```
+/// use crawler::notify::add_lines;
+///
+/// let sitemaps = ["https://example.com/sitemap.xml".to_owned()];
+/// let body = add_lines(b"User-agent: *\r\nDisallow: /a", &sitemaps).unwrap();
+/// assert_eq!(body, b"User-agent: *\r\nDisallow: /a\r\nSitemap: https://example.com/sitemap.xml\r\n");
+/// assert_eq!(add_lines(&body, &sitemaps), None);
+/// ```
+pub fn add_lines(body: &[u8], sitemaps: &[String]) -> Option<Vec<u8>> {
+    let missing = missing_lines(body, sitemaps);
+    if missing.is_empty() {
+        return None;
+    }
+    let text = without_mark(body);
+    let end = line_end(text);
+    let mut added = body.to_vec();
+    if !matches!(text.last(), None | Some(b'\n' | b'\r')) {
+        added.extend_from_slice(end);
+    }
+    for sitemap in missing {
+        added.extend_from_slice(b"Sitemap: ");
+        added.extend_from_slice(sitemap.as_bytes());
+        added.extend_from_slice(end);
+    }
+    Some(added)
+}
+
+/// Gives the robots.txt file at `path` a line for each of `sitemaps` that has none there. A file that is
+/// missing is begun. It is replaced in one step.
+///
+/// # Errors
+/// See [`RobotsFileError`].
+pub fn write_lines(path: &Path, sitemaps: &[String]) -> Result<Written, RobotsFileError> {
+    let failed = |action: &'static str, path: &Path| {
+        let path = path.to_owned();
+        move |source| RobotsFileError::Io {
+            action,
+            path,
+            source,
+        }
+    };
+    let (place, old) = match fs::canonicalize(path) {
+        Ok(place) => {
+            let metadata = fs::metadata(&place).map_err(failed("read", path))?;
+            if !metadata.is_file() {
+                return Err(RobotsFileError::NoFile(path.to_owned()));
+            }
+            (place, Some(metadata))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if fs::symlink_metadata(path).is_ok() {
+                return Err(RobotsFileError::NoFile(path.to_owned()));
+            }
+            (path.to_owned(), None)
+        }
+        Err(error) => return Err(failed("read", path)(error)),
+    };
+    let mut body = Vec::new();
+    if old.is_some() {
+        let limit = MAX_ROBOTS_BYTES as u64 + 1;
+        let read = File::open(&place).and_then(|file| file.take(limit).read_to_end(&mut body));
+        read.map_err(failed("read", path))?;
+    }
+    if body.starts_with(&[0xff, 0xfe]) || body.starts_with(&[0xfe, 0xff]) {
+        return Err(RobotsFileError::Encoding(path.to_owned()));
+    }
+    let Some(added) = add_lines(&body, sitemaps) else {
+        return Ok(Written::Stood);
+    };
+    if added.len() > MAX_ROBOTS_BYTES {
+        return Err(RobotsFileError::TooLarge(path.to_owned()));
+    }
+    replace(&place, &added, old.as_ref()).map_err(failed("replace", path))?;
+    let missing = missing_lines(&body, sitemaps);
+    Ok(Written::Added(
+        missing.into_iter().map(str::to_owned).collect(),
+    ))
+}
+
+/// Puts `body` in the place of the file `place`, which had the metadata `old`.
+fn replace(place: &Path, body: &[u8], old: Option<&fs::Metadata>) -> io::Result<()> {
+    let folder = place.parent().unwrap_or(Path::new(""));
+    let name = place.file_name().unwrap_or_default();
+    let mut temporary = std::ffi::OsString::from(".");
+    temporary.push(name);
+    temporary.push(format!(".arpent-{}", std::process::id()));
+    let temporary = folder.join(temporary);
+    // A process of this number that was killed may have left one.
+    let _ = fs::remove_file(&temporary);
+    let written = write_beside(&temporary, body, old).and_then(|()| fs::rename(&temporary, place));
+    if written.is_err() {
+        // What failed is more important than what it leaves behind.
+        let _ = fs::remove_file(&temporary);
+    }
+    written?;
+    sync_folder(folder)
+}
+
+fn write_beside(path: &Path, body: &[u8], old: Option<&fs::Metadata>) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let mut file = options.write(true).create_new(true).open(path)?;
+    if let Some(old) = old {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            // Only the owner of everything may give files away; the mode stays in any case.
+            let _ = std::os::unix::fs::fchown(&file, Some(old.uid()), Some(old.gid()));
+        }
+        file.set_permissions(old.permissions())?;
+    }
+    file.write_all(body)?;
+    file.sync_all()
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        // One may write to a folder that one may not read; then the system syncs it in its own time.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        synced => synced,
+    }
+}
+
+/// Only Unix can open a folder to sync it.
+#[cfg(not(unix))]
+fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// The values of all `Sitemap` lines.
+fn values(body: &[u8]) -> impl Iterator<Item = String> {
+    let lines = without_mark(body).split(|byte| matches!(byte, b'\n' | b'\r'));
+    lines.filter_map(|line| {
+        let line = String::from_utf8_lossy(line);
+        let line = line.split('#').next().unwrap_or_default();
+        let (key, value) = line.split_once(':')?;
+        key.trim()
+            .eq_ignore_ascii_case("sitemap")
+            .then(|| value.trim().to_owned())
+    })
+}
+
+fn without_mark(body: &[u8]) -> &[u8] {
+    body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body)
+}
+
+/// How the first line ends.
+fn line_end(text: &[u8]) -> &'static [u8] {
+    let first = text.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+    match first.and_then(|first| text.get(first..)) {
+        Some([b'\r', b'\n', ..]) => b"\r\n",
+        Some([b'\r', ..]) => b"\r",
+        Some(_) | None => b"\n",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::robots::Rules;
+
+    const SITEMAP: &str = "https://example.com/sitemap.xml";
+
+    fn sitemaps(urls: &[&str]) -> Vec<String> {
+        urls.iter().copied().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_line_is_there_however_it_is_written() {
+        let check = |body: &str, is_there: bool| {
+            let missing = missing_lines(body.as_bytes(), &sitemaps(&[SITEMAP])).is_empty();
+            assert_eq!(missing, is_there, "{body:?}");
+        };
+        check("Sitemap: https://example.com/sitemap.xml", true);
+        check(
+            "\u{feff}SITEMAP :https://EXAMPLE.com:443/sitemap.xml # ours\r",
+            true,
+        );
+        check(
+            "User-agent: a\nsitemap:https://example.com/sitemap.xml\nDisallow: /",
+            true,
+        );
+        check("Sitemap: /sitemap.xml", false);
+        check("# Sitemap: https://example.com/sitemap.xml", false);
+        check("Sitemap: https://example.com/sitemap.xml.gz", false);
+        check("Sitemap: http://example.com/sitemap.xml", false);
+        check("", false);
+    }
+
+    #[test]
+    fn lines_end_as_those_of_the_file_do() {
+        let check = |body: &str, expected: &str| {
+            let added = add_lines(body.as_bytes(), &sitemaps(&["https://a.example/s.xml"]));
+            assert_eq!(String::from_utf8(added.unwrap()).unwrap(), expected);
+        };
+        check("", "Sitemap: https://a.example/s.xml\n");
+        check("\u{feff}", "\u{feff}Sitemap: https://a.example/s.xml\n");
+        check("a: b", "a: b\nSitemap: https://a.example/s.xml\n");
+        check("a: b\n\n", "a: b\n\nSitemap: https://a.example/s.xml\n");
+        check(
+            "a: b\r\nc",
+            "a: b\r\nc\r\nSitemap: https://a.example/s.xml\r\n",
+        );
+        check("a: b\rc\r", "a: b\rc\rSitemap: https://a.example/s.xml\r");
+    }
+
+    /// Any bytes, and pieces that mean something in a robots.txt.
+    fn body() -> impl Strategy<Value = Vec<u8>> {
+        let pieces = [
+            "\u{feff}",
+            "User-agent: *",
+            "Disallow: /a",
+            "Sitemap: https://example.com/sitemap.xml",
+            "sitemap:\t/relative.xml",
+            "#",
+            "\n",
+            "\r\n",
+            "\r",
+            "\0",
+        ];
+        let piece = prop_oneof![
+            4 => proptest::sample::select(pieces.to_vec()).prop_map(|piece| piece.as_bytes().to_vec()),
+            1 => proptest::collection::vec(any::<u8>(), 0..6),
+        ];
+        proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn everything_else_stays_byte_for_byte(body in body()) {
+            let wanted = sitemaps(&[SITEMAP, "https://example.com/sitemap-2.xml", SITEMAP]);
+            let Some(added) = add_lines(&body, &wanted) else {
+                prop_assert!(missing_lines(&body, &wanted).is_empty());
+                return Ok(());
+            };
+            prop_assert!(added.starts_with(&body));
+            let missing = missing_lines(&body, &wanted);
+            let mut rest = &added[body.len()..];
+            let end = line_end(without_mark(&body));
+            if !matches!(without_mark(&body).last(), None | Some(b'\n' | b'\r')) {
+                rest = rest.strip_prefix(end).unwrap();
+            }
+            let end = String::from_utf8_lossy(end);
+            let lines = missing
+                .iter()
+                .fold(String::new(), |text, url| text + "Sitemap: " + url + &end);
+            prop_assert_eq!(rest, lines.as_bytes());
+            // Once is enough, and crawlers see the lines and the same rules as before.
+            prop_assert_eq!(add_lines(&added, &wanted), None);
+            let (before, after) = (Rules::parse(&body, "arpent"), Rules::parse(&added, "arpent"));
+            for path in ["/", "/a", "/a/b"] {
+                prop_assert_eq!(before.allows(path), after.allows(path));
+            }
+            for url in missing {
+                prop_assert!(after.sitemaps().iter().any(|known| known == url));
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_file_is_replaced_with_its_mode_behind_its_link() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (
+            folder.path().join("real.txt"),
+            folder.path().join("robots.txt"),
+        );
+        fs::write(&real, "User-agent: *\nDisallow:").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink("real.txt", &link).unwrap();
+        let wanted = sitemaps(&[SITEMAP]);
+        assert_eq!(
+            write_lines(&link, &wanted).unwrap(),
+            Written::Added(wanted.clone())
+        );
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(
+            fs::metadata(&real).unwrap().permissions().mode() & 0o777,
+            0o640
+        );
+        let text = fs::read_to_string(&real).unwrap();
+        assert_eq!(
+            text,
+            format!("User-agent: *\nDisallow:\nSitemap: {SITEMAP}\n")
+        );
+        let before = fs::metadata(&real).unwrap().modified().unwrap();
+        assert_eq!(write_lines(&link, &wanted).unwrap(), Written::Stood);
+        assert_eq!(fs::metadata(&real).unwrap().modified().unwrap(), before);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_is_no_robots_txt_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let wanted = sitemaps(&[SITEMAP]);
+        let check = |name: &str, body: &[u8], expected: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, body).unwrap();
+            let error = write_lines(&path, &wanted).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+            assert_eq!(fs::read(&path).unwrap(), body);
+        };
+        check("wide", b"\xff\xfeU\0", "is in UTF-16");
+        check(
+            "large",
+            &vec![b'a'; MAX_ROBOTS_BYTES],
+            "would be larger than",
+        );
+        let error = write_lines(folder.path(), &wanted).unwrap_err();
+        assert!(matches!(error, RobotsFileError::NoFile(_)), "{error}");
+        let new = folder.path().join("new.txt");
+        assert!(matches!(write_lines(&new, &wanted), Ok(Written::Added(_))));
+        assert_eq!(
+            fs::read_to_string(&new).unwrap(),
+            format!("Sitemap: {SITEMAP}\n")
+        );
+        let astray = folder.path().join("missing/robots.txt");
+        assert!(write_lines(&astray, &wanted).is_err());
+    }
+}

@@ -1,0 +1,461 @@
+//! What is told, to an engine that answers as a script says.
+
+use std::{cell::RefCell, collections::BTreeMap, path::Path};
+
+use jiff::Timestamp;
+
+use super::{
+    Key, MAX_URLS_PER_REQUEST, PingTemplate, Submission, Submitted, ping, submit, submit_all,
+};
+use crate::{
+    config::NotifyConfig,
+    engine::download::{Answer, Call, CallError, Retry},
+    fetch::FetchErrorKind,
+    publish::Standing,
+    store::{
+        Commit, Store,
+        memory::MemoryStore,
+        outbox::{Difference, Listing, OutboxStep, UrlChange, Waiting},
+    },
+    url_key::UrlKey,
+};
+
+const NOW: &str = "2026-03-01T12:00:00Z";
+
+fn now() -> Timestamp {
+    NOW.parse().unwrap()
+}
+
+fn url(text: &str) -> UrlKey {
+    UrlKey::from_normalised(text).unwrap()
+}
+
+fn answer(status: u16, body: &str) -> Answer {
+    Answer {
+        status,
+        body: body.as_bytes().to_vec(),
+        is_whole: true,
+        tries: 1,
+    }
+}
+
+/// A site whose set stands in a folder, with these URLs to be told of.
+struct Bench {
+    folder: tempfile::TempDir,
+    store: MemoryStore,
+    config: NotifyConfig,
+    standing: Standing,
+    /// Every call: what it is shown as, and its body.
+    calls: RefCell<Vec<(String, Option<serde_json::Value>)>>,
+}
+
+impl Bench {
+    fn new(urls: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = MemoryStore::default();
+        let waiting = urls.iter().map(|text| Waiting {
+            key: url(text),
+            change: UrlChange::Changed,
+            since: now(),
+            tries: 0,
+        });
+        let outbox = vec![OutboxStep::Put(waiting.collect())];
+        let commit = Commit {
+            outbox,
+            ..Commit::default()
+        };
+        store.commit(&commit).unwrap();
+        Self {
+            standing: Standing {
+                site: "https://h.example/".to_owned(),
+                output: folder.path().display().to_string(),
+                directory: "https://h.example/".to_owned(),
+                sitemaps: vec!["https://h.example/sitemap.xml".to_owned()],
+            },
+            folder,
+            store,
+            config: NotifyConfig {
+                indexnow: true,
+                indexnow_endpoint: "https://engine.example/indexnow".to_owned(),
+                ..NotifyConfig::default()
+            },
+            calls: RefCell::default(),
+        }
+    }
+
+    /// Submits: key files are served from the folder, the engine answers by `engine`.
+    fn submit_with(
+        &mut self,
+        at: &str,
+        engine: &dyn Fn(usize) -> Result<Answer, CallError>,
+    ) -> Submitted {
+        let Self {
+            folder,
+            store,
+            config,
+            standing,
+            calls,
+        } = self;
+        calls.borrow_mut().clear();
+        let submission = Submission {
+            config,
+            standing,
+            dry_run: false,
+        };
+        let at: Timestamp = at.parse().unwrap();
+        let sent = RefCell::new(0);
+        submit(store, &submission, &|| at, &mut |call| {
+            let body = call.json.as_deref();
+            let body = body.map(|json| serde_json::from_str(json).unwrap());
+            let shown = call.shown.to_string();
+            assert!(call.json.is_some() || !shown.contains("engine"), "{shown}");
+            calls.borrow_mut().push((shown, body));
+            if call.json.is_some() {
+                *sent.borrow_mut() += 1;
+                return engine(*sent.borrow());
+            }
+            let name = call.url.path().rsplit('/').next().unwrap();
+            Ok(match std::fs::read_to_string(folder.path().join(name)) {
+                Ok(text) => answer(200, &text),
+                Err(_) => answer(404, ""),
+            })
+        })
+        .unwrap()
+    }
+
+    fn submit(&mut self, status: u16) -> Submitted {
+        self.submit_with(NOW, &|_| Ok(answer(status, "")))
+    }
+
+    /// Lists of URLs that were sent.
+    fn sent(&self) -> Vec<Vec<String>> {
+        let calls = self.calls.borrow();
+        let bodies = calls.iter().filter_map(|(_, body)| body.as_ref());
+        let urls = |body: &serde_json::Value| serde_json::from_value(body["urlList"].clone());
+        bodies.map(|body| urls(body).unwrap()).collect()
+    }
+
+    fn key(&self) -> String {
+        let key = Key::stored(&self.store).unwrap().unwrap();
+        key.reveal().to_owned()
+    }
+}
+
+#[test]
+fn an_engine_gets_the_urls_once_the_key_is_served() {
+    let mut bench = Bench::new(&["https://h.example/b", "https://h.example/a"]);
+    let submitted = bench.submit(200);
+    assert_eq!((submitted.told, submitted.waiting), (2, 0));
+    assert_eq!(submitted.problems, Vec::<String>::new());
+    let key = bench.key();
+    let file = bench.folder.path().join(format!("{key}.txt"));
+    assert_eq!(std::fs::read_to_string(file).unwrap(), key);
+    let calls = bench.calls.borrow().clone();
+    assert_eq!(calls[0].0, "https://h.example/<key>.txt");
+    let body = calls[1].1.clone().unwrap();
+    let expected = serde_json::json!({
+        "host": "h.example",
+        "key": key,
+        "keyLocation": format!("https://h.example/{key}.txt"),
+        "urlList": ["https://h.example/a", "https://h.example/b"],
+    });
+    assert_eq!(body, expected);
+    assert_eq!(calls.len(), 2);
+    // Nothing waits: nobody is asked.
+    assert_eq!(bench.submit(200), Submitted::default());
+    assert_eq!(bench.calls.borrow().len(), 0);
+}
+
+#[test]
+fn every_status_has_its_meaning() {
+    let check = |status: u16, told: u64, unchecked: u64, tries: u32, expected: &str| {
+        let mut bench = Bench::new(&["https://h.example/a"]);
+        let submitted = bench.submit(status);
+        let counts = (submitted.told, submitted.unchecked, submitted.waiting);
+        assert_eq!(counts, (told, unchecked, 1 - told), "{status}");
+        let left = bench.store.outbox(None, 10, now()).unwrap();
+        assert!(left.iter().all(|url| url.tries == tries), "{status}");
+        let problems = submitted.problems.join("\n");
+        assert!(problems.contains(expected), "{status}: {problems}");
+        assert_eq!(problems.is_empty(), told == 1, "{status}: {problems}");
+        assert!(!problems.contains(&bench.key()), "{problems}");
+        // What was not told goes out when the engine takes it.
+        assert_eq!(bench.submit(200).told, 1 - told, "{status}");
+    };
+    check(200, 1, 0, 0, "");
+    check(202, 1, 1, 0, "");
+    check(400, 0, 0, 1, "badly formed");
+    check(
+        403,
+        0,
+        0,
+        0,
+        "does not find the key in https://h.example/<key>.txt",
+    );
+    check(
+        422,
+        0,
+        0,
+        1,
+        "not of the host h.example, or the key does not fit its schema: https://h.example/a",
+    );
+    check(429, 0, 0, 0, "too many requests");
+    check(500, 0, 0, 0, "answered 500");
+    check(503, 0, 0, 0, "answered 503");
+    check(301, 0, 0, 0, "is indexnow_endpoint right?");
+    check(404, 0, 0, 0, "is indexnow_endpoint right?");
+}
+
+#[test]
+fn without_an_answer_the_urls_stay() {
+    let mut bench = Bench::new(&["https://h.example/a"]);
+    let submitted = bench.submit_with(NOW, &|_| {
+        Err(CallError::NoAnswer {
+            kind: FetchErrorKind::Connect,
+            message: "refused".to_owned(),
+        })
+    });
+    assert_eq!((submitted.told, submitted.waiting), (0, 1));
+    assert_eq!(submitted.problems, ["https://engine.example/...: refused"]);
+}
+
+#[test]
+fn a_set_of_urls_goes_out_in_requests_of_ten_thousand() {
+    let urls: Vec<String> = (0..25_000)
+        .map(|number| format!("https://h.example/{number:05}"))
+        .collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let mut bench = Bench::new(&urls);
+    // The third one fails: what it held stays, and only that.
+    let submitted = bench.submit_with(NOW, &|number| {
+        Ok(answer(if number < 3 { 200 } else { 503 }, ""))
+    });
+    let sizes: Vec<usize> = bench.sent().iter().map(Vec::len).collect();
+    assert_eq!(sizes, [MAX_URLS_PER_REQUEST, MAX_URLS_PER_REQUEST, 5_000]);
+    assert_eq!((submitted.told, submitted.waiting), (20_000, 5_000));
+    assert_eq!(bench.submit(200).told, 5_000);
+    assert_eq!(bench.sent()[0][0], "https://h.example/20000");
+}
+
+#[test]
+fn the_directory_of_the_key_file_limits_what_is_sent() {
+    let mut bench = Bench::new(&["https://h.example/docs/a", "https://h.example/blog/a"]);
+    bench.standing.site = "https://h.example/docs/".to_owned();
+    bench.standing.directory = "https://h.example/docs/".to_owned();
+    let submitted = bench.submit(200);
+    assert_eq!(bench.sent(), [["https://h.example/docs/a"]]);
+    assert_eq!((submitted.told, submitted.waiting), (1, 1));
+    assert!(submitted.problems[0].starts_with("1 of the URLs are outside"));
+}
+
+#[test]
+fn each_host_has_a_proof_of_its_own() {
+    let mut bench = Bench::new(&["https://h.example/a", "https://old.example/b"]);
+    bench.config.indexnow_key_location = Some("https://h.example/proofs/mine.txt".to_owned());
+    let key = Key::make(&mut bench.store).unwrap();
+    std::fs::write(
+        bench.folder.path().join("mine.txt"),
+        "\u{feff}other-key-1\n",
+    )
+    .unwrap();
+    let submitted = bench.submit(200);
+    assert_eq!(bench.sent(), Vec::<Vec<String>>::new());
+    let asked: Vec<String> = bench
+        .calls
+        .borrow()
+        .iter()
+        .map(|call| call.0.clone())
+        .collect();
+    assert_eq!(
+        asked,
+        [
+            "https://h.example/proofs/mine.txt",
+            "https://old.example/<key>.txt"
+        ]
+    );
+    assert_eq!(
+        submitted.problems,
+        [
+            "the key's file https://h.example/proofs/mine.txt does not hold the key, but another key",
+            "the key's file https://old.example/<key>.txt answered 404, expected 200 and the key; the file has to be served there",
+        ]
+    );
+    // No file is written where the settings say that another one proves the key.
+    assert_eq!(std::fs::read_dir(bench.folder.path()).unwrap().count(), 1);
+    bench.config.indexnow_key_location = Some("https://h.example/mine.txt".to_owned());
+    std::fs::write(
+        bench.folder.path().join("mine.txt"),
+        format!("{}\r\n", key.reveal()),
+    )
+    .unwrap();
+    let submitted = bench.submit(200);
+    assert_eq!(bench.sent(), [["https://h.example/a"]]);
+    assert_eq!((submitted.told, submitted.waiting), (1, 1));
+}
+
+#[test]
+fn a_set_on_another_host_needs_a_key_location() {
+    let mut bench = Bench::new(&["https://h.example/a"]);
+    bench.standing.directory = "https://maps.example/h/".to_owned();
+    let submitted = bench.submit(200);
+    assert!(
+        submitted.problems[0].contains("set indexnow_key_location"),
+        "{submitted:?}"
+    );
+    assert_eq!(bench.calls.borrow().len(), 0);
+}
+
+#[test]
+fn a_key_of_the_settings_replaces_the_file_of_an_older_one() {
+    let mut bench = Bench::new(&["https://h.example/a"]);
+    bench.submit(429);
+    let made = format!("{}.txt", bench.key());
+    let path = bench.folder.path().join("own-key");
+    std::fs::write(&path, "my-own-key-0123\n").unwrap();
+    bench.config.indexnow_key_file = Some(path);
+    assert_eq!(bench.submit(200).told, 1);
+    let names: Vec<String> = std::fs::read_dir(bench.folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(!names.contains(&made), "{names:?}");
+    assert!(
+        names.contains(&"my-own-key-0123.txt".to_owned()),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn a_foreign_file_under_the_keys_name_stays() {
+    let mut bench = Bench::new(&["https://h.example/a"]);
+    let key = Key::make(&mut bench.store).unwrap();
+    let path = bench.folder.path().join(format!("{}.txt", key.reveal()));
+    std::fs::write(&path, "mine").unwrap();
+    let submitted = bench.submit(200);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+    assert_eq!((submitted.told, submitted.waiting), (0, 1));
+    assert!(submitted.problems[0].starts_with("something else stands in"));
+    assert!(!submitted.problems.join("\n").contains(key.reveal()));
+}
+
+#[test]
+fn a_key_that_is_called_like_a_sitemap_gets_no_file() {
+    let mut bench = Bench::new(&["https://h.example/a"]);
+    let path = bench.folder.path().join("own-key");
+    std::fs::write(&path, "Sitemap-root").unwrap();
+    bench.config.indexnow_key_file = Some(path);
+    let submitted = bench.submit(200);
+    assert!(submitted.problems[0].contains("where a sitemap may"));
+    assert_eq!((submitted.told, submitted.waiting), (0, 1));
+    assert_eq!(std::fs::read_dir(bench.folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn the_same_url_is_not_told_again_within_ten_minutes() {
+    let mut bench = Bench::new(&["https://h.example/a"]);
+    assert_eq!(bench.submit(200).told, 1);
+    let again = || Waiting {
+        key: url("https://h.example/a"),
+        change: UrlChange::Removed,
+        since: now(),
+        tries: 0,
+    };
+    let commit = Commit {
+        outbox: vec![OutboxStep::Put(vec![again()])],
+        ..Commit::default()
+    };
+    bench.store.commit(&commit).unwrap();
+    let submitted = bench.submit_with("2026-03-01T12:09:59Z", &|_| Ok(answer(200, "")));
+    assert_eq!(
+        (submitted.told, submitted.waiting, submitted.resting),
+        (0, 1, 1)
+    );
+    assert_eq!(submitted.problems, Vec::<String>::new());
+    let submitted = bench.submit_with("2026-03-01T12:10:00Z", &|_| Ok(answer(200, "")));
+    assert_eq!((submitted.told, submitted.waiting), (1, 0));
+}
+
+#[test]
+fn a_dry_run_asks_nobody_and_writes_nothing() {
+    let mut bench = Bench::new(&[]);
+    let listed = ["https://h.example/a", "https://h.example/b"].map(|text| Difference {
+        key: url(text),
+        change: None,
+        listing: Some(Listing::default()),
+    });
+    let take = OutboxStep::Take {
+        since: now(),
+        tell: true,
+    };
+    let commit = Commit {
+        outbox: vec![OutboxStep::Stage(listed.to_vec()), take],
+        ..Commit::default()
+    };
+    bench.store.commit(&commit).unwrap();
+    submit_all(&mut bench.store, now()).unwrap();
+    let submission = Submission {
+        config: &bench.config,
+        standing: &bench.standing,
+        dry_run: true,
+    };
+    let submitted = submit(&mut bench.store, &submission, &now, &mut |_| {
+        panic!("nobody is asked")
+    });
+    let submitted = submitted.unwrap();
+    assert_eq!((submitted.would_send, submitted.waiting), (2, 2));
+    assert_eq!(
+        submitted.shown,
+        ["added https://h.example/a", "added https://h.example/b"]
+    );
+    assert!(Key::stored(&bench.store).unwrap().is_none());
+    assert_eq!(
+        std::fs::read_dir(Path::new(&bench.standing.output))
+            .unwrap()
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn a_ping_is_encoded_as_in_the_protocol_and_sent_once_for_each_index() {
+    let template = PingTemplate::parse("http://engine.example/ping?sitemap={sitemap}").unwrap();
+    let sitemaps = [
+        "http://www.yoursite.com/sitemap.gz",
+        "https://h.example/a?b=c&d=ü",
+    ]
+    .map(str::to_owned);
+    let mut asked = BTreeMap::new();
+    let pinged = ping(&[template], &sitemaps, &mut |call: &Call| {
+        *asked.entry(call.url.to_string()).or_insert(0) += 1;
+        assert_eq!(call.retry, Retry::UnlessReceived);
+        assert_eq!(
+            (&*call.shown, &call.json),
+            ("http://engine.example/...", &None)
+        );
+        Ok(answer(if asked.len() == 1 { 200 } else { 410 }, ""))
+    });
+    let expected = [
+        "http://engine.example/ping?sitemap=http%3A%2F%2Fwww.yoursite.com%2Fsitemap.gz",
+        "http://engine.example/ping?sitemap=https%3A%2F%2Fh.example%2Fa%3Fb%3Dc%26d%3D%C3%BC",
+    ];
+    assert_eq!(
+        asked.into_iter().collect::<Vec<_>>(),
+        expected.map(|url| (url.to_owned(), 1))
+    );
+    assert_eq!(pinged[0].problem, None);
+    assert_eq!(
+        pinged[1].problem.as_deref(),
+        Some("answered 410: it takes no such requests")
+    );
+}
+
+#[test]
+fn a_ping_template_is_a_url_with_a_place() {
+    let check = |text: &str, expected: bool| {
+        assert_eq!(PingTemplate::parse(text).is_ok(), expected, "{text}");
+    };
+    check("https://engine.example/ping?sitemap={sitemap}&key=1", true);
+    check("https://engine.example/ping?sitemap=", false);
+    check("engine.example/ping?sitemap={sitemap}", false);
+    check("ftp://engine.example/{sitemap}", false);
+}

@@ -1,0 +1,140 @@
+//! What stands, for those who tell others of it: where the set is, which URLs it has; and files that belong
+//! to it without being sitemaps, such as the one that proves whose site it is.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    PublishError, PublishRequest, Published,
+    folder::{Folder, canonical},
+    manifest::is_name,
+};
+use crate::store::{Store, StoreError, StoreErrorKind};
+
+/// Name of the state's value with the [`Standing`] set.
+const STANDING: &str = "publish.standing";
+
+/// Name of the state's value with the name of the key's file. The file is ours, so is what it holds.
+const KEY_FILE: &str = "notify.key_file";
+
+/// Name of the state's value with the key.
+const KEY: &str = "notify.key";
+
+/// The set that was published last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    /// URL of the directory of the site, as readers know it.
+    pub site: String,
+    /// The folder with the set, an absolute path.
+    pub output: String,
+    /// URL of the directory where the folder is served.
+    pub directory: String,
+    /// URLs of the indexes, or of the only sitemap: one `Sitemap:` line each.
+    pub sitemaps: Vec<String>,
+}
+
+impl Standing {
+    pub(super) fn of(request: &PublishRequest<'_>, published: &Published) -> Self {
+        let first = published.files.first();
+        let directory = first.and_then(|file| file.url.strip_suffix(file.name.as_str()));
+        let site = request.site.written().url();
+        Self {
+            directory: directory.unwrap_or(&site).to_owned(),
+            output: canonical(&request.config.output),
+            sitemaps: published.sitemap_urls.clone(),
+            site,
+        }
+    }
+
+    pub(super) fn value(&self) -> (String, Option<String>) {
+        let text = serde_json::to_string(self).expect("strings are always JSON");
+        (STANDING.to_owned(), Some(text))
+    }
+}
+
+/// The set that the state knows to stand; `None` before the first publish.
+///
+/// # Errors
+/// The store failed, or holds a value that cannot be read.
+pub fn standing(store: &dyn Store) -> Result<Option<Standing>, StoreError> {
+    let Some(text) = store.value(STANDING)? else {
+        return Ok(None);
+    };
+    serde_json::from_str(&text).map(Some).map_err(|error| {
+        let message = format!("the state's value {STANDING} cannot be read");
+        StoreError::new(StoreErrorKind::Corrupt, message).with_source(error)
+    })
+}
+
+/// The values that a fresh state takes over.
+pub(super) fn values(old: &dyn Store) -> Result<Vec<(String, Option<String>)>, StoreError> {
+    let names = [STANDING, KEY_FILE, KEY];
+    let values = names.map(|name| Ok((name.to_owned(), old.value(name)?)));
+    values.into_iter().collect()
+}
+
+/// What [`place_file`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placed {
+    /// The file stands there now.
+    New,
+    /// It stood there already, with this content.
+    Stood,
+}
+
+/// Puts the file `name` with `content` into the folder `output` of a published set, in one step. What
+/// stands there and is not the same is never replaced.
+///
+/// # Errors
+/// - [`PublishError::Foreign`]: something else stands there.
+/// - [`PublishError::Settings`]: `name` is none for a file in the folder.
+/// - [`PublishError::Busy`], [`PublishError::Io`]: the folder cannot be written now.
+pub fn place_file(
+    output: &Path,
+    name: &str,
+    content: &[u8],
+    now: Timestamp,
+) -> Result<Placed, PublishError> {
+    if !is_name(name) || name.contains('/') {
+        return Err(PublishError::Settings(
+            "the name of the key's file cannot be one in the output".to_owned(),
+        ));
+    }
+    let folder = Folder::open(output)?;
+    let placed = if !folder.exists(name) {
+        folder.write(name, content, now).map(|()| Placed::New)
+    } else if holds(&folder, name, content) {
+        Ok(Placed::Stood)
+    } else {
+        Err(PublishError::Foreign(folder.path(name)))
+    };
+    let cleared = folder.clear_temporary();
+    let placed = placed?;
+    cleared.map(|()| placed)
+}
+
+/// Removes the file `name` that [`place_file`] put into the folder `output`, if it still has `content`.
+///
+/// # Errors
+/// The folder cannot be written now.
+pub fn take_back(output: &Path, name: &str, content: &[u8]) -> Result<(), PublishError> {
+    if !is_name(name) || !output.is_dir() {
+        return Ok(());
+    }
+    let folder = Folder::open(output)?;
+    if holds(&folder, name, content) {
+        folder.remove(name)?;
+    }
+    Ok(())
+}
+
+/// Whether the regular file `name` has exactly this content.
+fn holds(folder: &Folder, name: &str, content: &[u8]) -> bool {
+    use sha2::{Digest as _, Sha256};
+    let mut hash = Sha256::new();
+    hash.update(content);
+    let found = folder.hash(name).ok().flatten();
+    found.is_some_and(|found| found == super::manifest::hex(hash))
+}

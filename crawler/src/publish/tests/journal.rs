@@ -1,0 +1,187 @@
+//! What a publish changed, URL by URL, and that no crash loses or doubles it.
+
+use super::*;
+use crate::store::outbox::UrlChange;
+
+/// Paths that wait to be told, each with what became of it.
+fn waiting(store: &dyn Store) -> Vec<(String, UrlChange)> {
+    let waiting = store.outbox(None, usize::MAX, Timestamp::MAX).unwrap();
+    waiting
+        .into_iter()
+        .map(|url| (url.key.path().to_owned(), url.change))
+        .collect()
+}
+
+fn named(changes: &[(&str, UrlChange)]) -> Vec<(String, UrlChange)> {
+    let owned = changes
+        .iter()
+        .map(|(path, change)| ((*path).to_owned(), *change));
+    owned.collect()
+}
+
+/// A site of three pages, and its next edition.
+fn editions() -> [BTreeMap<String, u64>; 2] {
+    let pages = |pages: &[(&str, u64)]| {
+        let pages = pages
+            .iter()
+            .map(|(path, version)| ((*path).to_owned(), *version));
+        pages.collect()
+    };
+    [
+        pages(&[("/", 1), ("/changes", 1), ("/goes", 1), ("/stays", 1)]),
+        pages(&[("/", 1), ("/changes", 2), ("/comes", 1), ("/stays", 1)]),
+    ]
+}
+
+const NEWS: [(&str, UrlChange); 3] = [
+    ("/changes", UrlChange::Changed),
+    ("/comes", UrlChange::Added),
+    ("/goes", UrlChange::Removed),
+];
+
+#[test]
+fn the_first_publish_tells_of_nothing_the_next_of_what_changed() {
+    let [first, second] = editions();
+    let mut bench = Bench::new("/");
+    bench.crawl(&first);
+    let journal = bench.publish().unwrap().journal;
+    assert!(journal.is_first);
+    assert_eq!((journal.added, journal.news()), (4, 0));
+    assert_eq!(waiting(&bench.store), []);
+    bench.wait(1);
+    bench.crawl(&second);
+    let journal = bench.publish().unwrap().journal;
+    let expected = Journal {
+        added: 1,
+        changed: 1,
+        removed: 1,
+        is_first: false,
+    };
+    assert_eq!(journal, expected);
+    assert_eq!(waiting(&bench.store), named(&NEWS));
+    bench.wait(1);
+    bench.crawl(&second);
+    assert_eq!(bench.publish().unwrap().journal, Journal::default());
+    assert_eq!(waiting(&bench.store), named(&NEWS));
+    // Back as it was: the later news count.
+    bench.wait(1);
+    bench.crawl(&first);
+    assert_eq!(bench.publish().unwrap().journal.news(), 3);
+    let expected = [
+        ("/changes", UrlChange::Changed),
+        ("/comes", UrlChange::Removed),
+        ("/goes", UrlChange::Added),
+    ];
+    assert_eq!(waiting(&bench.store), named(&expected));
+}
+
+#[test]
+fn a_page_without_a_date_changes_with_its_content() {
+    let [first, second] = editions();
+    let mut bench = Bench::new("/");
+    // A header of the future is no evidence.
+    let at = time("2025-12-31T00:00:00Z");
+    bench.config.gzip = false;
+    bench.now = at;
+    bench.crawl(&first);
+    bench.publish().unwrap();
+    bench.now = at;
+    bench.crawl(&second);
+    let published = bench.publish().unwrap();
+    assert!(
+        published
+            .files
+            .iter()
+            .all(|file| !bench.read(&file.name).contains("2026-01-01"))
+    );
+    assert_eq!(waiting(&bench.store), named(&NEWS));
+}
+
+#[test]
+fn many_differences_are_found_in_pieces() {
+    let numbered = |range: std::ops::Range<u32>, version| -> BTreeMap<String, u64> {
+        range
+            .map(|number| (format!("/{number:06}"), version))
+            .collect()
+    };
+    let mut bench = Bench::new("/");
+    bench.crawl(&numbered(0..10_000, 1));
+    bench.publish().unwrap();
+    bench.wait(1);
+    // Longer runs of removed, of changed and of added URLs than are in memory at once.
+    let mut pages = numbered(5_000..10_000, 2);
+    pages.extend(numbered(10_000..20_000, 1));
+    pages.insert("/".to_owned(), 1);
+    bench.crawl(&pages);
+    let journal = bench.publish().unwrap().journal;
+    let counts = (journal.added, journal.changed, journal.removed);
+    assert_eq!(counts, (10_001, 5_000, 5_000));
+    assert_eq!(bench.store.outbox_len().unwrap(), 20_001);
+    bench.wait(1);
+    bench.crawl(&numbered(0..1, 1));
+    let journal = bench.publish().unwrap().journal;
+    assert_eq!((journal.added, journal.removed), (1, 15_001));
+}
+
+#[test]
+fn a_publish_that_stops_anywhere_neither_loses_nor_doubles_news() {
+    let [first, second] = editions();
+    let mut bench = Bench::new("/");
+    bench.crawl(&first);
+    bench.publish().unwrap();
+    bench.wait(1);
+    bench.crawl(&second);
+    for writes in 0..40 {
+        let mut failing = FailingStore::after_writes(bench.store.snapshot(), writes);
+        let config = PublishConfig {
+            output: bench.folder.path().join(format!("out-{writes}")),
+            ..bench.config.clone()
+        };
+        let request = |config| PublishRequest {
+            site: &bench.site,
+            run: bench.run,
+            config,
+            robots: None,
+            partial: false,
+            dry_run: false,
+            now: bench.now,
+            is_stopped: &|| false,
+        };
+        let has_failed = match publish(&mut failing, &request(&config)) {
+            Ok(published) => !published.problems.is_empty(),
+            Err(_) => true,
+        };
+        let mut store = failing.into_inner();
+        let stopped = waiting(&store);
+        assert!(stopped.is_empty() || stopped == named(&NEWS), "{writes}");
+        publish(&mut store, &request(&config)).unwrap();
+        assert_eq!(waiting(&store), named(&NEWS), "{writes}");
+        if !has_failed {
+            assert!(writes > 3, "{writes}");
+            return;
+        }
+    }
+    panic!("it never comes to its end");
+}
+
+#[test]
+fn a_fresh_state_takes_over_what_is_published_and_what_waits() {
+    let [first, second] = editions();
+    let mut bench = Bench::new("/");
+    bench.crawl(&first);
+    bench.publish().unwrap();
+    bench.wait(1);
+    bench.crawl(&second);
+    bench.publish().unwrap();
+    let mut fresh = MemoryStore::default();
+    carry_over(&bench.store, &mut fresh).unwrap();
+    bench.store = fresh;
+    assert_eq!(waiting(&bench.store), named(&NEWS));
+    assert_eq!(
+        standing(&bench.store).unwrap().unwrap().sitemaps,
+        ["https://shop.example/sitemap.xml"]
+    );
+    bench.wait(1);
+    bench.crawl(&second);
+    assert_eq!(bench.publish().unwrap().journal, Journal::default());
+}

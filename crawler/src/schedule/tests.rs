@@ -1,0 +1,484 @@
+//! Slots by table, and timetables of many sites through a year.
+
+use super::*;
+use crate::url_key::HostKey;
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn paris() -> TimeZone {
+    zone("Europe/Paris").unwrap()
+}
+
+fn in_paris(expression: &str) -> Schedule {
+    Schedule::new(expression, paris(), Duration::ZERO, "site").unwrap()
+}
+
+fn slots(schedule: &Schedule, from: &str, until: &str) -> Vec<String> {
+    let (mut slot, until) = (at(from), at(until));
+    let mut slots = Vec::new();
+    while let Some(next) = schedule.slot_after(slot).filter(|next| *next < until) {
+        slots.push(next.to_string());
+        slot = next;
+    }
+    slots
+}
+
+#[test]
+fn a_slot_that_the_clock_change_takes_away_comes_when_time_goes_on() {
+    // 2026-03-29: 02:00 becomes 03:00 (01:00 UTC).
+    let spring = ("2026-03-28T00:00:00Z", "2026-03-31T00:00:00Z");
+    let nightly = slots(&in_paris("30 2 * * *"), spring.0, spring.1);
+    assert_eq!(
+        nightly,
+        [
+            "2026-03-28T01:30:00Z",
+            "2026-03-29T01:00:00Z",
+            "2026-03-30T00:30:00Z"
+        ]
+    );
+    let early = slots(&in_paris("30 1 * * *"), spring.0, spring.1);
+    assert_eq!(
+        early,
+        [
+            "2026-03-28T00:30:00Z",
+            "2026-03-29T00:30:00Z",
+            "2026-03-29T23:30:00Z",
+            "2026-03-30T23:30:00Z"
+        ]
+    );
+}
+
+#[test]
+fn a_slot_that_the_clock_change_brings_twice_comes_once() {
+    // 2026-10-25: 03:00 becomes 02:00 (01:00 UTC).
+    let autumn = ("2026-10-24T00:00:00Z", "2026-10-26T12:00:00Z");
+    let nightly = slots(&in_paris("30 2 * * *"), autumn.0, autumn.1);
+    assert_eq!(
+        nightly,
+        [
+            "2026-10-24T00:30:00Z",
+            "2026-10-25T00:30:00Z",
+            "2026-10-26T01:30:00Z"
+        ]
+    );
+    // An hourly job is about intervals: it runs in both of the hours.
+    let hourly = slots(
+        &in_paris("0 * * * *"),
+        "2026-10-24T23:30:00Z",
+        "2026-10-25T02:30:00Z",
+    );
+    assert_eq!(
+        hourly,
+        [
+            "2026-10-25T00:00:00Z",
+            "2026-10-25T01:00:00Z",
+            "2026-10-25T02:00:00Z"
+        ]
+    );
+}
+
+#[test]
+fn looking_back_and_looking_ahead_agree() {
+    for expression in [
+        "30 2 * * *",
+        "0 * * * *",
+        "*/20 1-3 * * *",
+        "0 4 * * 1",
+        "0 0 29 2 *",
+    ] {
+        let schedule = in_paris(expression);
+        for day in [
+            "2026-03-28T20:00:00Z",
+            "2026-10-24T20:00:00Z",
+            "2026-06-01T20:00:00Z",
+        ] {
+            let mut time = at(day);
+            for _ in 0..40 {
+                time += SignedDuration::from_mins(17);
+                let past = schedule.begin(time);
+                match schedule.next(&past, time) {
+                    NextRun::At { slot, .. } => assert!(slot > time, "{expression} {time}"),
+                    other => panic!("{expression} at {time}: {other:?}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_schedule_is_refused_with_advice() {
+    fn check(expression: &str, expected: &str) {
+        let error = Schedule::new(expression, TimeZone::UTC, Duration::ZERO, "site").unwrap_err();
+        assert!(
+            error.to_string().contains(expected),
+            "{expression}: {error}"
+        );
+    }
+    check("", "is no cron expression");
+    check("* * * *", "is no cron expression");
+    check("0 0 3 * * *", "is no cron expression");
+    check("60 * * * *", "is no cron expression");
+    check("nightly", "expected five fields");
+    check("0 0 30 2 *", "never comes");
+    assert_eq!(
+        zone("Europe/Pariss").unwrap_err().to_string(),
+        "\"Europe/Pariss\" is no time zone; expected a name of the IANA database such as Europe/Paris, or UTC"
+    );
+    for expression in [
+        "@daily",
+        "@hourly",
+        "0 3 * * MON-FRI",
+        "0 3 L * *",
+        "*/15 * * * *",
+    ] {
+        Schedule::new(expression, TimeZone::UTC, Duration::ZERO, "site").unwrap();
+    }
+}
+
+#[test]
+fn the_first_run_waits_for_the_first_slot() {
+    let nightly = in_paris("0 3 * * *");
+    let past = nightly.begin(at("2026-06-01T09:00:00Z"));
+    assert_eq!(
+        nightly.next(&past, at("2026-06-01T09:00:00Z")),
+        NextRun::At {
+            slot: at("2026-06-02T01:00:00Z"),
+            start: at("2026-06-02T01:00:00Z")
+        }
+    );
+}
+
+#[test]
+fn missed_slots_are_made_up_once() {
+    let nightly = in_paris("0 3 * * *");
+    let mut past = nightly.begin(at("2026-06-01T09:00:00Z"));
+    let back = at("2026-06-05T10:00:00Z");
+    let next = nightly.next(&past, back);
+    assert_eq!(
+        next,
+        NextRun::Now {
+            slot: at("2026-06-05T01:00:00Z"),
+            missed: 3
+        }
+    );
+    nightly.serve(&mut past, at("2026-06-05T01:00:00Z"));
+    assert_eq!(
+        nightly.next(&past, back),
+        NextRun::At {
+            slot: at("2026-06-06T01:00:00Z"),
+            start: at("2026-06-06T01:00:00Z")
+        }
+    );
+    // Ten years of minutes are not counted one by one.
+    let often = in_paris("* * * * *");
+    let past = often.begin(at("2016-06-01T09:00:00Z"));
+    assert!(matches!(
+        often.next(&past, back),
+        NextRun::Now { missed: 1_000, .. }
+    ));
+}
+
+#[test]
+fn a_clock_that_is_put_back_starts_nothing_again() {
+    let nightly = in_paris("0 3 * * *");
+    let mut past = nightly.begin(at("2026-06-01T09:00:00Z"));
+    nightly.serve(&mut past, at("2026-06-05T01:00:00Z"));
+    assert_eq!(
+        nightly.next(&past, at("2026-06-05T00:10:00Z")),
+        NextRun::At {
+            slot: at("2026-06-06T01:00:00Z"),
+            start: at("2026-06-06T01:00:00Z")
+        }
+    );
+    // ... but a slot that was served in a wrong year does not stop the schedule until then.
+    nightly.serve(&mut past, at("2036-06-05T01:00:00Z"));
+    assert_eq!(
+        nightly.next(&past, at("2026-06-05T00:10:00Z")),
+        NextRun::At {
+            slot: at("2026-06-05T01:00:00Z"),
+            start: at("2026-06-05T01:00:00Z")
+        }
+    );
+}
+
+#[test]
+fn another_schedule_begins_anew() {
+    let weekly = in_paris("0 3 * * 0");
+    let mut past = weekly.begin(at("2026-06-01T09:00:00Z"));
+    weekly.serve(&mut past, at("2026-06-07T01:00:00Z"));
+    let nightly = in_paris("0 3 * * *");
+    let wednesday = at("2026-06-10T09:00:00Z");
+    assert_eq!(
+        nightly.next(&past, wednesday),
+        NextRun::At {
+            slot: at("2026-06-11T01:00:00Z"),
+            start: at("2026-06-11T01:00:00Z")
+        }
+    );
+}
+
+#[test]
+fn jitter_is_steady_bounded_and_different_by_site() {
+    let hour = Duration::from_secs(3_600);
+    let of = |name: &str, jitter| Schedule::new("0 3 * * *", TimeZone::UTC, jitter, name).unwrap();
+    let slot = at("2026-06-02T03:00:00Z");
+    let mut starts: Vec<Timestamp> = (0..50)
+        .map(|number| of(&format!("site {number}"), hour).start_of(slot))
+        .collect();
+    assert_eq!(starts[7], of("site 7", hour).start_of(slot));
+    assert!(
+        starts
+            .iter()
+            .all(|start| *start >= slot && *start <= slot + hour)
+    );
+    starts.sort();
+    starts.dedup();
+    assert!(starts.len() > 45, "{starts:?}");
+    // At most a tenth of the time to the next slot.
+    let often = Schedule::new("*/10 * * * *", TimeZone::UTC, hour, "site").unwrap();
+    for minutes in (0..600).step_by(10) {
+        let slot = slot + SignedDuration::from_mins(minutes);
+        assert!(often.start_of(slot) <= slot + SignedDuration::from_secs(60));
+    }
+}
+
+#[test]
+fn what_was_missed_just_before_a_slot_is_made_up_by_that_slot() {
+    let jitter = Duration::from_secs(3_600);
+    let nightly = (0..100)
+        .map(|number| {
+            Schedule::new("0 3 * * *", TimeZone::UTC, jitter, &number.to_string()).unwrap()
+        })
+        .find(|schedule| {
+            let slot = at("2026-06-05T03:00:00Z");
+            schedule.start_of(slot) > slot + SignedDuration::from_mins(10)
+        })
+        .unwrap();
+    let past = nightly.begin(at("2026-06-01T09:00:00Z"));
+    let next = nightly.next(&past, at("2026-06-05T03:05:00Z"));
+    let slot = at("2026-06-05T03:00:00Z");
+    assert_eq!(
+        next,
+        NextRun::At {
+            slot,
+            start: nightly.start_of(slot)
+        }
+    );
+}
+
+/// How the timetable of `sites` (name, host, expression, minutes that a run takes) goes from `from` until `until`
+/// when somebody looks whenever there is something to do: start and end of every run, and skipped slots.
+fn play(
+    timetable: &mut Timetable,
+    minutes: &[(&str, i64)],
+    from: Timestamp,
+    until: Timestamp,
+) -> Vec<String> {
+    let mut events = Vec::new();
+    let mut ends: Vec<(Timestamp, String)> = Vec::new();
+    let mut now = from;
+    loop {
+        ends.sort();
+        while let Some((end, name)) = ends.first().cloned()
+            && end <= now
+        {
+            ends.remove(0);
+            let skipped = timetable.ended(&name, now);
+            if skipped > 0 {
+                events.push(format!("{now} {name} skipped {skipped}"));
+            }
+        }
+        let wake = match timetable.step(now) {
+            Step::Start { name, missed, .. } => {
+                let missed = if missed > 0 {
+                    format!(" for {missed} more")
+                } else {
+                    String::new()
+                };
+                events.push(format!("{now} {name}{missed}"));
+                let (_, takes) = minutes.iter().find(|(known, _)| *known == name).unwrap();
+                ends.push((now + SignedDuration::from_mins(*takes), name));
+                continue;
+            }
+            Step::WaitUntil(wake) => Some(wake),
+            Step::Wait => None,
+        };
+        let end = ends.iter().map(|(end, _)| *end).min();
+        let Some(next) = wake
+            .into_iter()
+            .chain(end)
+            .min()
+            .filter(|next| *next < until)
+        else {
+            return events;
+        };
+        assert!(next > now, "time stands still at {now}");
+        now = next;
+    }
+}
+
+fn planned(sites: &[(&str, &str, &str)]) -> Vec<Planned> {
+    let planned = sites.iter().map(|(name, host, expression)| Planned {
+        name: (*name).to_owned(),
+        host: HostKey::new(host),
+        schedule: Schedule::new(expression, paris(), Duration::ZERO, name).unwrap(),
+    });
+    planned.collect()
+}
+
+const FIVE: [(&str, &str, &str); 5] = [
+    ("gap", "a.example", "30 2 * * *"),
+    ("early", "b.example", "15 1 * * *"),
+    ("late", "b.example", "20 1 * * *"),
+    ("long", "c.example", "0 0,1,2,3 * * *"),
+    ("weekly", "d.example", "0 3 * * SUN"),
+];
+const TAKES: [(&str, i64); 5] = [
+    ("gap", 10),
+    ("early", 10),
+    ("late", 10),
+    ("long", 130),
+    ("weekly", 30),
+];
+
+#[test]
+fn five_sites_in_paris_across_the_change_to_summer_time() {
+    let from = at("2026-03-28T22:30:00Z");
+    let mut timetable = Timetable::new(8);
+    timetable.set_sites(planned(&FIVE), |_| None, from);
+    let events = play(&mut timetable, &TAKES, from, at("2026-03-29T22:30:00Z"));
+    assert_eq!(
+        events,
+        [
+            "2026-03-28T23:00:00Z long",
+            "2026-03-29T00:15:00Z early",
+            // Its host is being crawled for the other site: it waits, and keeps its slot.
+            "2026-03-29T00:25:00Z late",
+            "2026-03-29T01:00:00Z gap",
+            "2026-03-29T01:00:00Z weekly",
+            // 01:00 and 02:00 (which is 03:00 that day) came while the run of midnight went on.
+            "2026-03-29T01:10:00Z long skipped 2",
+            "2026-03-29T22:00:00Z long",
+        ]
+    );
+}
+
+#[test]
+fn five_sites_in_paris_across_the_change_to_winter_time() {
+    let from = at("2026-10-24T21:30:00Z");
+    let mut timetable = Timetable::new(8);
+    timetable.set_sites(planned(&FIVE), |_| None, from);
+    let events = play(&mut timetable, &TAKES, from, at("2026-10-25T12:00:00Z"));
+    assert_eq!(
+        events,
+        [
+            "2026-10-24T22:00:00Z long",
+            "2026-10-24T23:15:00Z early",
+            "2026-10-24T23:25:00Z late",
+            "2026-10-25T00:10:00Z long skipped 2",
+            "2026-10-25T00:30:00Z gap",
+            // Several hours a day are an interval: the hour that comes twice counts twice.
+            "2026-10-25T01:00:00Z long",
+            "2026-10-25T02:00:00Z weekly",
+            "2026-10-25T03:10:00Z long skipped 1",
+        ]
+    );
+}
+
+#[test]
+fn a_limit_to_runs_makes_sites_wait_in_order() {
+    let from = at("2026-06-01T00:00:00Z");
+    let sites = [
+        ("c", "c.example", "0 3 * * *"),
+        ("a", "a.example", "0 3 * * *"),
+        ("b", "b.example", "59 2 * * *"),
+    ];
+    let mut timetable = Timetable::new(1);
+    timetable.set_sites(planned(&sites), |_| None, from);
+    let takes = [("a", 5), ("b", 5), ("c", 5)];
+    let events = play(&mut timetable, &takes, from, at("2026-06-01T12:00:00Z"));
+    assert_eq!(
+        events,
+        [
+            "2026-06-01T00:59:00Z b",
+            "2026-06-01T01:04:00Z a",
+            "2026-06-01T01:09:00Z c"
+        ]
+    );
+}
+
+#[test]
+fn a_restart_makes_up_a_missed_night_once() {
+    let from = at("2026-06-01T00:00:00Z");
+    let sites = [("a", "a.example", "0 3 * * *")];
+    let mut timetable = Timetable::new(1);
+    timetable.set_sites(planned(&sites), |_| None, from);
+    play(
+        &mut timetable,
+        &[("a", 5)],
+        from,
+        at("2026-06-02T12:00:00Z"),
+    );
+    let pasts: std::collections::BTreeMap<String, Past> = timetable
+        .pasts()
+        .map(|(name, past)| (name.to_owned(), past.clone()))
+        .collect();
+    let text = serde_json::to_string(&pasts).unwrap();
+    let pasts: std::collections::BTreeMap<String, Past> = serde_json::from_str(&text).unwrap();
+
+    let back = at("2026-06-04T09:00:00Z");
+    let mut timetable = Timetable::new(1);
+    timetable.set_sites(planned(&sites), |name| pasts.get(name).cloned(), back);
+    let events = play(
+        &mut timetable,
+        &[("a", 5)],
+        back,
+        at("2026-06-05T12:00:00Z"),
+    );
+    assert_eq!(
+        events,
+        [
+            "2026-06-04T09:00:00Z a for 1 more",
+            "2026-06-05T01:00:00Z a"
+        ]
+    );
+}
+
+#[test]
+fn sites_come_and_go_while_others_are_crawled() {
+    let from = at("2026-06-01T00:59:00Z");
+    let before = planned(&[
+        ("a", "a.example", "0 3 * * *"),
+        ("b", "b.example", "0 3 * * *"),
+    ]);
+    let mut timetable = Timetable::new(2);
+    timetable.set_sites(before, |_| None, from);
+    let three = at("2026-06-01T01:00:00Z");
+    for expected in ["a", "b"] {
+        assert!(
+            matches!(timetable.step(three), Step::Start { name, .. } if name == expected),
+            "{expected}"
+        );
+    }
+    // Its run goes on when a site is taken out; another one on its host waits for that.
+    let after = planned(&[
+        ("b", "b.example", "0 3 * * *"),
+        ("new", "a.example", "1 3 * * *"),
+    ]);
+    timetable.set_sites(after, |_| None, three);
+    assert_eq!(timetable.running().collect::<Vec<_>>(), ["a", "b"]);
+    timetable.set_max_running(5);
+    let later = at("2026-06-01T01:01:00Z");
+    assert_eq!(timetable.step(later), Step::Wait);
+    assert_eq!(timetable.ended("a", later), 0);
+    assert!(matches!(timetable.step(later), Step::Start { name, .. } if name == "new"));
+    assert_eq!(timetable.next_start("b", later), None);
+    timetable.ended("b", later);
+    assert_eq!(
+        timetable.next_start("b", later),
+        Some(at("2026-06-02T01:00:00Z"))
+    );
+    assert_eq!(timetable.next_start("gone", later), None);
+}

@@ -1,0 +1,161 @@
+//! The sites of a program that runs for long: which of them starts, and when somebody has to look
+//! again. One run per site and per host at a time, and a limit to all of them.
+
+use std::collections::{BTreeMap, HashSet};
+
+use jiff::Timestamp;
+
+use super::{NextRun, Past, Schedule};
+use crate::url_key::HostKey;
+
+/// A site that is to be crawled by a schedule.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    /// What it is called; no two sites are called the same.
+    pub name: String,
+    /// The host that its requests go to.
+    pub host: HostKey,
+    /// When.
+    pub schedule: Schedule,
+}
+
+/// What happens next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// A run of this site starts now; [`Timetable::ended`] must be told of its end.
+    Start {
+        /// Which site.
+        name: String,
+        /// The slot it is for.
+        slot: Timestamp,
+        /// Earlier slots that it makes up for.
+        missed: u32,
+    },
+    /// Nothing before this time, unless a run ends.
+    WaitUntil(Timestamp),
+    /// Nothing, unless a run ends or the sites change.
+    Wait,
+}
+
+/// Sites, what was done of their schedules, and which of them are being crawled.
+#[derive(Debug)]
+pub struct Timetable {
+    sites: BTreeMap<String, Site>,
+    /// Hosts and slots of the runs that are under way, by the name of their site.
+    running: BTreeMap<String, HostKey>,
+    max_running: usize,
+}
+
+#[derive(Debug)]
+struct Site {
+    planned: Planned,
+    past: Past,
+}
+
+impl Timetable {
+    /// A timetable of nothing yet; `max_running` sites, at least one, are crawled at the same time.
+    pub fn new(max_running: usize) -> Self {
+        Self {
+            sites: BTreeMap::new(),
+            running: BTreeMap::new(),
+            max_running: max_running.max(1),
+        }
+    }
+
+    /// Puts `sites` in the place of those of before. What was done of a schedule stays known if the site and its
+    /// schedule stay; `recall` says what an earlier start of the program did. A run that is under way goes on,
+    /// also of a site that is gone.
+    pub fn set_sites(
+        &mut self,
+        sites: impl IntoIterator<Item = Planned>,
+        mut recall: impl FnMut(&str) -> Option<Past>,
+        now: Timestamp,
+    ) {
+        let mut before = std::mem::take(&mut self.sites);
+        for planned in sites {
+            let known = before.remove(&planned.name).map(|site| site.past);
+            let past = known
+                .or_else(|| recall(&planned.name))
+                .filter(|past| past.schedule == planned.schedule.text())
+                .unwrap_or_else(|| planned.schedule.begin(now));
+            self.sites
+                .insert(planned.name.clone(), Site { planned, past });
+        }
+    }
+
+    /// The limit to the number of runs at the same time, at least one.
+    pub fn set_max_running(&mut self, max_running: usize) {
+        self.max_running = max_running.max(1);
+    }
+
+    /// What happens next. A run that it starts counts as under way at once. Of sites that are due, the one that is due
+    /// longest is first; a site whose host is being crawled waits without losing its slot.
+    pub fn step(&mut self, now: Timestamp) -> Step {
+        let busy: HashSet<&HostKey> = self.running.values().collect();
+        let has_room = self.running.len() < self.max_running;
+        let mut wake: Option<Timestamp> = None;
+        let mut first: Option<(Timestamp, u32, &String)> = None;
+        for (name, site) in &self.sites {
+            if self.running.contains_key(name) {
+                continue;
+            }
+            match site.planned.schedule.next(&site.past, now) {
+                NextRun::Now { slot, missed } => {
+                    let is_first = first.is_none_or(|(earliest, _, _)| slot < earliest);
+                    if has_room && is_first && !busy.contains(&site.planned.host) {
+                        first = Some((slot, missed, name));
+                    }
+                }
+                NextRun::At { start, .. } => {
+                    wake = Some(wake.map_or(start, |earliest| earliest.min(start)));
+                }
+                NextRun::Never => {}
+            }
+        }
+        let Some((slot, missed, name)) = first else {
+            return wake.map_or(Step::Wait, Step::WaitUntil);
+        };
+        let name = name.clone();
+        if let Some(site) = self.sites.get_mut(&name) {
+            site.planned.schedule.serve(&mut site.past, slot);
+            self.running.insert(name.clone(), site.planned.host.clone());
+        }
+        Step::Start { name, slot, missed }
+    }
+
+    /// Notes the end of a run. Says how many slots of the site came while it went on: they are skipped.
+    pub fn ended(&mut self, name: &str, now: Timestamp) -> u32 {
+        if self.running.remove(name).is_none() {
+            return 0;
+        }
+        self.sites
+            .get_mut(name)
+            .map_or(0, |site| site.planned.schedule.skip(&mut site.past, now))
+    }
+
+    /// What was done so far, by site: to be kept for the next start of the program.
+    pub fn pasts(&self) -> impl Iterator<Item = (&str, &Past)> {
+        self.sites
+            .iter()
+            .map(|(name, site)| (name.as_str(), &site.past))
+    }
+
+    /// When the next run of `name` starts; `None` for an unknown site, for one that is being crawled, and for one whose
+    /// schedule names no further time.
+    pub fn next_start(&self, name: &str, now: Timestamp) -> Option<Timestamp> {
+        let site = self.sites.get(name)?;
+        if self.running.contains_key(name) {
+            return None;
+        }
+        match site.planned.schedule.next(&site.past, now) {
+            NextRun::Now { .. } => Some(now),
+            NextRun::At { start, .. } => Some(start),
+            NextRun::Never => None,
+        }
+    }
+
+    /// Names of the sites that are being crawled.
+    pub fn running(&self) -> impl Iterator<Item = &str> {
+        self.running.keys().map(String::as_str)
+    }
+}
