@@ -85,6 +85,8 @@ pub(crate) struct Summary {
     orphans: u64,
     /// The sitemaps, feeds and lists themselves.
     seeds: SeedLine,
+    /// Listed URLs that stay so although they did not answer well this time, by reason.
+    kept: BTreeMap<&'static str, u64>,
     /// Who was told of the set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notified: Vec<Notified>,
@@ -142,6 +144,7 @@ impl Summary {
             robots_txt: Vec::new(),
             orphans: 0,
             seeds: SeedLine::default(),
+            kept: BTreeMap::new(),
             notified: Vec::new(),
             report: Report::default(),
             dropped: 0,
@@ -200,6 +203,7 @@ impl Summary {
         self.excluded.clone_from(&report.excluded);
         self.orphans = report.orphans;
         self.seeds = SeedLine::from(&report.seeds);
+        self.kept.clone_from(&report.kept);
         self.report = report;
     }
 
@@ -225,6 +229,11 @@ impl Summary {
 
     /// Whether some URL failed after its tries, was not reached, or was cut short.
     pub(crate) fn is_partial(&self) -> bool {
+        self.lacks_pages() || self.report.kept_unreachable() > 0
+    }
+
+    /// Whether that leaves pages out. One that is listed by its last good answer is not missing.
+    pub(crate) fn lacks_pages(&self) -> bool {
         let cut_short = self.excluded.contains_key(Reason::CutShort.code());
         self.failed > 0 || self.queued > 0 || cut_short
     }
@@ -308,6 +317,7 @@ impl Summary {
         } else {
             self.add_fetched(took, lines);
         }
+        add_reasons(lines, "of the listed kept", with_texts(&self.report.kept));
         add_reasons(lines, "excluded", with_texts(&self.report.excluded));
         add_reasons(lines, "failed", with_texts(&self.report.failed_reasons));
         if self.queued > 0 {

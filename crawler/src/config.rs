@@ -25,6 +25,8 @@ pub struct Config {
     pub written_as: Option<UrlKey>,
     /// What the site says and is not listened to.
     pub ignore: IgnoreConfig,
+    /// What takes a listed page out of the set.
+    pub removal: RemovalConfig,
     /// Where URLs come from.
     pub discover: DiscoverConfig,
     /// When two URLs are the same.
@@ -124,6 +126,22 @@ impl IgnoreConfig {
         ]
         .into_iter()
         .filter_map(|(is_ignored, word)| is_ignored.then_some(word))
+    }
+}
+
+/// What takes a page out of the set that an earlier run listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RemovalConfig {
+    /// How long a page stays listed that cannot be fetched (network, 5xx, 401, 403, a body cut short), counted
+    /// from the first failure; 0: it does not. Default 30 days.
+    pub keep_failing: Duration,
+}
+
+impl Default for RemovalConfig {
+    fn default() -> Self {
+        Self {
+            keep_failing: Duration::from_secs(30 * 24 * 60 * 60),
+        }
     }
 }
 

@@ -85,6 +85,10 @@ reasons! {
     ListOnly = "list-only", Listed, "in the sitemap by a list-only rule, not fetched";
     /// Listed without being fetched, because an input of the user's names it.
     Given = "given", Listed, "in the sitemap because an input names it, not fetched";
+    /// Was listed before and answered 404 for the first time: a second 404 at least an hour later takes it out.
+    KeptGoneOnce = "kept-gone-once", Listed, "still in the sitemap: one 404 is no proof that it is gone";
+    /// Was listed before and could not be fetched, which proves nothing; listed as its last good answer had it.
+    KeptUnreachable = "kept-unreachable", Listed, "still in the sitemap, as its last good answer had it: could not be fetched this time";
     /// Disallowed by robots.txt (RFC 9309 section 2.2.2).
     RobotsDisallowed = "robots-disallowed", Excluded, "disallowed by robots.txt";
     /// robots.txt could not be read, so nothing may be fetched (RFC 9309 section 2.3.1.4).
@@ -190,6 +194,8 @@ pub enum Via {
     Feed,
     /// An entry of a list that the user gave.
     List,
+    /// It was listed by an earlier run, and nothing of this one led to it.
+    Earlier,
 }
 
 impl Via {
@@ -207,6 +213,7 @@ impl Via {
             Self::Sitemap => "sitemap",
             Self::Feed => "feed",
             Self::List => "list",
+            Self::Earlier => "earlier",
         }
     }
 
@@ -221,7 +228,8 @@ impl Via {
             | Self::Canonical
             | Self::Alternate
             | Self::Input
-            | Self::File => false,
+            | Self::File
+            | Self::Earlier => false,
         }
     }
 
@@ -239,6 +247,7 @@ impl Via {
             Self::Sitemap,
             Self::Feed,
             Self::List,
+            Self::Earlier,
         ]
         .into_iter()
         .find(|via| via.as_str() == word)
@@ -387,6 +396,8 @@ pub struct PageFacts {
     pub etag: Option<String>,
     /// Robots directives.
     pub directives: Directives,
+    /// Some of them came with a header, which an answer 304 need not repeat.
+    pub robots_by_header: bool,
     /// The canonical link.
     pub canonical: Canonical,
     /// Meta refresh.
@@ -407,12 +418,37 @@ pub struct PageFacts {
     /// What the page and its headers say of its versions in other languages, ordered by code and target,
     /// each once; `None` when nobody asked for them.
     pub alternates: Option<Vec<LanguageVersion>>,
-    /// Feeds of the site that the page names, as far as they may be followed. Not stored.
+    /// Feeds of the site that the page names, as far as they may be followed.
     pub feeds: Vec<UrlKey>,
     /// Things worth a warning.
     pub warnings: Warnings,
     /// Text of the first `title`, trimmed, at most 200 characters.
     pub title: Option<String>,
+    /// Fingerprint of everything that decides what is read from the same bytes; 0: not known. Facts that
+    /// were read in another way than today's are not asked to be confirmed.
+    pub read_as: u64,
+}
+
+impl PageFacts {
+    /// These facts after an answer 304 confirmed them: what of its head replaces the stored one does
+    /// (RFC 9110 section 15.4.5, RFC 9111 section 3.2), everything else stays. Directives of its headers
+    /// come on top.
+    #[must_use]
+    pub fn confirmed_by(mut self, answer: &Self) -> Self {
+        if answer.etag.is_some() {
+            self.etag.clone_from(&answer.etag);
+        }
+        self.last_modified = answer.last_modified.or(self.last_modified);
+        self.date = answer.date.or(self.date);
+        let (own, new) = (&mut self.directives, answer.directives);
+        own.noindex |= new.noindex;
+        own.nofollow |= new.nofollow;
+        own.noimageindex |= new.noimageindex;
+        let ends = [own.unavailable_after, new.unavailable_after];
+        own.unavailable_after = ends.into_iter().flatten().min();
+        self.robots_by_header |= answer.robots_by_header;
+        self
+    }
 }
 
 /// Warnings about one page. They never change the verdict by themselves.
@@ -493,6 +529,42 @@ impl Warnings {
     }
 }
 
+/// Whose answer the facts of a record are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Basis {
+    /// That of the last attempt.
+    #[default]
+    Own,
+    /// An earlier one that the last attempt confirmed: it was answered 304.
+    Confirmed,
+    /// The last good one, because what became of the last attempt is no evidence that the page is gone.
+    Kept(Kept),
+}
+
+/// Why a page is judged by its last good answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// What the page would be by the last attempt alone.
+    pub reason: Reason,
+    /// When the first attempt since the last good answer failed.
+    pub since: Timestamp,
+    /// When it answered 404 first since then.
+    pub gone_since: Option<Timestamp>,
+    /// What happened, for people: `status 503`, `connection refused`.
+    pub error: String,
+}
+
+impl Kept {
+    /// The reason for which the page stays listed.
+    pub fn listed_as(&self) -> Reason {
+        if self.reason == Reason::Gone {
+            Reason::KeptGoneOnce
+        } else {
+            Reason::KeptUnreachable
+        }
+    }
+}
+
 /// How the last attempt at a URL ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
@@ -529,6 +601,8 @@ pub struct PageRecord {
     /// How it ended; `None` while queued. The links of the facts are kept apart
     /// ([`crate::store::Store::links`]) and are empty here.
     pub outcome: Option<Outcome>,
+    /// Whose answer the outcome is; anything but [`Basis::Own`] only with [`Outcome::Answered`].
+    pub basis: Basis,
 }
 
 impl PageRecord {
@@ -540,5 +614,50 @@ impl PageRecord {
                 None
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_304_replaces_what_its_head_says_and_nothing_else() {
+        let time = |day: u32| Some(format!("2026-02-{day:02}T00:00:00Z").parse().unwrap());
+        let stored = PageFacts {
+            status: 200,
+            content_hash: Some(ContentHash(7)),
+            last_modified: time(1),
+            date: time(2),
+            etag: Some("\"1\"".to_owned()),
+            title: Some("a page".to_owned()),
+            ..PageFacts::default()
+        };
+        let bare = PageFacts {
+            status: 304,
+            ..PageFacts::default()
+        };
+        assert_eq!(stored.clone().confirmed_by(&bare), stored);
+        let telling = PageFacts {
+            last_modified: time(3),
+            date: time(4),
+            etag: Some("\"2\"".to_owned()),
+            directives: Directives {
+                noindex: true,
+                unavailable_after: time(5),
+                ..Directives::default()
+            },
+            robots_by_header: true,
+            ..bare
+        };
+        let expected = PageFacts {
+            last_modified: time(3),
+            date: time(4),
+            etag: Some("\"2\"".to_owned()),
+            directives: telling.directives,
+            robots_by_header: true,
+            ..stored.clone()
+        };
+        assert_eq!(stored.confirmed_by(&telling), expected);
     }
 }

@@ -18,6 +18,8 @@ use crate::{
 pub struct Report {
     /// URLs in the sitemap.
     pub listed: u64,
+    /// Those of them that stay there although they did not answer well this time, by the code of their reason.
+    pub kept: BTreeMap<&'static str, u64>,
     /// URLs that are not, by the code of their reason ([`Reason::code`]); no reason with a count of 0.
     pub excluded: BTreeMap<&'static str, u64>,
     /// URLs that could not be fetched after all tries, by the code of their reason.
@@ -52,6 +54,9 @@ impl Report {
                 // Sitemaps and feeds are no known URLs, whatever leads to them.
                 continue;
             }
+            if matches!(reason, Reason::KeptGoneOnce | Reason::KeptUnreachable) {
+                *report.kept.entry(reason.code()).or_default() += count;
+            }
             match reason.state() {
                 State::Listed => report.listed += count,
                 State::Queued => report.queued += count,
@@ -60,6 +65,12 @@ impl Report {
             }
         }
         report
+    }
+
+    /// Listed URLs that could not be fetched this time.
+    pub fn kept_unreachable(&self) -> u64 {
+        let code = Reason::KeptUnreachable.code();
+        self.kept.get(code).copied().unwrap_or_default()
     }
 
     /// URLs that were left out, for whatever reason.
@@ -149,6 +160,15 @@ mod tests {
             }
         }
         assert_eq!((report.listed, report.queued), (listed, queued));
+        assert_eq!(
+            report.kept.keys().copied().collect::<Vec<_>>(),
+            ["kept-gone-once", "kept-unreachable"]
+        );
+        assert_eq!(
+            report.kept_unreachable(),
+            report.kept["kept-gone-once"] + 1,
+            "the next reason"
+        );
         assert!(
             report
                 .failed_reasons

@@ -5,7 +5,10 @@
 use std::{
     collections::{BTreeMap, HashMap},
     ops::ControlFlow,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -16,7 +19,7 @@ use crate::{
     clock::Clock,
     fetch::{
         BodySink, BodyWish, BoxFuture, Fetch, FetchError, FetchErrorKind, Fetched, Headers,
-        Request, ResponseHead,
+        Request, ResponseHead, Validators,
     },
     page::{BodyEnd, PageFacts, PageRecord, Reason, RunId},
     store::{
@@ -125,6 +128,33 @@ impl FixturePage {
         self
     }
 
+    /// Whether it is still what an answer with these validators was.
+    fn is_as(&self, asked: &Validators) -> bool {
+        let header = |name| {
+            let mut lines = self.headers.iter();
+            let line = lines.find(|(known, _): &&(String, String)| known == name);
+            line.map(|(_, value)| value.clone())
+        };
+        let own = match &asked.etag {
+            Some(_) => ("if-none-match", header("etag")),
+            None => ("if-modified-since", header("last-modified")),
+        };
+        asked
+            .fields()
+            .any(|(name, value)| name == own.0 && Some(value) == own.1)
+    }
+
+    /// The answer to a request for changes when there is none.
+    fn not_modified(self) -> Self {
+        let headers = self.headers.into_iter();
+        Self {
+            status: 304,
+            headers: headers.filter(|(name, _)| name != "content-type").collect(),
+            body: Vec::new(),
+            ..self
+        }
+    }
+
     /// The same, answered after `latency`.
     #[must_use]
     pub fn after(mut self, latency: Duration) -> Self {
@@ -138,6 +168,8 @@ impl FixturePage {
 pub struct SeenRequest {
     /// Whole URL.
     pub url: String,
+    /// What it was asked with.
+    pub validators: Option<Validators>,
     /// When it came in.
     pub begun: Instant,
     /// When its answer ended.
@@ -155,6 +187,8 @@ pub struct FixtureSite {
     pages: Arc<HashMap<String, FixturePage>>,
     /// Asked first, with the URL and how often it was asked for before.
     script: Option<Arc<Script>>,
+    /// Every conditional request is answered 304.
+    lies: Arc<AtomicBool>,
     log: Arc<Mutex<Vec<SeenRequest>>>,
 }
 
@@ -189,6 +223,12 @@ impl FixtureSite {
         self
     }
 
+    /// From now on, whether the site calls everything not modified. Otherwise it does what RFC 9110
+    /// section 13.2 says, for pages with an `etag` or `last-modified`.
+    pub fn lie(&self, lies: bool) {
+        self.lies.store(lies, Ordering::SeqCst);
+    }
+
     /// What [`FixtureSite::scripted`] was given.
     pub fn script(&self) -> Option<Arc<Script>> {
         self.script.clone()
@@ -203,7 +243,8 @@ impl FixtureSite {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begin(&self, url: &UrlKey) -> (usize, FixturePage) {
+    fn begin(&self, request: &Request) -> (usize, FixturePage) {
+        let url = &request.url;
         let mut log = self.log();
         let earlier = log
             .iter()
@@ -220,6 +261,7 @@ impl FixtureSite {
             .count();
         log.push(SeenRequest {
             url: url.as_str().to_owned(),
+            validators: request.validators.clone(),
             begun: Instant::now(),
             ended: None,
             in_flight,
@@ -231,7 +273,11 @@ impl FixtureSite {
             .as_ref()
             .and_then(|script| script(url.as_str(), earlier));
         let page = scripted.or_else(|| self.pages.get(url.as_str()).cloned());
-        (position, page.unwrap_or_else(|| FixturePage::status(404)))
+        let page = page.unwrap_or_else(|| FixturePage::status(404));
+        let is_same = request.validators.as_ref().is_some_and(|asked| {
+            self.lies.load(Ordering::SeqCst) || page.status == 200 && page.is_as(asked)
+        });
+        (position, if is_same { page.not_modified() } else { page })
     }
 }
 
@@ -242,7 +288,7 @@ impl Fetch for FixtureSite {
         sink: &'a mut (dyn BodySink + Send),
     ) -> BoxFuture<'a, Result<Fetched, FetchError>> {
         Box::pin(async move {
-            let (position, page) = self.begin(&request.url);
+            let (position, page) = self.begin(request);
             let _ends = Ending {
                 site: self,
                 position,
@@ -395,6 +441,24 @@ impl<S: Store> Store for FailingStore<S> {
 
     fn earlier_facts(&self, key: &UrlKey) -> Result<Option<PageFacts>, StoreError> {
         self.inner.earlier_facts(key)
+    }
+
+    fn left_behind(
+        &self,
+        run: RunId,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<(UrlKey, u32)>, StoreError> {
+        self.inner.left_behind(run, after, limit)
+    }
+
+    fn confirmed(
+        &self,
+        run: RunId,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<(UrlKey, u32)>, StoreError> {
+        self.inner.confirmed(run, after, limit)
     }
 
     fn visit_pages(

@@ -9,6 +9,8 @@
 //! The table follows Google Search Central ("Robots meta tag", "Redirects", "How to specify a canonical
 //! URL", "HTTP status codes") and RFC 9110; a sitemap holds canonical, indexable URLs that answer 200.
 
+mod removal;
+
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +23,8 @@ use crate::{
     scope::{Judgement, Scope},
     url_key::UrlKey,
 };
+
+pub use self::removal::{GONE_AGAIN_AFTER, expires, stays};
 
 /// Hops of a redirect chain, or of a chain of canonical links, that are followed: Google gives up
 /// behind the tenth redirect.
@@ -413,6 +417,8 @@ impl Chain {
             | Reason::Listed
             | Reason::ListOnly
             | Reason::Given
+            | Reason::KeptGoneOnce
+            | Reason::KeptUnreachable
             | Reason::RobotsDisallowed
             | Reason::RobotsUnreachable
             | Reason::NetworkError

@@ -99,7 +99,7 @@ const ROOMS: [(&str, &[&str]); 25] = [
     ("frontier", &["store", "url_key"]),
     ("politeness", &["config", "url_key"]),
     ("robots", &["fetch", "page"]),
-    ("verdict", &["page", "scope", "url_key"]),
+    ("verdict", &["page", "scope", "store", "url_key"]),
     ("scope", &["config", "page", "pattern", "site", "url_key"]),
     ("parse", &["config", "fetch", "page", "pattern", "url_key"]),
     ("fetch", &["config", "page", "url_key"]),

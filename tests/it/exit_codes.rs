@@ -279,8 +279,15 @@ fn a_partial_crawl_that_lists_less_is_refused_unless_forced() {
     bench.crawl(&site.url("/"), &[]).expect_code(0);
     let before = bench.published();
     is_failing.store(true, Ordering::SeqCst);
+    // By its last good answer the page stays where it is.
     let ran = bench
         .crawl(&site.url("/"), &["--config", &config])
+        .expect_code(3);
+    assert_outcome(&ran, "partial");
+    assert_eq!(bench.published().differences(&before), [] as [String; 0]);
+    // Nothing is known of one.
+    let ran = bench
+        .crawl(&site.url("/"), &["--config", &config, "--fresh"])
         .expect_code(4);
     assert_outcome(&ran, "refused");
     assert!(

@@ -30,6 +30,7 @@ mod options;
 mod politeness;
 mod readers;
 mod real_world;
+mod recrawl;
 mod reference_model;
 mod schemas;
 mod smoke;

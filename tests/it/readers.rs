@@ -36,7 +36,8 @@ fn serve(face: Arc<AtomicUsize>) -> Site {
             })),
             "a" | "b" => Response::html(format!("<!doctype html><title>{target} {year}</title>")),
             _ if directory == own => Response::html(format!("<!doctype html><title>{own}</title>")),
-            _ => return Response::status(404),
+            // For good: one 404 would leave the other face listed.
+            _ => return Response::status(410),
         };
         page.with("Last-Modified", &format!("Mon, 02 May {year} 10:00:00 GMT"))
     })

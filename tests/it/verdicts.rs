@@ -277,15 +277,17 @@ fn what_a_limit_leaves_over_stays_queued() {
 fn every_reason_has_a_page() {
     /// Reasons that no page of a site can bring about: a robots.txt that cannot be read ends the crawl
     /// before there is a page, a page of HTML is read to its end or its limits, a bug is a bug, inputs are
-    /// read by another command, a feed is no page (`discovery`), and what a page brings into its entry can be
-    /// written.
-    const UNREACHABLE: [Reason; 6] = [
+    /// read by another command, a feed is no page (`discovery`), what a page brings into its entry can be
+    /// written, and what stays listed was so before.
+    const UNREACHABLE: [Reason; 8] = [
         Reason::RobotsUnreachable,
         Reason::Unparsable,
         Reason::InternalError,
         Reason::Given,
         Reason::SeedDocument,
         Reason::EntryRefused,
+        Reason::KeptGoneOnce,
+        Reason::KeptUnreachable,
     ];
     let mut seen = covered(&pages("http://elsewhere.example/"));
     seen.extend(covered(&failures()));

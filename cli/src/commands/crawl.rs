@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::Context as _;
 use crawler::{
-    clock::{Clock, SystemClock},
+    clock::Clock,
     config::Config,
     engine::{
         CrawlError, Crawled, Ending, Limit, OpenStore, Progress, PublicUrl, Seams, Shutdown, crawl,
@@ -75,7 +75,7 @@ pub(super) fn run(
             lists,
             output: output.clone(),
             attendant: Attendant::new(output).context("failed to listen to signals")?,
-            clock: Arc::new(SystemClock),
+            clock: seams::clock(environment),
             faults: Faults::new(environment),
         };
         anyhow::Ok(job.crawl_all().await)
@@ -174,7 +174,9 @@ impl Job {
     ) -> anyhow::Result<ExitCode> {
         let is_partial = summary.is_partial() || crawled.ending != Ending::Drained;
         // What a sitemap names that could not be read this time is missing, not gone.
-        let is_guarded = is_partial || summary.has_missing_seeds();
+        let is_guarded = summary.lacks_pages()
+            || crawled.ending != Ending::Drained
+            || summary.has_missing_seeds();
         let dry_run = self.settings.dry_run;
         let written = crawled.site.written();
         config.publish.output = self.settings.output_of(&written.name());

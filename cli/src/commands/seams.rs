@@ -1,14 +1,40 @@
 //! Where the real network and the real state are made: the only place of the program that names them.
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use crawler::{
+    clock::{Clock, SystemClock},
     config::FetchConfig,
     fetch::{Fetch, FetchError, http::HttpFetch},
     publish::carry_over,
     store::{Store, StoreError, sqlite::SqliteStore},
 };
 use jiff::Timestamp;
+
+use crate::settings::{Environment, duration};
+
+/// The clock of the machine; for tests of what takes days, as far ahead of it as the variable
+/// `ARPENT_CLOCK_AHEAD` says.
+pub(super) fn clock(environment: &Environment) -> Arc<dyn Clock> {
+    match environment
+        .get("ARPENT_CLOCK_AHEAD")
+        .map(|text| duration(text))
+    {
+        Some(Some(ahead)) => Arc::new(ClockAhead(ahead)),
+        Some(None) | None => Arc::new(SystemClock),
+    }
+}
+
+/// A clock that shows a later time than that of the machine.
+#[derive(Debug)]
+struct ClockAhead(Duration);
+
+impl Clock for ClockAhead {
+    fn now(&self) -> Timestamp {
+        let now = SystemClock.now();
+        now.checked_add(self.0).unwrap_or(now)
+    }
+}
 
 /// The door to the network.
 ///

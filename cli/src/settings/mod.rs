@@ -24,7 +24,7 @@ use std::{
 
 use crawler::{config::Config, site::Site, url_key::UrlKey};
 
-pub(crate) use self::{file::MAX_FILE_BYTES, problem::SettingsError};
+pub(crate) use self::{file::MAX_FILE_BYTES, problem::SettingsError, units::duration};
 use self::{
     file::SettingsFile,
     merge::Merge,

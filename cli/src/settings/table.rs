@@ -278,6 +278,12 @@ pub(crate) const SETTINGS: &[Setting] = &[
         }
         set(&mut draft.config.limits.retry_delays, Ok(delays))
     }),
+    row("keep_failing", |draft, value| {
+        set(
+            &mut draft.config.removal.keep_failing,
+            duration(value, Duration::ZERO..=MAX_DURATION),
+        )
+    }),
     // Requests.
     row("user_agent", |draft, value| {
         set(&mut draft.user_agent, request::user_agent(value))

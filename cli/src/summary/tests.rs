@@ -16,7 +16,9 @@ fn summary() -> Summary {
     news.named_by = Some("https://www.example.com/robots.txt".to_owned());
     let mut report = Report::from_counts(&BTreeMap::from([
         (Reason::Listed, 1_200),
-        (Reason::ListOnly, 34),
+        (Reason::ListOnly, 31),
+        (Reason::KeptUnreachable, 2),
+        (Reason::KeptGoneOnce, 1),
         (Reason::Noindex, 150),
         (Reason::Gone, 50),
         (Reason::CanonicalElsewhere, 50),
@@ -92,7 +94,7 @@ fn the_line_of_json_has_exactly_the_promised_keys() {
             r#""orphans":2,"seeds":{"read":3,"kept":1,"own":0,"waiting":0,"#,
             r#""troubled":1,"troubles":[{"name":"https://www.example.com/news.xml","problem":"gone","#,
             r#""detail":"status 404","named_by":"https://www.example.com/robots.txt"}],"#,
-            r#""entries":[]}}"#
+            r#""entries":[]},"kept":{"kept-gone-once":1,"kept-unreachable":2}}"#
         )
     );
 }
@@ -234,6 +236,9 @@ fn the_text_tells_everything() {
 https://www.example.com/docs/: published, but partial
   1,234 listed of 1,494 URLs known; 1,400 pages fetched in 2 min 3 s (100 not modified, 12.3 MiB)
   this start went on with the run before it
+  3 of the listed kept:
+    2  still in the sitemap, as its last good answer had it: could not be fetched this time (kept-unreachable)
+    1  still in the sitemap: one 404 is no proof that it is gone (kept-gone-once)
   250 excluded:
     150  says noindex (noindex)
      50  names another URL as canonical (canonical-elsewhere)
@@ -271,7 +276,7 @@ fn a_failed_site_has_a_summary_too() {
             r#"{"site":"https://example.com/","outcome":"unreachable","known":0,"listed":0,"excluded":{},"#,
             r#""failed":0,"queued":0,"fetched":0,"not_modified":0,"files":[],"duration_s":0.0,"bytes_in":0,"#,
             r#""as":null,"ignored":[],"robots_txt":[],"#,
-            r#""orphans":0,"seeds":{"read":0,"kept":0,"own":0,"waiting":0,"troubled":0,"troubles":[],"entries":[]}}"#
+            r#""orphans":0,"seeds":{"read":0,"kept":0,"own":0,"waiting":0,"troubled":0,"troubles":[],"entries":[]},"kept":{}}"#
         )
     );
 }
@@ -333,6 +338,7 @@ fn what_failed_or_was_not_reached_makes_a_run_partial() {
                 | Reason::ServerError
                 | Reason::InternalError
                 | Reason::CutShort
+                | Reason::KeptUnreachable
         );
         check(reason, expected);
     }

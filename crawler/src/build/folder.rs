@@ -29,7 +29,7 @@ use super::{
 use crate::{
     config::FileDates,
     fetch::{BodySink as _, BodyWish, Fetched},
-    page::{BodyEnd, Canonical, Outcome, PageRecord, Reason, Via},
+    page::{Basis, BodyEnd, Canonical, Outcome, PageRecord, Reason, Via},
     parse::{PageParser, PageReader},
     robots::{MAX_ROBOTS_BYTES, Rules, agent_token},
     scope::{Judgement, Scope},
@@ -211,6 +211,7 @@ impl Reading<'_> {
             attempts: 1,
             fetched_at: Some(now),
             outcome: Some(outcome),
+            basis: Basis::Own,
         };
         self.commit.finished.push(Finished {
             key: url,

@@ -18,6 +18,7 @@ use crate::{
     config::LimitsConfig,
     fetch::{
         BodySink, BodyWish, Fetch, FetchError, FetchErrorKind, Fetched, Request, ResponseHead,
+        Validators,
     },
     holds::Holds,
     politeness::{Closed, NextTurn, Politeness, SharedPoliteness, Signal, Turn},
@@ -226,9 +227,17 @@ impl Door {
     }
 
     /// Sends one request; the caller holds a turn.
-    pub(super) async fn send(&self, url: &UrlKey, sink: &mut (dyn BodySink + Send)) -> Asked {
-        self.send_request(&Request::get(url, self.max_body_bytes), sink)
-            .await
+    pub(super) async fn send(
+        &self,
+        url: &UrlKey,
+        validators: Option<Validators>,
+        sink: &mut (dyn BodySink + Send),
+    ) -> Asked {
+        let request = Request {
+            validators,
+            ..Request::get(url, self.max_body_bytes)
+        };
+        self.send_request(&request, sink).await
     }
 
     /// The same for any request.
@@ -294,7 +303,21 @@ impl Door {
         stop: &CancellationToken,
         sink: impl FnMut() -> S,
     ) -> Result<Answered<S>, Refused> {
-        let request = Request::get(url, self.max_body_bytes);
+        self.ask_with(url, None, stop, sink).await
+    }
+
+    /// The same with the validators of an earlier answer.
+    pub(super) async fn ask_with<S: BodySink + Send>(
+        &self,
+        url: &UrlKey,
+        validators: Option<&Validators>,
+        stop: &CancellationToken,
+        sink: impl FnMut() -> S,
+    ) -> Result<Answered<S>, Refused> {
+        let request = Request {
+            validators: validators.cloned(),
+            ..Request::get(url, self.max_body_bytes)
+        };
         self.ask_until(&request, stop, sink, |asked| !signal::is_passing(asked))
             .await
     }

@@ -1,14 +1,18 @@
 //! What the rules of now say of a URL: scope, robots.txt and depth before it is fetched, the verdict
 //! after. One value for the loop and for the work of taking up a run, which may happen elsewhere.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
+
+use jiff::Timestamp;
 
 use crate::{
     clock::Clock,
     config::{Config, Extensions},
-    page::{Outcome, PageFacts, PageRecord, Reason},
+    fetch::Validators,
+    page::{Basis, BodyKind, Kept, Outcome, PageRecord, Reason, State},
     robots::Rules,
     scope::{Judgement, Scope},
+    store::{Earlier, EarlierAnswer},
     url_key::UrlKey,
     verdict::{self, CanonicalPolicy, Policy, Verdict},
 };
@@ -22,6 +26,9 @@ pub(super) struct Judge {
     policy: Policy,
     max_depth: Option<u32>,
     extensions: Extensions,
+    keep_failing: Duration,
+    /// See [`crate::page::PageFacts::read_as`].
+    read_as: u64,
     clock: Arc<dyn Clock>,
     /// Text that changes when the settings do.
     settings: Arc<str>,
@@ -29,10 +36,20 @@ pub(super) struct Judge {
 
 impl Judge {
     /// The rules of `config` for the site of `scope`, and those of its robots.txt.
-    pub(super) fn new(config: &Config, scope: Scope, robots: Rules, clock: Arc<dyn Clock>) -> Self {
+    /// `read_as` is the fingerprint of how its pages are read now.
+    pub(super) fn new(
+        config: &Config,
+        scope: Scope,
+        robots: Rules,
+        read_as: u64,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         let max_depth = config.limits.max_depth;
+        let keep_failing = config.removal.keep_failing;
         let (ignore, extensions) = (config.ignore, config.publish.extensions);
-        let settings = format!("{:?} {max_depth:?} {ignore:?} {extensions:?}", config.scope).into();
+        let rules = &config.scope;
+        let settings =
+            format!("{rules:?} {max_depth:?} {ignore:?} {extensions:?} {keep_failing:?}").into();
         Self {
             scope,
             robots,
@@ -47,6 +64,8 @@ impl Judge {
             },
             max_depth,
             extensions,
+            keep_failing,
+            read_as,
             clock,
             settings,
         }
@@ -127,8 +146,15 @@ impl Judge {
             .before_fetch(url, record.depth)
             .unwrap_or(Reason::ExcludedByRule);
         match (&record.outcome, before) {
-            (Some(Outcome::Answered(facts)), Reason::Queued) if self.misses(facts) => {
+            (Some(Outcome::Answered(facts)), Reason::Queued)
+                if self.misses(&EarlierAnswer::of(facts)) =>
+            {
                 Reason::Queued
+            }
+            (Some(outcome @ Outcome::Answered(_)), Reason::Queued)
+                if let Basis::Kept(kept) = &record.basis =>
+            {
+                self.of_kept(url, outcome, kept)
             }
             (Some(outcome @ (Outcome::Answered(_) | Outcome::NoAnswer { .. })), Reason::Queued) => {
                 self.after_fetch(url, outcome).reason
@@ -140,10 +166,60 @@ impl Judge {
     }
 
     /// Whether the answer was read without looking for what is asked for now.
-    fn misses(&self, facts: &PageFacts) -> bool {
+    fn misses(&self, answer: &EarlierAnswer) -> bool {
         let Extensions { images, hreflang } = self.extensions;
-        facts.status == 200
-            && (images && facts.images.is_none() || hreflang && facts.alternates.is_none())
+        answer.status == 200 && (images && !answer.has_images || hreflang && !answer.has_alternates)
+    }
+
+    /// How pages are read now.
+    pub(super) fn read_as(&self) -> u64 {
+        self.read_as
+    }
+
+    /// Why a page stays listed although the last attempt came to `reason`; `None` when it does not, or
+    /// was not listed.
+    pub(super) fn stays(
+        &self,
+        outcome: &Outcome,
+        reason: Reason,
+        earlier: &Earlier,
+    ) -> Option<Kept> {
+        let now = self.clock.now();
+        verdict::stays(outcome, reason, earlier, self.keep_failing, now)
+    }
+
+    /// What a page is that is judged by its last good answer.
+    pub(super) fn of_kept(&self, url: &UrlKey, good: &Outcome, kept: &Kept) -> Reason {
+        match self.after_fetch(url, good).reason {
+            reason if reason.state() != State::Listed => reason,
+            _ if verdict::expires(kept, self.keep_failing, self.clock.now()) => kept.reason,
+            _ => kept.listed_as(),
+        }
+    }
+
+    /// What a page can be asked with so that a 304 says all there is to know; `None` when nothing less
+    /// than the whole answer will do.
+    pub(super) fn validators(&self, answer: &EarlierAnswer) -> Option<Validators> {
+        let is_whole = match answer.kind {
+            BodyKind::Page => answer.is_complete && answer.content_hash.is_some(),
+            // Its body is never read.
+            BodyKind::Document => true,
+            BodyKind::Other => false,
+        };
+        let stands = answer.status == 200
+            && is_whole
+            && answer.read_as == self.read_as
+            // A 304 need not repeat a header, so a noindex that is gone from one would not be noticed.
+            && !answer.robots_by_header
+            && !self.misses(answer);
+        let validators = Validators {
+            // A star would match whatever there is.
+            etag: answer.etag.clone().filter(|etag| etag != "*"),
+            last_modified: answer
+                .last_modified
+                .filter(|time| is_settled(*time, answer.date)),
+        };
+        (stands && !validators.is_empty()).then_some(validators)
     }
 
     /// Changes when the rules about known URLs do.
@@ -151,4 +227,10 @@ impl Judge {
         let text = format!("{} {:?}", self.settings, self.robots);
         xxhash_rust::xxh3::xxh3_64(text.as_bytes())
     }
+}
+
+/// Whether a page that changes after an answer is sure to get a later `Last-Modified`: within the second
+/// of the answer it would not (RFC 9110 section 8.8.2.2).
+fn is_settled(last_modified: Timestamp, date: Option<Timestamp>) -> bool {
+    date.is_none_or(|date| last_modified.as_second() < date.as_second())
 }

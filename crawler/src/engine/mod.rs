@@ -7,6 +7,7 @@
 pub mod download;
 
 mod door;
+mod honesty;
 mod judge;
 mod run;
 mod signal;
@@ -44,6 +45,10 @@ use crate::{
     store::{Store, StoreError, StoreErrorKind},
     url_key::{HostKey, UrlKey},
 };
+
+/// Grows when a new version of arpent reads other facts from the same bytes: stored ones then are not
+/// asked to be confirmed, but read again.
+const READING: u32 = 1;
 
 /// How often waits are shown before the site is known.
 const START_HEARTBEAT: Duration = Duration::from_secs(1);
@@ -352,13 +357,15 @@ async fn crawl_through(
         downloader
     };
     let (identity, rules) = (identity_of(config, &lists), robots.clone());
-    let judge = Judge::new(config, scope, robots, Arc::clone(&clock));
+    let read_as = read_as(config, &site);
+    let judge = Judge::new(config, scope, robots, read_as, Arc::clone(&clock));
     let host_date = door.first_date.get().copied().unwrap_or(began);
     let (opening, judging) = (site.clone(), judge.clone());
+    let asked: Vec<UrlKey> = hops.iter().map(|hop| hop.url.clone()).collect();
     let opened = tokio::task::spawn_blocking(move || {
         let mut store = open_store(&opening)?;
         let run = runs::open(&mut *store, &identity, host_date, began)?;
-        let memory = resume::remember(&mut *store, run.number, &judging)?;
+        let memory = resume::remember(&mut *store, run, &judging, &asked)?;
         Ok::<_, StoreError>((store, run, memory))
     });
     let (store, open_run, memory) = opened.await.map_err(|error| {
@@ -476,6 +483,22 @@ fn identity_of(config: &Config, lists: &[SeedList]) -> String {
         config.limits.max_depth.is_some(),
         xxhash_rust::xxh3::xxh3_64(sources.as_bytes()),
     )
+}
+
+/// The fingerprint of everything that decides which facts and links are taken from the same answer.
+fn read_as(config: &Config, site: &Site) -> u64 {
+    let text = format!(
+        "{READING} {:016x} {:?} nofollow={} links={} {} {:?} {:?}",
+        config.identity.fingerprint(),
+        config.parse,
+        config.scope.take_nofollow_links,
+        config.discover.links,
+        site.url(),
+        config.scope.width,
+        config.written_as,
+    );
+    // 0 means that nobody knows.
+    xxhash_rust::xxh3::xxh3_64(text.as_bytes()).max(1)
 }
 
 /// What it means that [`crate::config::IgnoreConfig`] has this word.

@@ -7,7 +7,7 @@ use sitemap_core::Loc;
 
 use super::{Export, evidence::same_content, trust::Statistics, written};
 use crate::{
-    page::{ContentHash, PageRecord, Reason, State},
+    page::{Basis, ContentHash, PageRecord, Reason, State},
     store::{LedgerEntry, Store, StoreError},
     url_key::UrlKey,
     verdict,
@@ -66,6 +66,9 @@ impl Export {
             return Err(error);
         }
         let mut reason = before_spelling(settled.unwrap_or(record.reason));
+        if let (Reason::Listed, Basis::Kept(kept)) = (reason, &record.basis) {
+            reason = kept.listed_as();
+        }
         if reason.state() == State::Listed {
             reason = self.spelling(store, key, reason, &mut gathered.respelled)?;
         }

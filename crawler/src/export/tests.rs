@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::*;
 use crate::{
-    page::{BodyEnd, BodyKind, Canonical, ContentHash, Outcome, PageFacts, Reason, Via},
+    page::{Basis, BodyEnd, BodyKind, Canonical, ContentHash, Outcome, PageFacts, Reason, Via},
     store::{Discovery, Finished, memory::MemoryStore},
     url_key::Identity,
 };
@@ -107,6 +107,7 @@ fn push(commit: &mut Commit, sequence: u64, path: &str, reason: Reason, facts: P
         attempts: 1,
         fetched_at: None,
         outcome: Some(Outcome::Answered(Box::new(facts))),
+        basis: Basis::Own,
     };
     commit.finished.push(Finished {
         key: key(path),

@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{
     BodySink, BodyWish, BoxFuture, Fetch, FetchError, FetchErrorKind, Fetched, Headers, Request,
-    ResponseHead,
+    ResponseHead, Validators,
     attempt::{Attempt, WatchLayer},
     body::BodyReader,
     fault::{self, Phase, Target},
@@ -59,11 +59,13 @@ const DRAIN_BYTES: u64 = 16 * 1024;
 const DRAIN_TIME: Duration = Duration::from_millis(250);
 
 /// Header fields that belong to the client; a setting that changed them would break the protocol or the manners.
-const RESERVED_HEADERS: [&str; 10] = [
+const RESERVED_HEADERS: [&str; 12] = [
     "accept-encoding",
     "connection",
     "content-length",
     "expect",
+    "if-modified-since",
+    "if-none-match",
     "keep-alive",
     "te",
     "trailer",
@@ -270,6 +272,12 @@ impl HttpFetch {
                 .insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
         }
         let headers = message.headers_mut();
+        for (name, value) in request.validators.iter().flat_map(Validators::fields) {
+            // What no header can hold is left out: the whole answer comes then.
+            if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
+                headers.insert(HeaderName::from_static(name), value);
+            }
+        }
         if self.private_origins.contains(&request.url.origin()) {
             for name in self.private_headers.keys() {
                 headers.remove(name);

@@ -17,6 +17,8 @@ mod tls;
 
 use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
+use jiff::Timestamp;
+
 use crate::{page::BodyEnd, url_key::UrlKey};
 
 /// A boxed future, as in the `futures` crate.
@@ -45,6 +47,36 @@ pub struct Request {
     pub max_body_bytes: u64,
     /// What a call of a service needs besides; `None` for everything that is crawled.
     pub call: Option<CallOptions>,
+    /// Asked with, the answer is 304 without a body when nothing changed; default none.
+    pub validators: Option<Validators>,
+}
+
+/// What an earlier answer said of the state it was made from (RFC 9110 section 8.8): the fields of a
+/// conditional request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Validators {
+    /// `ETag`, as it was sent, for `If-None-Match`.
+    pub etag: Option<String>,
+    /// `Last-Modified`, for `If-Modified-Since`.
+    pub last_modified: Option<Timestamp>,
+}
+
+impl Validators {
+    /// Whether there is nothing to ask with.
+    pub fn is_empty(&self) -> bool {
+        self.etag.is_none() && self.last_modified.is_none()
+    }
+
+    /// The fields of a request, by name and value.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let since = self.last_modified.map(|time| {
+            // IMF-fixdate (RFC 9110 section 5.6.7).
+            let text = time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+            ("if-modified-since", text)
+        });
+        let etag = self.etag.clone().map(|etag| ("if-none-match", etag));
+        etag.into_iter().chain(since)
+    }
 }
 
 /// What the call of a service has that no request of a crawl needs.
@@ -72,6 +104,7 @@ impl Request {
             url: url.clone(),
             max_body_bytes,
             call: None,
+            validators: None,
         }
     }
 

@@ -6,7 +6,8 @@
 //! and clocks; it is told the time.
 //!
 //! The window is always the *beginning* of what the store has behind the last URL that entered it,
-//! so no URL can be in it twice: a discovery enters directly only while nothing waits in the store.
+//! so no URL can be in it twice: a discovery enters directly only while nothing waits in the store. Where
+//! URLs may have earlier answers none enters directly: only the store can say what to ask them with.
 
 mod seen;
 
@@ -15,7 +16,10 @@ use std::collections::{BTreeMap, VecDeque};
 use tokio::time::Instant;
 
 pub use self::seen::Seen;
-use crate::{store::QueuedUrl, url_key::UrlKey};
+use crate::{
+    store::{Earlier, QueuedUrl},
+    url_key::UrlKey,
+};
 
 /// URLs in the window at most. At up to 2 KiB each this bounds it to a few megabytes.
 pub const WINDOW_URLS: usize = 4_096;
@@ -47,6 +51,11 @@ impl Lease {
     /// Redirects followed in a row to get here.
     pub fn hops(&self) -> u8 {
         self.waiting.url.hops
+    }
+
+    /// What was known of it before.
+    pub fn earlier(&self) -> Option<&Earlier> {
+        self.waiting.url.earlier.as_deref()
     }
 
     /// Tries before this one.
@@ -88,6 +97,16 @@ pub struct Frontier {
     passed_by: bool,
     /// Take one depth after the other, so that depths are the fewest hops.
     level_by_level: bool,
+    entry: Entry,
+}
+
+/// How discoveries enter the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Entry {
+    /// At once, while nothing waits in the store.
+    Direct,
+    /// By way of the store only.
+    ThroughStore,
 }
 
 impl Frontier {
@@ -102,12 +121,22 @@ impl Frontier {
             more_in_store: true,
             passed_by: false,
             level_by_level,
+            entry: Entry::Direct,
+        }
+    }
+
+    /// The same for a site that has earlier answers: every URL comes with what the store knows of it.
+    #[must_use]
+    pub fn through_store(self) -> Self {
+        Self {
+            entry: Entry::ThroughStore,
+            ..self
         }
     }
 
     /// Takes note of a URL that was just discovered and will be in the next commit.
     pub fn offer(&mut self, url: QueuedUrl) {
-        if !self.more_in_store && self.window.len() < WINDOW_URLS {
+        if !self.more_in_store && self.entry == Entry::Direct && self.window.len() < WINDOW_URLS {
             self.entered = Some(url.sequence);
             self.window.push_back(Waiting { url, tries: 0 });
         } else {
@@ -239,6 +268,7 @@ mod tests {
             key,
             depth,
             hops: 0,
+            earlier: None,
         }
     }
 
@@ -301,6 +331,31 @@ mod tests {
         frontier.asked();
         frontier.refill(&wanted, vec![url(1, 0)]);
         assert_eq!(drained(&mut frontier), [1]);
+        assert!(frontier.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn with_earlier_answers_every_url_comes_from_the_store() {
+        let mut frontier = fresh(false).through_store();
+        frontier.offer(url(1, 0));
+        assert_eq!(drained(&mut frontier), [0_u64; 0]);
+        assert!(frontier.is_starving() && !frontier.is_empty());
+        let wanted = frontier.wants().unwrap();
+        frontier.asked();
+        let earlier = Earlier {
+            was_listed: true,
+            ..Earlier::default()
+        };
+        let known = QueuedUrl {
+            earlier: Some(Box::new(earlier.clone())),
+            ..url(1, 0)
+        };
+        frontier.refill(&wanted, vec![known]);
+        let Next::Lease(lease) = frontier.lease(Instant::now()) else {
+            panic!("a URL waits")
+        };
+        assert_eq!(lease.earlier(), Some(&earlier));
+        frontier.finish(lease);
         assert!(frontier.is_empty());
     }
 

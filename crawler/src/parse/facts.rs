@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::{
     fetch::ResponseHead,
-    page::{Canonical, Link, PageFacts, Refresh, Via},
+    page::{Canonical, Directives, Link, PageFacts, Refresh, Via},
     url_key::{Identity, UrlKey},
 };
 
@@ -56,6 +56,7 @@ pub(super) fn fill(
     facts.etag = headers::etag(headers);
     facts.location = headers::location(head, site.url, site.identity);
     let mut directives = headers::directives(headers, &site.reader.robots_names);
+    let is_said_by_header = directives.directives != Directives::default();
     if head.status == 200 {
         let extensions = site.reader.extensions;
         let mut content = Content {
@@ -77,6 +78,7 @@ pub(super) fn fill(
         content.finish(facts);
     }
     facts.directives = directives.directives;
+    facts.robots_by_header = is_said_by_header;
     facts.warnings.bad_unavailable_after = directives.bad_date;
 }
 

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     config::{IndexMode, Layout},
-    page::{BodyEnd, BodyKind, ContentHash, Outcome, PageFacts, PageRecord, Reason, Via},
+    page::{Basis, BodyEnd, BodyKind, ContentHash, Outcome, PageFacts, PageRecord, Reason, Via},
     runs,
     store::{Discovery, Finished, memory::MemoryStore},
     testing::FailingStore,
@@ -100,6 +100,7 @@ impl Bench {
                 attempts: 1,
                 fetched_at: Some(self.now),
                 outcome: Some(Outcome::Answered(Box::new(facts))),
+                basis: Basis::Own,
             };
             commit.discovered.push(discovery);
             commit.finished.push(Finished {

@@ -3,6 +3,7 @@
 //! with the one in memory, which is simple enough to be believed.
 
 mod arbitrary;
+pub(super) mod earlier;
 pub(super) mod found;
 pub(super) mod given;
 pub(super) mod kept;
@@ -15,7 +16,7 @@ pub(super) mod walks;
 use std::ops::ControlFlow;
 
 use crate::{
-    page::{Outcome, PageFacts, PageRecord, Reason, RunId, Via},
+    page::{Basis, Outcome, PageFacts, PageRecord, Reason, RunId, Via},
     store::{Commit, Discovery, Finished, QueuedUrl, Store},
     url_key::UrlKey,
 };
@@ -45,6 +46,12 @@ macro_rules! conformance_tests {
                 a_discovery_of_an_older_run_changes_nothing
                 an_orphan_is_one_until_a_page_leads_to_it
                 a_new_run_has_no_orphans;
+            earlier:
+                the_queue_tells_what_was_known_before
+                what_failed_is_remembered_until_a_good_answer
+                an_abandoned_run_forgets_nothing
+                what_was_listed_and_is_not_found_is_left_behind
+                confirmed_answers_are_found_until_they_are_asked_again;
             waiting:
                 a_finished_url_leaves_the_queue
                 a_requeued_url_waits_again
@@ -133,6 +140,7 @@ pub(super) fn record(run: RunId, reason: Reason) -> PageRecord {
         attempts: 1,
         fetched_at: Some("2026-05-01T10:00:00.25Z".parse().unwrap()),
         outcome: Some(Outcome::Answered(Box::new(facts))),
+        basis: Basis::Own,
     }
 }
 
@@ -172,6 +180,7 @@ fn requeue(store: &mut dyn Store, run: RunId, discovery: &Discovery, sequence: u
         key: discovery.key.clone(),
         depth,
         hops: 3,
+        earlier: None,
     }];
     store
         .commit(&Commit {

@@ -6,7 +6,7 @@ mod outbox;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
-    ops::ControlFlow,
+    ops::{Bound, ControlFlow},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -14,10 +14,11 @@ use jiff::Timestamp;
 
 use self::outbox::Outbox;
 use crate::{
-    page::{Outcome, PageFacts, PageRecord, Reason, RunId, State, Via},
+    page::{Basis, Outcome, PageFacts, PageRecord, Reason, RunId, State, Via},
     store::{
-        Commit, Discovery, Finished, Gave, GivenUrl, Giving, KeptDocument, KeptNote, LedgerEntry,
-        NextGiven, QueuedUrl, Rejudged, Store, StoreError, StoreErrorKind, Version, VisitPage,
+        Commit, Discovery, Earlier, EarlierAnswer, Finished, Gave, GivenUrl, Giving, KeptDocument,
+        KeptNote, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store, StoreError, StoreErrorKind,
+        Version, VisitPage,
         outbox::{Listing, Waiting},
     },
     url_key::UrlKey,
@@ -51,6 +52,15 @@ struct Known {
     record: PageRecord,
     /// The answer of an earlier run, while there is none in the record's run.
     earlier: Option<PageFacts>,
+    history: History,
+}
+
+/// What was before the record, as far as it matters for it.
+#[derive(Debug, Clone, Copy, Default)]
+struct History {
+    was_listed: bool,
+    failing_since: Option<Timestamp>,
+    gone_since: Option<Timestamp>,
 }
 
 impl MemoryStore {
@@ -70,6 +80,43 @@ impl MemoryStore {
 }
 
 impl Known {
+    /// What it is to a run that finds the URL again.
+    fn history(&self) -> History {
+        let was_listed = match self.record.reason.state() {
+            // It did not come to a decision.
+            State::Queued => self.history.was_listed,
+            State::Listed => true,
+            State::Excluded | State::Failed => false,
+        };
+        match &self.record.basis {
+            Basis::Kept(kept) => History {
+                was_listed,
+                failing_since: Some(kept.since),
+                gone_since: kept.gone_since,
+            },
+            Basis::Own | Basis::Confirmed => History {
+                was_listed,
+                ..self.history
+            },
+        }
+    }
+
+    /// What the queue tells of it.
+    fn outlines(&self) -> Option<Box<Earlier>> {
+        let History {
+            was_listed,
+            failing_since,
+            gone_since,
+        } = self.history;
+        Earlier {
+            was_listed,
+            failing_since,
+            gone_since,
+            answer: self.earlier.as_ref().map(EarlierAnswer::of),
+        }
+        .if_any()
+    }
+
     /// The last answer, whatever its run.
     fn into_facts(self) -> Option<PageFacts> {
         match self.record.outcome {
@@ -120,10 +167,9 @@ impl Contents {
             }
             return;
         }
-        let earlier = self
-            .pages
-            .remove(&discovery.key)
-            .and_then(Known::into_facts);
+        let known = self.pages.remove(&discovery.key);
+        let history = known.as_ref().map(Known::history).unwrap_or_default();
+        let earlier = known.and_then(Known::into_facts);
         let is_queued = discovery.reason == Reason::Queued;
         let record = PageRecord {
             run,
@@ -134,9 +180,14 @@ impl Contents {
             attempts: 0,
             fetched_at: None,
             outcome: (!is_queued).then_some(Outcome::NotFetched(discovery.reason)),
+            basis: Basis::Own,
         };
-        self.pages
-            .insert(discovery.key.clone(), Known { record, earlier });
+        let known = Known {
+            record,
+            earlier,
+            history,
+        };
+        self.pages.insert(discovery.key.clone(), known);
         if discovery.via.is_seed() {
             self.orphans.insert(discovery.key.clone());
         }
@@ -165,6 +216,7 @@ impl Contents {
             Known {
                 record,
                 earlier: None,
+                history: History::default(),
             },
         );
         if let Some(links) = &finished.links {
@@ -180,6 +232,8 @@ impl Contents {
         if known.record.run != run || known.record.reason == Reason::Queued {
             return;
         }
+        known.history = known.history();
+        known.record.basis = Basis::Own;
         if let Some(Outcome::Answered(facts)) = known.record.outcome.take() {
             known.earlier = Some(*facts);
         }
@@ -201,13 +255,20 @@ impl Contents {
     /// Whether the URL was new to the run.
     fn give(&mut self, run: RunId, url: GivenUrl) -> bool {
         let known = self.pages.remove(&url.key);
-        let earlier = match known {
+        let (history, earlier) = match known {
             Some(known) if known.record.run >= run => {
                 self.pages.insert(url.key, known);
                 return false;
             }
-            Some(known) => known.into_facts(),
-            None => None,
+            // That it was listed is asked of what is fetched only.
+            Some(known) => (
+                History {
+                    was_listed: known.history.was_listed,
+                    ..known.history()
+                },
+                known.into_facts(),
+            ),
+            None => (History::default(), None),
         };
         let record = PageRecord {
             run,
@@ -218,9 +279,31 @@ impl Contents {
             attempts: 0,
             fetched_at: None,
             outcome: Some(Outcome::Given(Box::new(url.given))),
+            basis: Basis::Own,
         };
-        self.pages.insert(url.key, Known { record, earlier });
+        let known = Known {
+            record,
+            earlier,
+            history,
+        };
+        self.pages.insert(url.key, known);
         true
+    }
+
+    /// At most `limit` URLs behind `after` that `is_meant` fits, with their depth.
+    fn portion(
+        &self,
+        after: Option<&UrlKey>,
+        limit: usize,
+        is_meant: impl Fn(&Known) -> bool,
+    ) -> Vec<(UrlKey, u32)> {
+        let start = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let behind = self.pages.range((start, Bound::Unbounded));
+        behind
+            .filter(|(_, known)| is_meant(known))
+            .map(|(key, known)| (key.clone(), known.record.depth))
+            .take(limit)
+            .collect()
     }
 
     fn of_run(&self, run: RunId) -> impl Iterator<Item = (&UrlKey, &PageRecord)> {
@@ -306,12 +389,13 @@ impl Store for MemoryStore {
             .iter()
             .filter(|(sequence, _)| behind(**sequence))
             .filter_map(|(sequence, (key, hops))| {
-                let depth = contents.pages.get(key)?.record.depth;
+                let known = contents.pages.get(key)?;
                 Some(QueuedUrl {
                     sequence: *sequence,
                     key: key.clone(),
-                    depth,
+                    depth: known.record.depth,
                     hops: *hops,
+                    earlier: known.outlines(),
                 })
             })
             .take(limit)
@@ -364,6 +448,28 @@ impl Store for MemoryStore {
             .pages
             .get(key)
             .and_then(|known| known.earlier.clone()))
+    }
+
+    fn left_behind(
+        &self,
+        run: RunId,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<(UrlKey, u32)>, StoreError> {
+        Ok(self.contents().portion(after, limit, |known| {
+            known.record.run < run && known.history().was_listed
+        }))
+    }
+
+    fn confirmed(
+        &self,
+        run: RunId,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<(UrlKey, u32)>, StoreError> {
+        Ok(self.contents().portion(after, limit, |known| {
+            known.record.run == run && known.record.basis == Basis::Confirmed
+        }))
     }
 
     fn visit_pages(

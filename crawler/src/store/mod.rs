@@ -9,6 +9,7 @@ pub mod outbox;
 pub mod sqlite;
 
 mod chunks;
+mod earlier;
 
 #[cfg(test)]
 mod conformance;
@@ -18,6 +19,7 @@ use std::{collections::BTreeMap, ops::ControlFlow};
 use jiff::Timestamp;
 
 pub(crate) use self::chunks::change_in_chunks;
+pub use self::earlier::{Earlier, EarlierAnswer};
 use self::outbox::{Listing, OutboxStep, Waiting};
 use crate::{
     page::{Given, LanguageVersion, PageFacts, PageRecord, Reason, RunId, State, Via},
@@ -95,6 +97,9 @@ pub struct QueuedUrl {
     pub depth: u32,
     /// Redirects in a row that led here.
     pub hops: u8,
+    /// What was known of it before; `None`: nothing that matters. Only [`Store::queued`] tells; where a
+    /// URL is put into the queue it is not looked at.
+    pub earlier: Option<Box<Earlier>>,
 }
 
 /// A sitemap as it was read, kept for the runs whose index says that it did not change.
@@ -224,7 +229,8 @@ pub trait Store: Send {
     /// The old run stands.
     fn begin_run(&mut self, run: RunId) -> Result<(), StoreError>;
 
-    /// The first `limit` queued URLs behind `after` (a sequence number; `None` = from the start).
+    /// The first `limit` queued URLs behind `after` (a sequence number; `None` = from the start), each
+    /// with what was known of it before.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -267,6 +273,32 @@ pub trait Store: Send {
     /// # Errors
     /// The store cannot be read.
     fn earlier_facts(&self, key: &UrlKey) -> Result<Option<PageFacts>, StoreError>;
+
+    /// URLs that are known from runs before `run` only and that were listed when they were known last,
+    /// with their depth: nothing of `run` has led to them so far. At most `limit`, behind `after` in an
+    /// order of the store's own, in which a longer walk meets each once.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn left_behind(
+        &self,
+        run: RunId,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<(UrlKey, u32)>, StoreError>;
+
+    /// URLs of run `run` whose records count by an earlier answer that a 304 confirmed
+    /// ([`Basis::Confirmed`](crate::page::Basis::Confirmed)), with their depth; in portions like
+    /// those of [`Store::left_behind`].
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn confirmed(
+        &self,
+        run: RunId,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<(UrlKey, u32)>, StoreError>;
 
     /// Visits the records of run `run` in key order, from `from` (included) on. The visitor may
     /// read the store.

@@ -35,7 +35,7 @@ use rusqlite::{
 use self::{
     columns::Columns,
     files::Lock,
-    record::{Stored, hash_from_text, hash_text, select_records},
+    record::{EARLIER, Stored, hash_from_text, hash_text, read_earlier, select_records},
 };
 use crate::{
     page::{PageFacts, PageRecord, Reason, RunId, State},
@@ -183,6 +183,26 @@ impl SqliteStore {
         self.read(|connection| connection.query_row(sql, parameters, read).optional())
     }
 
+    /// URLs with their depth, by a query for a run that gives at most `limit` behind `after`.
+    fn portion(
+        &self,
+        sql: &'static str,
+        run: RunId,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<(UrlKey, u32)>, StoreError> {
+        let after = after.map_or("", UrlKey::as_str);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.read(|connection| {
+            let mut statement = connection.prepare(sql)?;
+            let rows = statement.query_map(params![after, run, limit], |row| {
+                let mut columns = Columns::new(row);
+                Ok((columns.key()?, columns.get()?))
+            })?;
+            rows.collect()
+        })
+    }
+
     fn stored(&self, key: &UrlKey) -> Result<Option<Stored>, StoreError> {
         self.row(
             select_records!("WHERE url = ?1"),
@@ -267,13 +287,15 @@ impl Store for SqliteStore {
 
     fn queued(&self, after: Option<u64>, limit: usize) -> Result<Vec<QueuedUrl>, StoreError> {
         // A cross join keeps the order of the tables: from the queue to the pages.
-        let sql = "SELECT queue.sequence, queue.url, page.depth, queue.hops
-                   FROM queue CROSS JOIN page ON page.url = queue.url
-                   WHERE queue.sequence > ?1 ORDER BY queue.sequence LIMIT ?2";
+        let sql = format!(
+            "SELECT queue.sequence, queue.url, page.depth, queue.hops, {EARLIER}
+             FROM queue CROSS JOIN page ON page.url = queue.url
+             WHERE queue.sequence > ?1 ORDER BY queue.sequence LIMIT ?2"
+        );
         self.read(|connection| {
             let after = after.map_or(-1, |after| i64::try_from(after).unwrap_or(i64::MAX));
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let mut statement = connection.prepare(sql)?;
+            let mut statement = connection.prepare(&sql)?;
             let rows = statement.query_map(params![after, limit], |row| {
                 let mut columns = Columns::new(row);
                 Ok(QueuedUrl {
@@ -281,6 +303,7 @@ impl Store for SqliteStore {
                     key: columns.key()?,
                     depth: columns.get()?,
                     hops: columns.get()?,
+                    earlier: read_earlier(&mut columns)?,
                 })
             })?;
             rows.collect()
@@ -343,6 +366,31 @@ impl Store for SqliteStore {
 
     fn earlier_facts(&self, key: &UrlKey) -> Result<Option<PageFacts>, StoreError> {
         Ok(self.stored(key)?.and_then(|stored| stored.earlier))
+    }
+
+    fn left_behind(
+        &self,
+        run: RunId,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<(UrlKey, u32)>, StoreError> {
+        let sql = "SELECT url, depth FROM page
+                   WHERE url > ?1 AND run < ?2
+                     AND (state = 'listed' OR state = 'queued' AND listed_before = 1)
+                   ORDER BY url LIMIT ?3";
+        self.portion(sql, run, after, limit)
+    }
+
+    fn confirmed(
+        &self,
+        run: RunId,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<(UrlKey, u32)>, StoreError> {
+        let sql = "SELECT url, depth FROM page
+                   WHERE url > ?1 AND run = ?2 AND answer_run = run AND confirmed = 1
+                   ORDER BY url LIMIT ?3";
+        self.portion(sql, run, after, limit)
     }
 
     fn visit_pages(

@@ -160,7 +160,10 @@ fn every_reason_is_reached() {
     let settled = settle::rows().into_iter().map(|(_, reason)| reason);
     // Whether a URL can be written is decided where entries are made.
     let exported = [Reason::DuplicateSpelling, Reason::Unwritable];
-    let reached: BTreeSet<Reason> = judged.chain(settled).chain(exported).collect();
+    // Whether a listed page stays so is asked where its history is known.
+    let kept = [Reason::KeptGoneOnce, Reason::KeptUnreachable];
+    let decided_elsewhere = exported.into_iter().chain(kept);
+    let reached: BTreeSet<Reason> = judged.chain(settled).chain(decided_elsewhere).collect();
     assert_eq!(reached, Reason::ALL.iter().copied().collect());
 }
 

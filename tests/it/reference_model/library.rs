@@ -4,7 +4,9 @@ use std::path::Path;
 
 use crawler::{
     config::{Layout, PublishConfig},
-    page::{BodyEnd, BodyKind, ContentHash, Outcome, PageFacts, PageRecord, Reason, RunId, Via},
+    page::{
+        Basis, BodyEnd, BodyKind, ContentHash, Outcome, PageFacts, PageRecord, Reason, RunId, Via,
+    },
     publish::{PublishRequest, Published, publish},
     runs,
     site::Site,
@@ -111,6 +113,7 @@ impl Library {
             attempts: 1,
             fetched_at: Some(self.now),
             outcome: Some(Outcome::Answered(Box::new(facts))),
+            basis: Basis::Own,
         };
         commit.finished.push(Finished {
             key: key(path),

@@ -105,6 +105,7 @@ impl Downloader {
                 shown: Arc::clone(&call.shown),
                 json: call.json.clone(),
             }),
+            validators: None,
         };
         // A body that breaks off takes nothing back of what its status says.
         let is_final = |asked: &Result<Fetched, FetchError>| match (asked, call.retry) {

@@ -5,11 +5,35 @@ use super::Run;
 use crate::{
     engine::start::Hop,
     frontier::Lease,
-    page::{Outcome, PageFacts, PageRecord, Reason, State, Via},
+    page::{Basis, Link, Outcome, PageFacts, PageRecord, Reason, State, Via},
     store::{Discovery, Finished, QueuedUrl},
     url_key::UrlKey,
     verdict::{self, Follow, MAX_HOPS, Verdict},
 };
+
+/// A URL whose work has ended, and where it stood.
+#[derive(Debug, Clone)]
+pub(super) struct Work {
+    pub(super) url: UrlKey,
+    pub(super) sequence: u64,
+    pub(super) depth: u32,
+    pub(super) hops: u8,
+    /// Requests that were made.
+    pub(super) tries: u32,
+}
+
+impl Work {
+    /// The end of what `lease` was for.
+    pub(super) fn of(lease: &Lease, tries: u32) -> Self {
+        Self {
+            url: lease.url().clone(),
+            sequence: lease.sequence(),
+            depth: lease.depth(),
+            hops: lease.hops(),
+            tries,
+        }
+    }
+}
 
 impl Run<'_> {
     /// Uses the answers that led from the typed URL to the site, as far as the run does not know them:
@@ -33,72 +57,96 @@ impl Run<'_> {
             }
             found_on = Some(url);
         }
-        for (sequence, hop) in known {
+        for (sequence, mut hop) in known {
             self.fetched += 1;
-            let outcome = Outcome::Answered(Box::new(hop.facts));
-            self.decide(&hop.url, sequence, 0, 0, hop.attempts, outcome);
+            hop.facts.read_as = self.judge.read_as();
+            let work = Work {
+                url: hop.url,
+                sequence,
+                depth: 0,
+                hops: 0,
+                tries: hop.attempts,
+            };
+            self.end_start(&work, hop.facts);
         }
     }
 
+    /// Decides a URL that is not fetched (any more).
     pub(super) fn decide_unfetched(&mut self, lease: Lease, reason: Reason) {
-        let (url, sequence, depth, hops) = (
-            lease.url().clone(),
-            lease.sequence(),
-            lease.depth(),
-            lease.hops(),
-        );
         let tries = lease.earlier_tries();
-        self.frontier.finish(lease);
-        self.decide(
-            &url,
-            sequence,
-            depth,
-            hops,
-            tries,
-            Outcome::NotFetched(reason),
-        );
+        self.end_work(lease, tries, Outcome::NotFetched(reason));
     }
 
     /// Judges one URL, follows what may be followed, and adds it all to the next commit.
-    pub(super) fn decide(
-        &mut self,
-        url: &UrlKey,
-        sequence: u64,
-        depth: u32,
-        hops: u8,
-        attempts: u32,
-        mut outcome: Outcome,
-    ) {
-        let now = self.door.clock.now();
-        let verdict = self.judge.after_fetch(url, &outcome);
+    pub(super) fn decide(&mut self, work: &Work, mut outcome: Outcome) {
+        let verdict = self.judge.after_fetch(&work.url, &outcome);
         let links = match &mut outcome {
             Outcome::Answered(facts) => {
-                self.watch_for_shells(url, facts);
-                Some(self.follow(url, facts, verdict, depth, hops))
+                self.watch_for_shells(&work.url, facts);
+                Some(self.follow(&work.url, facts, verdict, work.depth, work.hops))
             }
             Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_) => None,
         };
+        self.conclude_work(work, verdict.reason, outcome, Basis::Own, links);
+    }
+
+    /// The same by an earlier answer and the links that were taken from it, under the rules of now.
+    pub(super) fn decide_by_earlier(
+        &mut self,
+        work: &Work,
+        mut facts: PageFacts,
+        links: Vec<UrlKey>,
+        basis: Basis,
+    ) {
+        // How each was found is not kept; that it may be followed is, or it would not be among them.
+        let link = |target| Link {
+            target,
+            via: Via::Link,
+            nofollow: false,
+        };
+        let links = links.into_iter().map(link).collect();
+        let outcome = Outcome::Answered(Box::new(facts.clone()));
+        let verdict = self.judge.after_fetch(&work.url, &outcome);
+        let reason = match &basis {
+            Basis::Own | Basis::Confirmed => verdict.reason,
+            Basis::Kept(kept) => self.judge.of_kept(&work.url, &outcome, kept),
+        };
+        facts.links = links;
+        self.watch_for_shells(&work.url, &facts);
+        self.follow(&work.url, &mut facts, verdict, work.depth, work.hops);
+        self.conclude_work(work, reason, outcome, basis, None);
+    }
+
+    /// Adds what became of a URL to the next commit.
+    fn conclude_work(
+        &mut self,
+        work: &Work,
+        reason: Reason,
+        outcome: Outcome,
+        basis: Basis,
+        links: Option<Vec<UrlKey>>,
+    ) {
+        let now = self.door.clock.now();
         self.queued = self.queued.saturating_sub(1);
-        self.failed += u64::from(verdict.reason.state() == State::Failed);
-        self.not_modified +=
-            u64::from(matches!(&outcome, Outcome::Answered(facts) if facts.status == 304));
+        self.failed += u64::from(reason.state() == State::Failed);
         let fetched_at = (!matches!(outcome, Outcome::NotFetched(_))).then_some(now);
-        tracing::debug!(target: "engine", %url, reason = verdict.reason.code(), "decided");
+        tracing::debug!(target: "engine", url = %work.url, reason = reason.code(), "decided");
         let record = PageRecord {
             run: self.number,
-            reason: verdict.reason,
-            depth,
+            reason,
+            depth: work.depth,
             via: Via::Link,
             found_on: None,
-            attempts,
+            attempts: work.tries,
             fetched_at,
             outcome: Some(outcome),
+            basis,
         };
         self.pending_links += links.as_ref().map_or(0, Vec::len);
         self.pending_links += record.facts().map_or(0, lists_of);
         self.pending.finished.push(Finished {
-            key: url.clone(),
-            sequence,
+            key: work.url.clone(),
+            sequence: work.sequence,
             record,
             links,
         });
@@ -131,7 +179,8 @@ impl Run<'_> {
                 | Via::File
                 | Via::Sitemap
                 | Via::Feed
-                | Via::List => 0,
+                | Via::List
+                | Via::Earlier => 0,
             };
             if self.discover(target, via, url, depth + 1, hops) {
                 taken.push(target.clone());
@@ -143,7 +192,6 @@ impl Run<'_> {
             }
         }
         facts.links = Vec::new();
-        facts.feeds = Vec::new();
         taken
     }
 
@@ -190,6 +238,7 @@ impl Run<'_> {
                 key: target.clone(),
                 depth,
                 hops,
+                earlier: None,
             });
         }
         true
@@ -247,8 +296,8 @@ impl Run<'_> {
     }
 }
 
-/// How many images and languages the facts of a page hold.
-fn lists_of(facts: &PageFacts) -> usize {
+/// How many images, feeds and languages the facts of a page hold.
+pub(super) fn lists_of(facts: &PageFacts) -> usize {
     let images = facts.images.as_ref().map_or(0, Vec::len);
-    images + facts.alternates.as_ref().map_or(0, Vec::len)
+    images + facts.feeds.len() + facts.alternates.as_ref().map_or(0, Vec::len)
 }

@@ -7,6 +7,7 @@
 
 mod decide;
 mod page_sink;
+mod recrawl;
 pub(super) mod resume;
 pub(super) mod seeding;
 
@@ -19,7 +20,9 @@ use tokio::{
 };
 
 use self::{
+    decide::Work,
     page_sink::PageSink,
+    recrawl::{Answers, MAX_RECALLS, Recrawl, TestEnd},
     resume::Memory,
     seeding::{SeedEnd, Seeding},
 };
@@ -116,6 +119,7 @@ pub(super) struct Run<'a> {
     frontier: Frontier,
     seen: Seen,
     seeding: Seeding,
+    recrawl: Recrawl,
     /// A page would be asked for if there were a turn.
     page_waits: bool,
     pending: Commit,
@@ -145,6 +149,8 @@ struct Out {
     lease: Lease,
     turn: HeldTurn,
     task: AbortHandle,
+    /// It was asked with the validators of an earlier answer.
+    is_conditional: bool,
 }
 
 /// What a task of the set brings back.
@@ -153,6 +159,7 @@ enum Done {
     Trip(Trip),
     Robots(Robots),
     Seed(Box<SeedEnd>),
+    Test(TestEnd),
 }
 
 struct PageDone {
@@ -169,6 +176,8 @@ struct Trip {
     refill: Option<(Wanted, Vec<QueuedUrl>)>,
     /// The document that [`Seeding`] asked for a copy of, and the copy, if there is one.
     kept: Option<(UrlKey, Option<KeptDocument>)>,
+    /// What [`Recrawl`] asked for.
+    earlier: Answers,
 }
 
 impl<'a> Run<'a> {
@@ -184,8 +193,12 @@ impl<'a> Run<'a> {
             orphans,
             own,
             kept,
+            honesty,
+            answers,
+            start_test,
         } = setup.memory;
         let discover = setup.config.discover;
+        let frontier = Frontier::new(setup.config.limits.max_depth.is_some());
         Self {
             config: setup.config,
             host: HostKey::new(&setup.site.origin.host),
@@ -208,10 +221,15 @@ impl<'a> Run<'a> {
             }),
             tasks: JoinSet::new(),
             out: HashMap::new(),
-            frontier: Frontier::new(setup.config.limits.max_depth.is_some()),
+            frontier: if setup.number > 1 {
+                frontier.through_store()
+            } else {
+                frontier
+            },
             seen,
             seeding: Seeding::new(discover, setup.downloader, documents, own, kept, orphans)
                 .publishing_at(setup.public_url.as_deref()),
+            recrawl: Recrawl::new(setup.number, setup.resumed, honesty, answers, start_test),
             page_waits: false,
             pending: Commit {
                 run: setup.number,
@@ -261,6 +279,7 @@ impl<'a> Run<'a> {
             self.check_ends(now);
             let wake = self.dispatch(now);
             self.dispatch_seed();
+            self.dispatch_test();
             self.trip(now);
             self.show(now, false);
             if self.is_done() {
@@ -286,6 +305,7 @@ impl<'a> Run<'a> {
         }
         if self.queued == 0
             && self.seeding.is_idle()
+            && self.recrawl.is_over()
             && matches!(self.ending, Some(Ending::LimitReached | Ending::Deferred))
         {
             // The last answers came in after the end was called: everything is decided after all.
@@ -330,7 +350,9 @@ impl<'a> Run<'a> {
             None | Some(Ending::LimitReached | Ending::Deferred) if self.shutdown.is_stopping() => {
                 self.ending = Some(Ending::Stopped);
             }
-            None if now >= self.deadline && !self.frontier_is_drained() => {
+            None if now >= self.deadline
+                && !(self.frontier_is_drained() && self.recrawl.is_over()) =>
+            {
                 self.ending = Some(Ending::LimitReached);
                 self.limit = Some(Limit::Time);
             }
@@ -338,14 +360,23 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Whether everything is decided that was found so far.
     fn frontier_is_drained(&self) -> bool {
-        self.frontier.is_empty() && self.out.is_empty() && self.seeding.is_idle()
+        self.frontier.is_empty()
+            && self.out.is_empty()
+            && self.seeding.is_idle()
+            && self.recrawl.is_idle()
     }
 
     fn is_done(&self) -> bool {
-        let idle = self.out.is_empty() && self.store.is_some() && self.pending_effects() == 0;
-        let is_drained = self.frontier.is_empty() && self.seeding.is_idle();
-        idle && (self.ending.is_some() || is_drained)
+        let idle = self.out.is_empty()
+            && self.store.is_some()
+            && self.pending_effects() == 0
+            && !self.recrawl.recalls();
+        let is_stopped = matches!(self.ending, Some(Ending::Stopped | Ending::SiteDown));
+        let idle = idle && (is_stopped || !self.recrawl.is_testing());
+        let is_drained = || self.frontier_is_drained() && self.recrawl.is_over();
+        idle && (self.ending.is_some() || is_drained())
     }
 
     fn wake(&self, now: Instant, dispatch: Option<Instant>) -> Instant {
@@ -356,7 +387,7 @@ impl<'a> Run<'a> {
         if let Some(due) = dispatch {
             wake = wake.min(due);
         }
-        if self.store.is_some() && self.pending_effects() > 0 {
+        if self.store.is_some() && (self.pending_effects() > 0 || self.recrawl.recalls()) {
             wake = wake.min(self.last_trip + COMMIT_INTERVAL);
         }
         wake
@@ -374,7 +405,9 @@ impl<'a> Run<'a> {
             return None;
         }
         loop {
-            if self.pending_effects() >= MAX_PENDING_EFFECTS {
+            if self.pending_effects() >= MAX_PENDING_EFFECTS
+                || self.recrawl.recalled() >= MAX_RECALLS
+            {
                 return None;
             }
             if self.door.is_awaited(&self.host) {
@@ -441,10 +474,12 @@ impl<'a> Run<'a> {
         let reader = Arc::clone(&self.reader);
         let url = lease.url().clone();
         let wants_feed = self.wants_feed(&url);
+        let validators = self.validators_for(&lease);
+        let is_conditional = validators.is_some();
         let handle = self.tasks.spawn(async move {
             let parser = PageParser::new(&url, &door.identity, &reader);
             let mut sink = PageSink::new(parser, wants_feed);
-            let asked = door.send(&url, &mut sink).await;
+            let asked = door.send(&url, validators, &mut sink).await;
             let signal = signal::of(&asked.result, asked.latency, door.clock.now());
             let passing = signal::is_passing(&asked.result);
             let mut feed = None;
@@ -466,6 +501,7 @@ impl<'a> Run<'a> {
                 lease,
                 turn,
                 task: handle,
+                is_conditional,
             },
         );
     }
@@ -502,9 +538,11 @@ impl<'a> Run<'a> {
                 if let Some((url, copy)) = trip.kept {
                     self.take_kept(&url, copy);
                 }
+                self.take_answers(trip.earlier);
             }
             Ok((_, Done::Robots(robots))) => self.take_robots(robots),
             Ok((_, Done::Seed(end))) => self.take_seed(*end),
+            Ok((_, Done::Test(end))) => self.take_test(&end),
             Err(error) => match self.out.remove(&error.id()) {
                 // The turn was used, so dropping it counts as an end.
                 Some(Out { lease, .. }) if error.is_cancelled() => self.frontier.give_back(lease),
@@ -519,6 +557,10 @@ impl<'a> Run<'a> {
                 None if self.seeding.is_task(error.id()) => {
                     tracing::error!(target: "engine", "internal error while reading a document: {error}");
                     self.take_seed(SeedEnd::Internal(error.to_string()));
+                }
+                None if self.recrawl.is_test(error.id()) => {
+                    tracing::error!(target: "engine", "internal error while testing validators: {error}");
+                    self.take_test(&TestEnd::default());
                 }
                 None if error.is_cancelled() => {}
                 None => {
@@ -557,6 +599,7 @@ impl<'a> Run<'a> {
             lease,
             turn,
             task: _,
+            is_conditional,
         } = out;
         let now = Instant::now();
         turn.finish(done.signal);
@@ -575,26 +618,43 @@ impl<'a> Run<'a> {
             self.frontier.give_back(lease);
             return;
         }
-        self.fetched += 1;
-        let feed = done.feed.filter(|_| self.wants_feed(lease.url()));
+        if let Some(feed) = done.feed.filter(|_| self.wants_feed(lease.url())) {
+            self.fetched += 1;
+            let work = Work::of(&lease, tries);
+            self.frontier.finish(lease);
+            self.adopt_feed(*feed, &work.url, work.depth);
+            self.decide(&work, Outcome::NotFetched(Reason::SeedDocument));
+            return;
+        }
         let outcome = match done.result {
-            Ok(_) if feed.is_some() => Outcome::NotFetched(Reason::SeedDocument),
-            Ok((_, facts)) => Outcome::Answered(facts),
+            Ok((_, facts)) if is_conditional && facts.status == 304 => {
+                self.take_not_modified(lease, tries, facts);
+                return;
+            }
+            Ok((_, mut facts)) => {
+                facts.read_as = self.judge.read_as();
+                Outcome::Answered(facts)
+            }
             Err(error) => Outcome::NoAnswer {
                 error: error.to_string(),
             },
         };
-        let (url, sequence, depth, hops) = (
-            lease.url().clone(),
-            lease.sequence(),
-            lease.depth(),
-            lease.hops(),
-        );
-        self.frontier.finish(lease);
-        if let Some(feed) = feed {
-            self.adopt_feed(*feed, &url, depth);
+        self.fetched += 1;
+        if is_conditional {
+            self.end_work(lease, tries, outcome);
+        } else {
+            self.end_whole(lease, tries, outcome);
         }
-        self.decide(&url, sequence, depth, hops, tries, outcome);
+    }
+
+    /// The work on a URL has ended: it is decided, or waits for what is known of it from earlier runs.
+    fn end_work(&mut self, lease: Lease, tries: u32, outcome: Outcome) {
+        let Some((lease, outcome)) = self.recall_if_kept(lease, tries, outcome) else {
+            return;
+        };
+        let work = Work::of(&lease, tries);
+        self.frontier.finish(lease);
+        self.decide(&work, outcome);
     }
 
     fn is_deferred(&self, signal: Signal) -> bool {
@@ -646,9 +706,12 @@ impl<'a> Run<'a> {
         };
         let idle = self.out.is_empty();
         let due = now >= self.last_trip + COMMIT_INTERVAL;
+        let waits = effects > 0 || self.recrawl.recalls();
         let worth_it = effects >= COMMIT_EFFECTS
-            || effects > 0 && (due || idle)
+            || self.recrawl.recalled() >= MAX_RECALLS
+            || waits && (due || idle)
             || self.wants_kept()
+            || self.wants_walk()
             || wanted
                 .as_ref()
                 .is_some_and(|_| due || self.frontier.is_starving());
@@ -668,6 +731,7 @@ impl<'a> Run<'a> {
             self.frontier.asked();
         }
         let copy_of = self.ask_for_kept();
+        let questions = self.questions();
         self.last_trip = now;
         self.tasks.spawn_blocking(move || {
             let mut result = if effects == 0 {
@@ -689,11 +753,19 @@ impl<'a> Run<'a> {
                     Err(error) => result = Err(error),
                 }
             }
+            let mut earlier = Answers::default();
+            if result.is_ok() {
+                match questions.ask(&*store) {
+                    Ok(answers) => earlier = answers,
+                    Err(error) => result = Err(error),
+                }
+            }
             Done::Trip(Trip {
                 store,
                 result,
                 refill,
                 kept,
+                earlier,
             })
         });
     }

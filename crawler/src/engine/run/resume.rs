@@ -1,12 +1,15 @@
 //! Taking up a run: what is known of it, and what the rules of now say of that. Works on the store
 //! alone, in pieces, so that it can run where blocking is allowed.
 
+use super::recrawl::open_start_test;
 use crate::{
-    engine::judge::Judge,
+    engine::{honesty::Honesty, judge::Judge},
+    fetch::Validators,
     frontier::Seen,
     page::{PageRecord, Reason, RunId, State},
+    runs::OpenRun,
     seeds::{self, Document, KeptDocuments, OwnFiles},
-    store::{Commit, QueuedUrl, Rejudged, Store, StoreError, change_in_chunks},
+    store::{Commit, EarlierAnswer, QueuedUrl, Rejudged, Store, StoreError, change_in_chunks},
     url_key::UrlKey,
 };
 
@@ -24,15 +27,23 @@ pub(in crate::engine) struct Memory {
     pub(super) orphans: Seen,
     pub(super) own: OwnFiles,
     pub(super) kept: KeptDocuments,
+    pub(super) honesty: Honesty,
+    /// What those pages answered in earlier runs that were asked before the store was open.
+    pub(super) answers: Vec<(UrlKey, EarlierAnswer)>,
+    /// The test of the start page, when it was begun and not ended.
+    pub(super) start_test: Option<(UrlKey, Validators)>,
 }
 
 /// Reads what run `run` knows. When the rules are not those that it was judged by, judges it again:
-/// what must not be listed any more is not, and what may be fetched after all is queued.
+/// what must not be listed any more is not, and what may be fetched after all is queued. `asked` are
+/// the pages that were asked already.
 pub(in crate::engine) fn remember(
     store: &mut dyn Store,
-    run: RunId,
+    open: OpenRun,
     judge: &Judge,
+    asked: &[UrlKey],
 ) -> Result<Memory, StoreError> {
+    let run = open.number;
     let mut next_sequence = store.last_sequence()? + 1;
     let rules = format!("{:016x}", judge.fingerprint());
     if store.value(RULES)?.as_ref() != Some(&rules) {
@@ -49,8 +60,23 @@ pub(in crate::engine) fn remember(
         documents: seeds::take_up(store, run)?,
         own: OwnFiles::load(store)?,
         kept: KeptDocuments::load(store)?,
+        honesty: Honesty::load(store, run)?,
         ..Memory::default()
     };
+    if open.resumed {
+        memory.start_test = open_start_test(store)?;
+    }
+    for url in asked {
+        if let Some(record) = store.page(url)?.filter(|record| record.run < run) {
+            let answer = match record.facts() {
+                Some(facts) => Some(EarlierAnswer::of(facts)),
+                None => store.earlier_facts(url)?.as_ref().map(EarlierAnswer::of),
+            };
+            memory
+                .answers
+                .extend(answer.map(|answer| (url.clone(), answer)));
+        }
+    }
     store.visit_keys(run, &mut |key, reason| {
         memory.seen.insert(key);
         memory.failed += u64::from(reason.state() == State::Failed);
@@ -85,6 +111,7 @@ fn judge_again(
                 key: key.clone(),
                 depth: record.depth,
                 hops: 0,
+                earlier: None,
             });
             *next_sequence += 1;
         } else if reason != record.reason {

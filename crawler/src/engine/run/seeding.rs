@@ -561,6 +561,7 @@ impl Run<'_> {
                     key,
                     depth,
                     hops: 0,
+                    earlier: None,
                 });
             }
         }

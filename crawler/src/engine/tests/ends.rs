@@ -103,11 +103,8 @@ async fn a_finished_run_is_followed_by_a_new_one() {
     ]);
     let crawled = bench.run().await;
     assert_eq!((crawled.run, crawled.resumed), (2, false));
-    assert_eq!(
-        with_reason(&crawled, Reason::Listed),
-        ["/", "/b"],
-        "what is gone does not come back"
-    );
+    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/b"]);
+    assert_eq!(with_reason(&crawled, Reason::KeptGoneOnce), ["/a"]);
 }
 
 #[tokio::test(start_paused = true)]

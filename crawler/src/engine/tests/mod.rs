@@ -5,6 +5,7 @@ mod download;
 mod ends;
 mod kept;
 mod random;
+mod recrawl;
 mod seeding;
 mod waits;
 

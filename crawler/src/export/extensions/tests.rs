@@ -7,7 +7,7 @@ use proptest::{collection::vec, prelude::*, sample::select};
 use super::*;
 use crate::{
     export::Export,
-    page::{BodyEnd, BodyKind, Directives, LanguageVersion, Outcome, Reason, Via, Warnings},
+    page::{Basis, BodyEnd, BodyKind, Directives, LanguageVersion, Outcome, Reason, Via, Warnings},
     runs,
     store::{Commit, Discovery, Finished, memory::MemoryStore},
 };
@@ -94,6 +94,7 @@ fn export(
             attempts: 1,
             fetched_at: None,
             outcome: Some(Outcome::Answered(Box::new(facts))),
+            basis: Basis::Own,
         };
         commit.finished.push(Finished {
             key,

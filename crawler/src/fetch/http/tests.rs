@@ -98,6 +98,7 @@ async fn get_capped(
         url: key(url),
         max_body_bytes,
         call: None,
+        validators: None,
     };
     let mut sink = Collector::new();
     let fetched = fetch.fetch(&request, &mut sink).await?;

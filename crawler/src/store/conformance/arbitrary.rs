@@ -18,8 +18,8 @@ use sitemap_core::{
 use super::key;
 use crate::{
     page::{
-        BodyEnd, BodyKind, Canonical, ContentHash, Directives, Given, LanguageVersion, Outcome,
-        PageFacts, PageRecord, Reason, Refresh, RunId, Via, Warnings,
+        Basis, BodyEnd, BodyKind, Canonical, ContentHash, Directives, Given, Kept, LanguageVersion,
+        Outcome, PageFacts, PageRecord, Reason, Refresh, RunId, Via, Warnings,
     },
     store::{
         Commit, Discovery, Finished, GivenUrl, KeptDocument, LedgerEntry, QueuedUrl, Rejudged,
@@ -223,6 +223,7 @@ fn queued() -> impl Strategy<Value = QueuedUrl> {
         key,
         depth,
         hops,
+        earlier: None,
     })
 }
 
@@ -263,18 +264,49 @@ pub(super) fn links() -> impl Strategy<Value = Option<Vec<UrlKey>>> {
 pub(super) fn record() -> impl Strategy<Value = PageRecord> {
     let depth = prop_oneof![0..4_u32, any::<u32>()];
     let found = (RUNS, reason(), depth, via(), option::of(url()));
-    (found, any::<u32>(), option::of(time()), outcome()).prop_map(
-        |((run, reason, depth, via, found_on), attempts, fetched_at, outcome)| PageRecord {
-            run,
-            reason,
-            depth,
-            via,
-            found_on,
-            attempts,
-            fetched_at,
-            outcome,
-        },
+    (
+        found,
+        any::<u32>(),
+        option::of(time()),
+        outcome_with_basis(),
     )
+        .prop_map(
+            |((run, reason, depth, via, found_on), attempts, fetched_at, (outcome, basis))| {
+                PageRecord {
+                    run,
+                    reason,
+                    depth,
+                    via,
+                    found_on,
+                    attempts,
+                    fetched_at,
+                    outcome,
+                    basis,
+                }
+            },
+        )
+}
+
+/// Only an answer can be an earlier one.
+fn outcome_with_basis() -> impl Strategy<Value = (Option<Outcome>, Basis)> {
+    (outcome(), basis()).prop_map(|(outcome, basis)| match outcome {
+        Some(Outcome::Answered(_)) => (outcome, basis),
+        outcome => (outcome, Basis::Own),
+    })
+}
+
+fn basis() -> impl Strategy<Value = Basis> {
+    let kept = (reason(), time(), option::of(time()), any::<String>());
+    prop_oneof![
+        2 => Just(Basis::Own),
+        1 => Just(Basis::Confirmed),
+        1 => kept.prop_map(|(reason, since, gone_since, error)| Basis::Kept(Kept {
+            reason,
+            since,
+            gone_since,
+            error,
+        })),
+    ]
 }
 
 fn outcome() -> impl Strategy<Value = Option<Outcome>> {
@@ -365,9 +397,11 @@ fn facts() -> impl Strategy<Value = PageFacts> {
         option::of(vec(url(), 0..4)),
         option::of(vec(version(), 0..4)),
         btree_map("[a-z:]{1,8}", "\\PC{0,8}", 0..3),
+        (vec(url(), 0..3), any::<bool>(), any::<u64>()),
     );
     (body, times, said, rules, extensions).prop_map(|(body, times, said, rules, extensions)| {
-        let (images, alternates, selected_values) = extensions;
+        let (images, alternates, selected_values, read) = extensions;
+        let (feeds, robots_by_header, read_as) = read;
         let (status, content_type, kind, end, body_bytes, hash) = body;
         let (last_modified, date, etag) = times;
         let (directives, canonical, refresh, location) = said;
@@ -392,9 +426,11 @@ fn facts() -> impl Strategy<Value = PageFacts> {
             images,
             alternates,
             selected_values,
-            feeds: Vec::new(),
+            feeds,
             warnings,
             title,
+            robots_by_header,
+            read_as,
         }
     })
 }
@@ -416,6 +452,7 @@ fn via() -> impl Strategy<Value = Via> {
         Via::Sitemap,
         Via::Feed,
         Via::List,
+        Via::Earlier,
     ])
 }
 

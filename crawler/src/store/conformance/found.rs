@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Bench, discover, discovery, finish, finished, page, queue, record};
 use crate::{
-    page::{Outcome, PageRecord, Reason, Via},
+    page::{Basis, Outcome, PageRecord, Reason, Via},
     store::{Commit, Discovery, QueuedUrl, Store},
     url_key::UrlKey,
 };
@@ -38,6 +38,7 @@ pub(crate) fn a_discovered_url_is_put_once<B: Bench>() {
         attempts: 0,
         fetched_at: None,
         outcome: None,
+        basis: Basis::Own,
     };
     assert_eq!(page(bench.store(), &first), expected);
     let queued = QueuedUrl {
@@ -45,6 +46,7 @@ pub(crate) fn a_discovered_url_is_put_once<B: Bench>() {
         key: first.key,
         depth: 1,
         hops: 2,
+        earlier: None,
     };
     assert_eq!(bench.store().queued(None, 10).unwrap(), [queued]);
 }
@@ -107,6 +109,7 @@ pub(crate) fn a_url_of_an_earlier_run_is_put_again<B: Bench>() {
         attempts: 0,
         fetched_at: None,
         outcome: None,
+        basis: Basis::Own,
     };
     assert_eq!(page(bench.store(), &again), expected);
     assert_eq!(queue(bench.store()), [(1, again.key)]);

@@ -18,9 +18,9 @@ use super::{
     key,
 };
 use crate::{
-    page::{PageFacts, PageRecord, Reason, State},
+    page::{PageFacts, PageRecord, Reason, RunId, State},
     store::{
-        Commit, Finished, Giving, KeptDocument, LedgerEntry, QueuedUrl, Store, Version,
+        Commit, Finished, Giving, KeptDocument, LedgerEntry, QueuedUrl, Store, StoreError, Version,
         memory::MemoryStore,
         outbox::{Listing, Waiting},
     },
@@ -69,6 +69,8 @@ fn runner() -> TestRunner {
 struct Seen {
     pages: Vec<(UrlKey, PageRecord)>,
     earlier: Vec<Option<PageFacts>>,
+    left_behind: Vec<BTreeSet<(UrlKey, u32)>>,
+    confirmed: Vec<BTreeSet<(UrlKey, u32)>>,
     links: Vec<Option<Vec<UrlKey>>>,
     keys: BTreeMap<UrlKey, Reason>,
     counts: Vec<BTreeMap<Reason, u64>>,
@@ -129,7 +131,14 @@ impl Seen {
         for key in &of_keys {
             assert_eq!(store.kept(key).unwrap().is_some(), kept.contains_key(key));
         }
+        let asked = || arbitrary::RUNS.chain([RunId::MAX >> 1]);
         Self {
+            left_behind: asked()
+                .map(|run| in_portions(|after| store.left_behind(run, after, 2)))
+                .collect(),
+            confirmed: asked()
+                .map(|run| in_portions(|after| store.confirmed(run, after, 2)))
+                .collect(),
             earlier: of_keys
                 .iter()
                 .map(|key| store.earlier_facts(key).unwrap())
@@ -175,6 +184,25 @@ fn pages_of<T>(mut next: impl FnMut(Option<&T>, usize) -> Vec<T>) -> Vec<T> {
             return all;
         }
         all.extend(page);
+    }
+}
+
+/// Everything that comes two at a time.
+fn in_portions(
+    ask: impl Fn(Option<&UrlKey>) -> Result<Vec<(UrlKey, u32)>, StoreError>,
+) -> BTreeSet<(UrlKey, u32)> {
+    let mut found = BTreeSet::new();
+    let mut after = None;
+    loop {
+        let portion = ask(after.as_ref()).unwrap();
+        let is_last = portion.len() < 2;
+        after = portion.last().map(|(key, _)| key.clone());
+        for known in portion {
+            assert!(found.insert(known), "each comes once");
+        }
+        if is_last {
+            return found;
+        }
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{Bench, discover, discovery, finish, finished, page, queue, record, requeue};
 use crate::{
-    page::{PageRecord, Reason, Via},
-    store::{Commit, Discovery, QueuedUrl},
+    page::{Basis, PageRecord, Reason, Via},
+    store::{Commit, Discovery, Earlier, EarlierAnswer, QueuedUrl},
 };
 
 pub(crate) fn a_finished_url_leaves_the_queue<B: Bench>() {
@@ -56,6 +56,7 @@ pub(crate) fn a_requeued_url_waits_again<B: Bench>() {
         attempts: 0,
         fetched_at: None,
         outcome: None,
+        basis: Basis::Own,
     };
     assert_eq!(page(bench.store(), &found), expected);
     assert_eq!(
@@ -73,13 +74,20 @@ pub(crate) fn a_requeued_url_waits_again<B: Bench>() {
                 sequence: 3,
                 key: found.key,
                 depth: 2,
-                hops: 3
+                hops: 3,
+                earlier: None,
             },
             QueuedUrl {
                 sequence: 4,
                 key: answered.key.clone(),
                 depth: 1,
-                hops: 3
+                hops: 3,
+                earlier: Some(Box::new(Earlier {
+                    answer: record(1, Reason::ServerError)
+                        .facts()
+                        .map(EarlierAnswer::of),
+                    ..Earlier::default()
+                })),
             },
         ]
     );

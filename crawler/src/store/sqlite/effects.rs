@@ -75,6 +75,7 @@ impl<'c> Effects<'c> {
                    run = excluded.run, state = excluded.state, reason = excluded.reason,
                    depth = excluded.depth, via = excluded.via, found_on = excluded.found_on,
                    attempts = 0, fetched_at = NULL, not_fetched = excluded.not_fetched, error = NULL,
+                   listed_before = iif(page.state = 'queued', page.listed_before, page.state = 'listed'),
                    given_lastmod = NULL, given_changefreq = NULL, given_priority = NULL, given_extensions = NULL
                  WHERE page.run < excluded.run",
             )?,
@@ -92,6 +93,7 @@ impl<'c> Effects<'c> {
                 "UPDATE page SET
                    state = ?3, reason = ?4, depth = min(depth, ?5), attempts = 0, fetched_at = NULL,
                    not_fetched = NULL, error = NULL,
+                   listed_before = iif(state = 'queued', listed_before, state = 'listed'),
                    given_lastmod = NULL, given_changefreq = NULL, given_priority = NULL, given_extensions = NULL, answer_run = iif(answer_run IS NULL, NULL, -1)
                  WHERE url = ?1 AND run = ?2 AND reason <> ?4",
             )?,

@@ -13,9 +13,10 @@ use super::{
 };
 use crate::{
     page::{
-        BodyEnd, BodyKind, Canonical, ContentHash, Directives, Given, Outcome, PageFacts,
-        PageRecord, Reason, Refresh, Via, Warnings, extensions_from_json,
+        Basis, BodyEnd, BodyKind, Canonical, ContentHash, Directives, Given, Kept, Outcome,
+        PageFacts, PageRecord, Reason, Refresh, Via, Warnings, extensions_from_json,
     },
+    store::{Earlier, EarlierAnswer},
     url_key::UrlKey,
 };
 
@@ -27,8 +28,8 @@ REPLACE INTO page (
   answer_run, status, content_type, kind, body_end, body_bytes, content_hash, hash_version,
   last_modified, date, etag, noindex, nofollow, noimageindex, unavailable_after, canonical_is, canonical,
   refresh_delay, refresh_url, location, selected_lastmod, excluded_by_page_rule, warnings, title,
-  images, alternates, selected_values, given_lastmod, given_changefreq, given_priority,
-  given_extensions
+  images, alternates, selected_values, feeds, robots_by_header, read_as, given_lastmod,
+  given_changefreq, given_priority, given_extensions, confirmed, kept, failing_since, gone_since
 ) SELECT
   ?1, ?2, ?3, ?4,
   iif(old.run = ?2, min(old.depth, ?5), ?5),
@@ -37,12 +38,13 @@ REPLACE INTO page (
   ?8, ?9, ?10, ?11,
   ifnull(?12, old.outlinks),
   ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31,
-  ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43
+  ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50
 FROM (SELECT 1) LEFT JOIN page AS old ON old.url = ?1";
 
-/// Parameters of [`REPLACE`] up to the facts, and all of them.
-const WITH_FACTS: usize = 39;
-const PARAMETERS: usize = 43;
+/// Parameters of [`REPLACE`] up to the facts, up to what an input says, and all of them.
+const WITH_FACTS: usize = 42;
+const WITH_GIVEN: usize = 46;
+const PARAMETERS: usize = 50;
 
 /// The columns of [`Stored::read`], in its order; then further ones, and what the table is joined with;
 /// a condition follows.
@@ -54,10 +56,12 @@ macro_rules! select_records {
         concat!(
             "SELECT page.url, run, reason, depth, via, found_on, attempts, fetched_at, not_fetched, error, ",
             "given_lastmod, given_changefreq, given_priority, given_extensions, ",
+            "confirmed, kept, failing_since, gone_since, ",
             "answer_run, status, content_type, kind, body_end, body_bytes, page.content_hash, ",
             "page.hash_version, last_modified, date, etag, noindex, nofollow, noimageindex, unavailable_after, ",
             "canonical_is, canonical, refresh_delay, refresh_url, location, selected_lastmod, ",
-            "excluded_by_page_rule, warnings, title, images, alternates, selected_values",
+            "excluded_by_page_rule, warnings, title, images, alternates, selected_values, feeds, ",
+            "robots_by_header, read_as",
             $more,
             " FROM page ",
             $join,
@@ -68,7 +72,7 @@ macro_rules! select_records {
 pub(super) use select_records;
 
 /// Columns of the facts, the last ones of a row.
-const FACTS: usize = 26;
+const FACTS: usize = 29;
 
 /// A row of `page`.
 #[derive(Debug)]
@@ -84,6 +88,7 @@ pub(super) struct Stored {
 pub(super) struct Packed {
     images: Option<Vec<u8>>,
     alternates: Option<Vec<u8>>,
+    feeds: Option<Vec<u8>>,
 }
 
 impl Packed {
@@ -107,6 +112,9 @@ impl Packed {
                 .transpose()?,
             alternates: alternates
                 .map(|versions| encoder.encode_versions(page, versions))
+                .transpose()?,
+            feeds: (!facts.feeds.is_empty())
+                .then(|| encoder.encode(page, &facts.feeds))
                 .transpose()?,
         })
     }
@@ -134,7 +142,10 @@ pub(super) fn put(
         None => (None, None, None),
         Some(Outcome::NotFetched(reason)) => (Some(reason.code()), None, None),
         Some(Outcome::NoAnswer { error }) => (None, Some(error.as_str()), None),
-        Some(Outcome::Answered(facts)) => (None, None, Some(facts)),
+        Some(Outcome::Answered(facts)) => {
+            let kept = kept_of(record).map(|kept| kept.error.as_str());
+            (None, kept, Some(facts))
+        }
         Some(Outcome::Given(_)) => (Some(GIVEN), None, None),
     };
     row.put(not_fetched)?;
@@ -158,13 +169,26 @@ pub(super) fn put(
             }
         }
         Some(Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Answered(_)) | None => {
-            while row.position() < PARAMETERS {
+            while row.position() < WITH_GIVEN {
                 row.put(Null)?;
             }
         }
     }
+    row.flag(record.basis == Basis::Confirmed)?;
+    let kept = kept_of(record);
+    row.put(kept.map(|kept| kept.reason.code()))?;
+    row.put(kept.map(|kept| time_text(kept.since)))?;
+    row.put(kept.and_then(|kept| kept.gone_since).map(time_text))?;
     debug_assert_eq!(row.position(), PARAMETERS);
     Ok(())
+}
+
+/// Why the record counts by an answer that is not the last one.
+fn kept_of(record: &PageRecord) -> Option<&Kept> {
+    match &record.basis {
+        Basis::Kept(kept) => Some(kept),
+        Basis::Own | Basis::Confirmed => None,
+    }
 }
 
 fn put_facts(row: &mut Binder<'_, '_>, facts: &PageFacts, packed: &Packed) -> rusqlite::Result<()> {
@@ -215,7 +239,10 @@ fn put_facts(row: &mut Binder<'_, '_>, facts: &PageFacts, packed: &Packed) -> ru
     row.put(&facts.title)?;
     row.put(&packed.images)?;
     row.put(&packed.alternates)?;
-    row.put(values_text(&facts.selected_values))
+    row.put(values_text(&facts.selected_values))?;
+    row.put(&packed.feeds)?;
+    row.flag(facts.robots_by_header)?;
+    row.put((facts.read_as != 0).then(|| format!("{:016x}", facts.read_as)))
 }
 
 /// What stands in `not_fetched` for [`Outcome::Given`]; no reason has this code.
@@ -258,6 +285,9 @@ impl Stored {
         let not_fetched = columns.optional_word("not_fetched", NotFetched::from_word)?;
         let error: Option<String> = columns.get()?;
         let given = read_given(columns)?;
+        let is_confirmed = columns.flag()?;
+        let kept = columns.optional_word("kept", Reason::from_code)?;
+        let (failing_since, gone_since) = (columns.time()?, columns.time()?);
         let answer_run: Option<i64> = columns.get()?;
         let facts = if answer_run.is_some() {
             Some(read_facts(&key, columns)?)
@@ -266,6 +296,21 @@ impl Stored {
             None
         };
         let counts = answer_run.is_some_and(|answer_run| u64::try_from(answer_run) == Ok(run));
+        let mut basis = Basis::Own;
+        if counts && is_confirmed {
+            basis = Basis::Confirmed;
+        } else if counts && let Some(reason) = kept {
+            basis = Basis::Kept(Kept {
+                reason,
+                since: failing_since.ok_or_else(|| {
+                    columns.failure(ColumnError::Missing {
+                        what: "failing_since",
+                    })
+                })?,
+                gone_since,
+                error: error.clone().unwrap_or_default(),
+            });
+        }
         let (outcome, earlier) = match (facts, error, not_fetched) {
             (Some(facts), _, _) if counts => (Some(Outcome::Answered(Box::new(facts))), None),
             (earlier, Some(error), _) => (Some(Outcome::NoAnswer { error }), earlier),
@@ -286,6 +331,7 @@ impl Stored {
             attempts,
             fetched_at,
             outcome,
+            basis,
         };
         Ok(Self {
             key,
@@ -329,31 +375,10 @@ fn read_facts(page: &UrlKey, columns: &mut Columns<'_, '_>) -> rusqlite::Result<
     Ok(PageFacts {
         status: columns.get()?,
         content_type: columns.get()?,
-        kind: columns
-            .optional_word("kind", |word| match word {
-                "page" => Some(BodyKind::Page),
-                "document" => Some(BodyKind::Document),
-                _ => None,
-            })?
-            .unwrap_or(BodyKind::Other),
-        end: columns
-            .optional_word("body_end", |word| match word {
-                "complete" => Some(BodyEnd::Complete),
-                "too-large" => Some(BodyEnd::TooLarge),
-                "cut-short" => Some(BodyEnd::CutShort),
-                _ => word
-                    .strip_prefix(UNDECODABLE)
-                    .map(|coding| BodyEnd::Undecodable(coding.to_owned())),
-            })?
-            .unwrap_or(BodyEnd::Skipped),
+        kind: read_kind(columns)?,
+        end: read_end(columns)?,
         body_bytes: columns.get()?,
-        content_hash: {
-            let hash = columns.optional_word("content_hash", hash_from_text)?;
-            let version: Option<u32> = columns.get()?;
-            // The hash of another algorithm tells nothing about whether the content changed.
-            hash.filter(|_| version == Some(ContentHash::VERSION))
-                .map(ContentHash)
-        },
+        content_hash: read_hash(columns)?,
         last_modified: columns.time()?,
         date: columns.time()?,
         etag: columns.get()?,
@@ -382,7 +407,6 @@ fn read_facts(page: &UrlKey, columns: &mut Columns<'_, '_>) -> rusqlite::Result<
         selected_lastmod: columns.get()?,
         excluded_by_page_rule: columns.flag()?,
         links: Vec::new(),
-        feeds: Vec::new(),
         warnings: columns
             .optional_word("warnings", |codes| {
                 Some(Warnings::from_codes(codes.split(',')))
@@ -394,7 +418,83 @@ fn read_facts(page: &UrlKey, columns: &mut Columns<'_, '_>) -> rusqlite::Result<
         selected_values: columns
             .optional_word("selected_values", |text| serde_json::from_str(text).ok())?
             .unwrap_or_default(),
+        feeds: columns
+            .optional_bytes(|bytes| links::decode(page, bytes))?
+            .unwrap_or_default(),
+        robots_by_header: columns.flag()?,
+        read_as: read_as(columns)?,
     })
+}
+
+/// The columns of [`read_earlier`], in its order.
+pub(super) const EARLIER: &str = "
+  page.listed_before, page.failing_since, page.gone_since,
+  page.answer_run IS NOT NULL AND page.answer_run <> page.run, page.status, page.kind, page.body_end,
+  page.content_hash, page.hash_version, page.last_modified, page.date, page.etag,
+  page.robots_by_header, page.read_as, page.images IS NOT NULL, page.alternates IS NOT NULL";
+
+/// What was known of a URL that waits.
+pub(super) fn read_earlier(
+    columns: &mut Columns<'_, '_>,
+) -> rusqlite::Result<Option<Box<Earlier>>> {
+    let mut earlier = Earlier {
+        was_listed: columns.flag()?,
+        failing_since: columns.time()?,
+        gone_since: columns.time()?,
+        answer: None,
+    };
+    if columns.flag()? {
+        earlier.answer = Some(EarlierAnswer {
+            status: columns.get()?,
+            kind: read_kind(columns)?,
+            is_complete: read_end(columns)? == BodyEnd::Complete,
+            content_hash: read_hash(columns)?,
+            last_modified: columns.time()?,
+            date: columns.time()?,
+            etag: columns.get()?,
+            robots_by_header: columns.flag()?,
+            read_as: read_as(columns)?,
+            has_images: columns.flag()?,
+            has_alternates: columns.flag()?,
+        });
+    }
+    Ok(earlier.if_any())
+}
+
+fn read_kind(columns: &mut Columns<'_, '_>) -> rusqlite::Result<BodyKind> {
+    let kind = columns.optional_word("kind", |word| match word {
+        "page" => Some(BodyKind::Page),
+        "document" => Some(BodyKind::Document),
+        _ => None,
+    })?;
+    Ok(kind.unwrap_or(BodyKind::Other))
+}
+
+fn read_end(columns: &mut Columns<'_, '_>) -> rusqlite::Result<BodyEnd> {
+    let end = columns.optional_word("body_end", |word| match word {
+        "complete" => Some(BodyEnd::Complete),
+        "too-large" => Some(BodyEnd::TooLarge),
+        "cut-short" => Some(BodyEnd::CutShort),
+        _ => word
+            .strip_prefix(UNDECODABLE)
+            .map(|coding| BodyEnd::Undecodable(coding.to_owned())),
+    })?;
+    Ok(end.unwrap_or(BodyEnd::Skipped))
+}
+
+fn read_hash(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<ContentHash>> {
+    let hash = columns.optional_word("content_hash", hash_from_text)?;
+    let version: Option<u32> = columns.get()?;
+    // The hash of another algorithm tells nothing about whether the content changed.
+    Ok(hash
+        .filter(|_| version == Some(ContentHash::VERSION))
+        .map(ContentHash))
+}
+
+fn read_as(columns: &mut Columns<'_, '_>) -> rusqlite::Result<u64> {
+    let fingerprint =
+        columns.optional_word("read_as", |text| u64::from_str_radix(text, 16).ok())?;
+    Ok(fingerprint.unwrap_or_default())
 }
 
 fn read_canonical(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Canonical> {

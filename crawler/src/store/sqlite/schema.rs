@@ -47,7 +47,7 @@ CREATE TABLE page (
   state TEXT NOT NULL,                -- queued, listed, excluded or failed
   reason TEXT NOT NULL,               -- why; the codes of the report
   depth INTEGER NOT NULL,             -- fewest hops from the start URL
-  via TEXT NOT NULL,                  -- how it was found: start, link, redirect, refresh, canonical, alternate, input, file, sitemap, feed, list
+  via TEXT NOT NULL,                  -- how it was found: start, link, redirect, refresh, canonical, alternate, input, file, sitemap, feed, list, earlier
   found_on TEXT,                      -- on which page, or in which sitemap or feed
   attempts INTEGER NOT NULL DEFAULT 0,
   fetched_at TEXT,                    -- end of the last attempt; all times are UTC
@@ -56,7 +56,7 @@ CREATE TABLE page (
   given_changefreq TEXT,
   given_priority TEXT,
   given_extensions TEXT,              -- JSON: images, videos, news, alternates, own, fields
-  error TEXT,                         -- what went wrong, when no answer came
+  error TEXT,                         -- what went wrong, when no answer came or the page is kept
   outlinks INTEGER,                   -- id of the links that were taken from it, in whatever run
   -- The answer. It counts when answer_run = run; otherwise it is an older one, kept for a conditional request.
   answer_run INTEGER,                 -- run of the answer; -1 once the URL was put back into the queue; NULL: no answer
@@ -85,7 +85,16 @@ CREATE TABLE page (
   title TEXT,
   images BLOB,                        -- as outlinks.links; NULL: not looked for
   alternates BLOB,                    -- versions in other languages: the same, each URL behind its code and a space
-  selected_values TEXT                -- values for own elements, a JSON object by name
+  selected_values TEXT,               -- values for own elements, a JSON object by name
+  feeds BLOB,                         -- feeds that it names; as outlinks.links
+  robots_by_header INTEGER,           -- noindex and the like came with a header
+  read_as TEXT,                       -- fingerprint of the settings that it was read with, hexadecimal
+  -- What the answer is to the last attempt.
+  confirmed INTEGER,                  -- 1: older, but confirmed by a 304 in this run
+  kept TEXT,                          -- it is the last good one; what the page would be without it (a reason code)
+  failing_since TEXT,                 -- first failed attempt since the last good answer
+  gone_since TEXT,                    -- first 404 since then
+  listed_before INTEGER               -- 1: it was listed when it was found again
 ) WITHOUT ROWID;
 
 CREATE TABLE queue (
@@ -136,7 +145,7 @@ CREATE VIEW summary AS
 
 /// Columns of `page` that the first files do not have. They are added to such a file; an older arpent goes on
 /// writing it and leaves them empty.
-const LATER_COLUMNS: [(&str, &str); 8] = [
+const LATER_COLUMNS: [(&str, &str); 16] = [
     ("noimageindex", "INTEGER"),
     ("images", "BLOB"),
     ("alternates", "BLOB"),
@@ -145,6 +154,14 @@ const LATER_COLUMNS: [(&str, &str); 8] = [
     ("given_changefreq", "TEXT"),
     ("given_priority", "TEXT"),
     ("given_extensions", "TEXT"),
+    ("feeds", "BLOB"),
+    ("robots_by_header", "INTEGER"),
+    ("read_as", "TEXT"),
+    ("confirmed", "INTEGER"),
+    ("kept", "TEXT"),
+    ("failing_since", "TEXT"),
+    ("gone_since", "TEXT"),
+    ("listed_before", "INTEGER"),
 ];
 /// Tables that came later; a file without them gets them, and an older arpent does not mind them.
 const LATER_TABLES: &str = r"

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::page::Basis;
 
 fn record(reason: Reason, next: &str) -> PageRecord {
     let facts = match Chain::of(reason) {
@@ -21,6 +22,7 @@ fn record(reason: Reason, next: &str) -> PageRecord {
         attempts: 1,
         fetched_at: None,
         outcome: Some(answered(facts)),
+        basis: Basis::Own,
     }
 }
 

@@ -21,6 +21,7 @@ async fn stop_after(fetch: &HttpFetch, url: &str, bytes: usize) -> (BodyEnd, usi
         url: key(url),
         call: None,
         max_body_bytes: CAP,
+        validators: None,
     };
     let mut sink = Collector::with(move |seen| {
         if seen >= bytes {
@@ -252,6 +253,7 @@ async fn body_is_handed_on_while_it_arrives() {
         url: key(&server.url("/")),
         call: None,
         max_body_bytes: CAP,
+        validators: None,
     };
     let mut sink = Collector::with(move |bytes| {
         seen.send(bytes).unwrap();

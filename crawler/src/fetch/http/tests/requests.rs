@@ -1,10 +1,11 @@
 //! What is sent, and what becomes of an ordinary answer.
 
-use super::{failure, get, get_text, key, server::Server, settings};
+use super::{Collector, failure, get, get_text, key, server::Server, settings};
 use crate::{
     config::{Credentials, FetchConfig, Secret},
     fetch::{
-        BodySink, BodyWish, Fetch as _, FetchErrorKind, Request, ResponseHead, http::HttpFetch,
+        BodySink, BodyWish, Fetch as _, FetchErrorKind, Request, ResponseHead, Validators,
+        http::HttpFetch,
     },
     page::BodyEnd,
     url_key::Origin,
@@ -73,6 +74,7 @@ async fn the_receiver_says_which_types_are_asked_for() {
         url: key(&server.url("/")),
         max_body_bytes: 1_000,
         call: None,
+        validators: None,
     };
     fetch.fetch(&request, &mut Documents).await.unwrap();
     let sent = server.requests().remove(0);
@@ -80,6 +82,28 @@ async fn the_receiver_says_which_types_are_asked_for() {
         sent.contains("accept: application/xml,*/*;q=0.1\r\n"),
         "{sent}"
     );
+}
+
+#[tokio::test]
+async fn validators_are_sent_as_they_came_and_dates_in_their_fixed_form() {
+    let not_modified = "HTTP/1.1 304 Not Modified\r\nETag: \"2\"\r\n\r\n";
+    let server = Server::always(not_modified);
+    let fetch = HttpFetch::new(&settings()).unwrap();
+    let request = Request {
+        url: key(&server.url("/")),
+        max_body_bytes: 1_000,
+        call: None,
+        validators: Some(Validators {
+            etag: Some("W/\"a, b\"".to_owned()),
+            last_modified: Some("2026-03-01T09:08:07.5Z".parse().unwrap()),
+        }),
+    };
+    let fetched = fetch.fetch(&request, &mut Collector::new()).await.unwrap();
+    assert_eq!((fetched.head.status, fetched.wire_bytes), (304, 0));
+    let sent = server.requests().remove(0);
+    assert!(sent.contains("if-none-match: w/\"a, b\"\r\n"), "{sent}");
+    let since = "if-modified-since: sun, 01 mar 2026 09:08:07 gmt\r\n";
+    assert!(sent.contains(since), "{sent}");
 }
 
 #[tokio::test]

@@ -3,8 +3,8 @@
 use super::*;
 use crate::{
     page::{
-        BodyEnd, BodyKind, Canonical, ContentHash, Directives, LanguageVersion, Outcome, Refresh,
-        Via, Warnings,
+        Basis, BodyEnd, BodyKind, Canonical, ContentHash, Directives, Kept, LanguageVersion,
+        Outcome, Refresh, Via, Warnings,
     },
     store::{
         Finished,
@@ -95,7 +95,9 @@ fn answered_in_full() -> PageRecord {
         images: Some(vec![url("image.png")]),
         alternates: Some(vec![LanguageVersion::new("de", url("de"))]),
         selected_values: [("s:price".to_owned(), "\"1\" €".to_owned())].into(),
-        feeds: Vec::new(),
+        feeds: vec![url("feed")],
+        robots_by_header: true,
+        read_as: 0xfeed,
         warnings: Warnings {
             soft_404: true,
             sniffed: true,
@@ -112,6 +114,12 @@ fn answered_in_full() -> PageRecord {
         attempts: 10,
         fetched_at: time(1),
         outcome: Some(Outcome::Answered(Box::new(facts))),
+        basis: Basis::Kept(Kept {
+            reason: Reason::Gone,
+            since: "2026-02-08T00:00:00Z".parse().unwrap(),
+            gone_since: time(9),
+            error: "status 404".to_owned(),
+        }),
     }
 }
 
@@ -148,7 +156,12 @@ fn columns_hold_what_their_names_say() {
         ("attempts", "10"),
         ("fetched_at", "2026-02-01T00:00:00Z"),
         ("not_fetched", "-"),
-        ("error", "-"),
+        ("error", "status 404"),
+        ("confirmed", "-"),
+        ("kept", "gone"),
+        ("failing_since", "2026-02-08T00:00:00Z"),
+        ("gone_since", "2026-02-09T00:00:00Z"),
+        ("listed_before", "-"),
         ("outlinks", "1"),
         ("answer_run", "8"),
         ("status", "200"),
@@ -175,6 +188,8 @@ fn columns_hold_what_their_names_say() {
         ("title", "a title"),
         ("selected_values", r#"{"s:price":"\"1\" €"}"#),
         ("noimageindex", "1"),
+        ("robots_by_header", "1"),
+        ("read_as", "000000000000feed"),
     ] {
         assert_eq!(named(column), text, "{column}");
     }

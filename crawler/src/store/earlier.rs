@@ -1,0 +1,76 @@
+//! What a URL that waits was before the work on it began: what a conditional request needs, and what
+//! has to be known before a page may leave the set. Small, because it waits in memory with the URL.
+
+use jiff::Timestamp;
+
+use crate::page::{BodyEnd, BodyKind, ContentHash, PageFacts};
+
+/// What was known of a queued URL before.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Earlier {
+    /// It was listed when it was known last.
+    pub was_listed: bool,
+    /// When the first attempt since its last good answer failed, if the last one did.
+    pub failing_since: Option<Timestamp>,
+    /// When it answered 404 first since then.
+    pub gone_since: Option<Timestamp>,
+    /// Its last answer, which [`Store::earlier_facts`](super::Store::earlier_facts) has in full.
+    pub answer: Option<EarlierAnswer>,
+}
+
+impl Earlier {
+    /// The same, if it says anything.
+    pub(super) fn if_any(self) -> Option<Box<Self>> {
+        (self.was_listed || self.answer.is_some()).then(|| Box::new(self))
+    }
+}
+
+/// The outlines of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of an answer"
+)]
+pub struct EarlierAnswer {
+    /// HTTP status.
+    pub status: u16,
+    /// What the body was.
+    pub kind: BodyKind,
+    /// All of the body was read.
+    pub is_complete: bool,
+    /// Hash of its content, when the algorithm is still the same.
+    pub content_hash: Option<ContentHash>,
+    /// `Last-Modified`.
+    pub last_modified: Option<Timestamp>,
+    /// The server's clock with the answer.
+    pub date: Option<Timestamp>,
+    /// `ETag`, as sent.
+    pub etag: Option<String>,
+    /// See [`PageFacts::robots_by_header`].
+    pub robots_by_header: bool,
+    /// See [`PageFacts::read_as`].
+    pub read_as: u64,
+    /// Somebody looked for its images.
+    pub has_images: bool,
+    /// Somebody looked for its versions in other languages.
+    pub has_alternates: bool,
+}
+
+impl EarlierAnswer {
+    /// The outlines of `facts`.
+    pub fn of(facts: &PageFacts) -> Self {
+        Self {
+            status: facts.status,
+            kind: facts.kind,
+            is_complete: facts.end == BodyEnd::Complete,
+            content_hash: facts.content_hash,
+            last_modified: facts.last_modified,
+            date: facts.date,
+            etag: facts.etag.clone(),
+            robots_by_header: facts.robots_by_header,
+            read_as: facts.read_as,
+            has_images: facts.images.is_some(),
+            has_alternates: facts.alternates.is_some(),
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Does a page leave the set that an earlier run listed? Only on evidence: the page itself, or the
+//! owner of the site, must say that it is not to be listed any more. A server that fails says nothing.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::{
+    page::{Kept, Outcome, Reason},
+    store::Earlier,
+};
+
+/// Time between two answers 404 that together prove a page gone. A deployment, or a cache that is
+/// warming up, is over by then.
+pub const GONE_AGAIN_AFTER: Duration = Duration::from_secs(60 * 60);
+
+/// What an attempt says about whether a page is to be listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Evidence {
+    /// It is not.
+    Sure,
+    /// It is not, if it says so again later.
+    OfTwo,
+    /// Nothing.
+    Nothing,
+}
+
+/// Why a page that was listed stays so although the last attempt came to `reason`; `None` when it
+/// leaves the set (or never was in it). `keep_failing` is the time for which a page that only fails
+/// stays; 0: it does not.
+pub fn stays(
+    outcome: &Outcome,
+    reason: Reason,
+    earlier: &Earlier,
+    keep_failing: Duration,
+    now: Timestamp,
+) -> Option<Kept> {
+    if !earlier.was_listed {
+        return None;
+    }
+    // A clock that was put back must not keep a page for ever, nor one for a time that never was.
+    let known = |time: Option<Timestamp>| time.map(|time| time.min(now));
+    let (failing_since, gone_since) = (known(earlier.failing_since), known(earlier.gone_since));
+    let kept = Kept {
+        reason,
+        since: failing_since.unwrap_or(now),
+        gone_since,
+        error: error_of(outcome),
+    };
+    match evidence(reason, status_of(outcome)) {
+        Evidence::Sure => None,
+        Evidence::OfTwo => {
+            let is_second =
+                gone_since.is_some_and(|first| has_passed(GONE_AGAIN_AFTER, first, now));
+            (!is_second).then(|| Kept {
+                gone_since: gone_since.or(Some(now)),
+                ..kept
+            })
+        }
+        Evidence::Nothing => (!expires(&kept, keep_failing, now)).then_some(kept),
+    }
+}
+
+/// Whether the time is over for which a page stays listed for this reason.
+pub fn expires(kept: &Kept, keep_failing: Duration, now: Timestamp) -> bool {
+    kept.reason != Reason::Gone
+        && (keep_failing.is_zero() || has_passed(keep_failing, kept.since, now))
+}
+
+fn has_passed(time: Duration, since: Timestamp, now: Timestamp) -> bool {
+    Duration::try_from(now.duration_since(since)).is_ok_and(|passed| passed >= time)
+}
+
+fn status_of(outcome: &Outcome) -> Option<u16> {
+    match outcome {
+        Outcome::Answered(facts) => Some(facts.status),
+        Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_) => None,
+    }
+}
+
+fn error_of(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::NoAnswer { error } => error.clone(),
+        Outcome::Answered(facts) if facts.status != 200 => format!("status {}", facts.status),
+        Outcome::Answered(_) => "the body could not be read to its end".to_owned(),
+        Outcome::NotFetched(reason) => reason.text().to_owned(),
+        Outcome::Given(_) => String::new(),
+    }
+}
+
+fn evidence(reason: Reason, status: Option<u16>) -> Evidence {
+    match reason {
+        // 410 says by itself that it is for good (RFC 9110 section 15.5.11).
+        Reason::Gone if status == Some(404) => Evidence::OfTwo,
+        // 451: somebody had it taken down (RFC 7725). Other 4xx may be a wall that was built by mistake.
+        Reason::ClientError if status != Some(451) => Evidence::Nothing,
+        Reason::RobotsUnreachable
+        | Reason::NetworkError
+        | Reason::ServerError
+        | Reason::TooLarge
+        | Reason::CutShort
+        | Reason::Undecodable
+        | Reason::Unparsable
+        | Reason::InternalError => Evidence::Nothing,
+        Reason::Queued
+        | Reason::Listed
+        | Reason::ListOnly
+        | Reason::Given
+        | Reason::KeptGoneOnce
+        | Reason::KeptUnreachable
+        | Reason::RobotsDisallowed
+        | Reason::Gone
+        | Reason::Redirected
+        | Reason::RedirectedOutOfScope
+        | Reason::RedirectLoop
+        | Reason::TooManyRedirects
+        | Reason::BadRedirect
+        | Reason::Empty
+        | Reason::RefreshRedirect
+        | Reason::Noindex
+        | Reason::NoindexAndCanonical
+        | Reason::UnavailableAfter
+        | Reason::CanonicalElsewhere
+        | Reason::CanonicalForeign
+        | Reason::CanonicalBroken
+        | Reason::CanonicalLoop
+        | Reason::NotAPage
+        | Reason::ExcludedByRule
+        | Reason::FollowOnly
+        | Reason::DuplicateSpelling
+        | Reason::Unwritable
+        | Reason::EntryRefused
+        | Reason::SeedDocument
+        | Reason::PageRule
+        | Reason::TooDeep
+        | Reason::ClientError => Evidence::Sure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::PageFacts;
+
+    const DAY: u64 = 24 * 60 * 60;
+    const MONTH: Duration = Duration::from_secs(30 * DAY);
+
+    fn time(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    fn answered(status: u16) -> Outcome {
+        Outcome::Answered(Box::new(PageFacts {
+            status,
+            ..PageFacts::default()
+        }))
+    }
+
+    fn no_answer() -> Outcome {
+        Outcome::NoAnswer {
+            error: "connection refused".to_owned(),
+        }
+    }
+
+    fn listed(failing_since: Option<&str>, gone_since: Option<&str>) -> Earlier {
+        Earlier {
+            was_listed: true,
+            failing_since: failing_since.map(time),
+            gone_since: gone_since.map(time),
+            answer: None,
+        }
+    }
+
+    /// As what a page stays at noon of 1 March.
+    fn check(outcome: &Outcome, reason: Reason, earlier: &Earlier, expected: Option<Reason>) {
+        let now = time("2026-03-01T12:00:00Z");
+        let kept = stays(outcome, reason, earlier, MONTH, now);
+        let found = kept.as_ref().map(Kept::listed_as);
+        assert_eq!(found, expected, "{outcome:?} {reason:?} {earlier:?}");
+    }
+
+    #[test]
+    fn only_evidence_takes_a_page_out() {
+        let before = listed(None, None);
+        let kept = Some(Reason::KeptUnreachable);
+        check(&no_answer(), Reason::NetworkError, &before, kept);
+        for status in [500, 503, 429] {
+            check(&answered(status), Reason::ServerError, &before, kept);
+        }
+        for status in [401, 403, 407, 418] {
+            check(&answered(status), Reason::ClientError, &before, kept);
+        }
+        for reason in [
+            Reason::TooLarge,
+            Reason::CutShort,
+            Reason::Undecodable,
+            Reason::Unparsable,
+        ] {
+            check(&answered(200), reason, &before, kept);
+        }
+        let internal = Outcome::NotFetched(Reason::InternalError);
+        check(&internal, Reason::InternalError, &before, kept);
+        check(&answered(410), Reason::Gone, &before, None);
+        check(&answered(451), Reason::ClientError, &before, None);
+        for reason in [
+            Reason::Noindex,
+            Reason::Redirected,
+            Reason::CanonicalElsewhere,
+            Reason::RobotsDisallowed,
+            Reason::ExcludedByRule,
+            Reason::NotAPage,
+            Reason::Empty,
+        ] {
+            check(&answered(200), reason, &before, None);
+        }
+    }
+
+    #[test]
+    fn what_was_not_listed_is_not_kept() {
+        let before = Earlier::default();
+        check(&answered(404), Reason::Gone, &before, None);
+        check(&no_answer(), Reason::NetworkError, &before, None);
+    }
+
+    #[test]
+    fn a_second_404_an_hour_later_is_proof() {
+        let once = Some(Reason::KeptGoneOnce);
+        let check = |since: Option<&str>, expected| {
+            check(
+                &answered(404),
+                Reason::Gone,
+                &listed(since, since),
+                expected,
+            );
+        };
+        check(None, once);
+        check(Some("2026-03-01T11:00:01Z"), once);
+        check(Some("2026-03-01T11:00:00Z"), None);
+        check(Some("2026-01-01T00:00:00Z"), None);
+        // The clock was put back since: the hour begins anew.
+        check(Some("2027-01-01T00:00:00Z"), once);
+    }
+
+    #[test]
+    fn a_failure_between_two_404_changes_nothing() {
+        let before = listed(Some("2026-02-27T12:00:00Z"), Some("2026-02-28T12:00:00Z"));
+        let now = time("2026-03-01T12:00:00Z");
+        let kept = stays(&answered(503), Reason::ServerError, &before, MONTH, now).unwrap();
+        assert_eq!(
+            (kept.since, kept.gone_since),
+            (time("2026-02-27T12:00:00Z"), before.gone_since)
+        );
+        check(&answered(404), Reason::Gone, &before, None);
+    }
+
+    #[test]
+    fn a_page_that_fails_is_kept_for_a_month() {
+        let kept = Some(Reason::KeptUnreachable);
+        for (since, expected) in [
+            ("2026-02-28T12:00:00Z", kept),
+            ("2026-01-30T12:00:01Z", kept),
+            ("2026-01-30T12:00:00Z", None),
+            ("2030-01-01T00:00:00Z", kept),
+        ] {
+            let before = listed(Some(since), None);
+            check(&no_answer(), Reason::NetworkError, &before, expected);
+        }
+        let now = time("2026-03-01T12:00:00Z");
+        let before = listed(None, None);
+        let off = Duration::ZERO;
+        let reason = Reason::NetworkError;
+        assert_eq!(stays(&no_answer(), reason, &before, off, now), None);
+        // It is about failures only.
+        assert!(stays(&answered(404), Reason::Gone, &before, off, now).is_some());
+    }
+}
