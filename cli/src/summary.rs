@@ -1,6 +1,7 @@
 //! What is told of a site at the end: one line of JSON for scripts, a page of text for people. It
 //! holds what others counted; it counts nothing itself but the sums.
 
+mod dates;
 mod extensions;
 mod files;
 mod input;
@@ -27,6 +28,7 @@ use crawler::{
 use serde::Serialize;
 
 use self::{
+    dates::add_dates,
     extensions::ExtensionLines,
     files::FileLine,
     input::InputLine,
@@ -64,6 +66,8 @@ pub(crate) struct Summary {
     fetched: u64,
     not_modified: u64,
     files: Vec<FileLine>,
+    /// Entries with a `lastmod`, by where it came from.
+    lastmod: BTreeMap<&'static str, u64>,
     /// What became of the extensions that were asked for.
     #[serde(skip_serializing_if = "ExtensionLines::is_empty")]
     extensions: ExtensionLines,
@@ -135,6 +139,7 @@ impl Summary {
             fetched: 0,
             not_modified: 0,
             files: Vec::new(),
+            lastmod: BTreeMap::new(),
             extensions: ExtensionLines::default(),
             duration_s: 0.0,
             bytes_in: 0,
@@ -217,6 +222,10 @@ impl Summary {
             .collect();
         self.dropped = published.dropped.len();
         self.duplicates = published.duplicates;
+        let sources = published.sources.iter();
+        self.lastmod = sources
+            .map(|(source, count)| (source.as_str(), *count))
+            .collect();
         self.extensions = ExtensionLines::new(&published.extensions);
         self.notices.extend_from_slice(&published.notices);
     }
@@ -336,6 +345,7 @@ impl Summary {
             ));
         }
         self.seeds.add_to(&self.report.seeds, lines);
+        add_dates(&self.lastmod, self.listed, lines);
         if self.duplicates > 0 {
             lines.push(format!(
                 "  {} of the listed pages {} another one byte for byte; a canonical link would say which counts",

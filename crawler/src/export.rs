@@ -3,9 +3,15 @@
 //!
 //! `lastmod` is never "now". Evidence, first that holds:
 //! 1. a date that a page rule selected;
-//! 2. the value published before, while the content hash has not changed, whatever the header says;
-//! 3. `Last-Modified`, if it is earlier than the host's own clock at the start of the run and the
-//!    host and its directory are trusted.
+//! 2. own history: while the content hash has not changed, the value published before stays, whatever anybody says.
+//!    Where there was none, a date that is stated now is taken only if it is not later than the first time that this
+//!    content was seen. When the content changed between two fetches, what follows counts if it lies between
+//!    them and was not stated before; else the time of the second fetch;
+//! 3. what is stated: structured data, metas and microdata, a sitemap of the site, `Last-Modified`, a `time` element
+//!    that is called the date of an update. Each only if it is earlier than the host's own clock at the start of the
+//!    run and not before the date of publication, and if the host and its directory are trusted with it.
+//!
+//! A hash of another version tells nothing of a change: the value stays, unless a date that is trusted has moved.
 
 mod evidence;
 mod extensions;
@@ -30,7 +36,7 @@ use self::{
 };
 use crate::{
     config::Extensions,
-    page::{ContentHash, Outcome, PageFacts, PageRecord, RunId, State},
+    page::{ContentHash, DateSource, Outcome, PageFacts, PageRecord, RunId, State},
     robots::Rules,
     runs,
     store::{
@@ -68,6 +74,8 @@ pub struct Listed<'a> {
     pub entry: UrlEntry,
     /// What it calls itself.
     pub title: Option<&'a str>,
+    /// Where its `lastmod` came from, if it has one.
+    pub source: Option<DateSource>,
     /// What tells whether its content is another one, where it was read.
     pub content: Option<ContentMark>,
     /// What of its extensions stands in the entry, and what does not.
@@ -117,7 +125,8 @@ impl Export {
         let mut gathered = Gathered::default();
         let look =
             |store: &dyn Store, key: &UrlKey, record: PageRecord, known, changed: &mut Vec<_>| {
-                let reason = export.look_at(store, key, &record, known, &mut gathered)?;
+                let known: Option<LedgerEntry> = known;
+                let reason = export.look_at(store, key, &record, known.as_ref(), &mut gathered)?;
                 changed.extend(reason.map(|reason| (key.clone(), reason)));
                 Ok(())
             };
@@ -171,7 +180,8 @@ impl Export {
     ) -> Result<(), E> {
         let mut failure = None;
         store.visit_pages_with_ledger(self.run, from, &mut |key, record, known| {
-            let Some((written, mut entry)) = self.entry(key, &record, known) else {
+            let Some((written, mut entry, source)) = self.entry(key, &record, known.as_ref())
+            else {
                 return ControlFlow::Continue(());
             };
             let title = record.facts().and_then(|facts| facts.title.as_deref());
@@ -181,11 +191,13 @@ impl Export {
                 .add(store, self.run, key, &record, &mut entry);
             let visited = added.map_err(E::from).and_then(|extensions| {
                 let news = entry.extensions.take_news();
+                let source = source.filter(|_| entry.lastmod.is_some());
                 visit(Listed {
                     key,
                     written,
                     entry,
                     title,
+                    source,
                     content,
                     extensions,
                     news: news.filter(|news| news.is_recent(self.now)),
@@ -206,27 +218,28 @@ impl Export {
         &self,
         key: &UrlKey,
         record: &PageRecord,
-        known: Option<LedgerEntry>,
-    ) -> Option<(UrlKey, UrlEntry)> {
+        known: Option<&LedgerEntry>,
+    ) -> Option<(UrlKey, UrlEntry, Option<DateSource>)> {
         if record.reason.state() != State::Listed {
             return None;
         }
         let written = written(self.stand_in.as_ref(), key)?;
         let mut entry = UrlEntry::new(Loc::parse(written.as_str()).ok()?);
+        let dated = self.dated(key, record, known);
+        let source = dated.as_ref().map(|dated| dated.source);
+        entry.lastmod = dated.map(|dated| dated.value);
         let mut values = Cow::Owned(BTreeMap::new());
         if let Some(facts) = record.facts() {
-            entry.lastmod = self.lastmod(key, facts, known);
             values = self.values(facts);
         }
         if let Some(Outcome::Given(given)) = &record.outcome {
-            entry.lastmod.clone_from(&given.lastmod);
             entry.changefreq = given.changefreq;
             entry.priority = given.priority;
             entry.extensions.clone_from(&given.extensions);
             values = Cow::Borrowed(&given.fields);
         }
         self.rules.apply(key, &values, &mut entry);
-        Some((written, entry))
+        Some((written, entry, source))
     }
 
     /// What was selected on a page for elements of own namespaces, as readers are shown it.

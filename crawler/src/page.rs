@@ -254,14 +254,31 @@ impl Via {
     }
 }
 
-/// A 128-bit hash (XXH3) of a decoded body, with the version of the algorithm that made it: a new
+/// A 128-bit hash (XXH3) of what a page says, with the version of the algorithm that made it: a new
 /// version must not count as a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ContentHash(pub u128);
 
 impl ContentHash {
-    /// Version of what is hashed: 1 = the decoded body, byte for byte.
-    pub const VERSION: u32 = 1;
+    /// Version of what is hashed. 1: the decoded body, byte for byte. 2: the text of the main part without what
+    /// moves by itself, its links and images, the title, and structured data without dates.
+    pub const VERSION: u32 = 2;
+
+    /// The version that hashed the decoded body, as [`PageFacts::body_hash`] is.
+    pub const OF_BODY: u32 = 1;
+}
+
+/// Dates that a page states of itself, in W3C format and as precise as they are stated.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StatedDates {
+    /// `dateModified` of the page's main entity in structured data (JSON-LD).
+    pub json_ld: Option<String>,
+    /// The best of its metas and microdata (`article:modified_time` and its like).
+    pub meta: Option<String>,
+    /// A `time` element that is called the date of an update.
+    pub time_element: Option<String>,
+    /// The earliest date of publication: it was not changed before.
+    pub published: Option<String>,
 }
 
 /// Robots directives that matter for listing and following, summed over metas and headers for
@@ -386,8 +403,12 @@ pub struct PageFacts {
     pub end: BodyEnd,
     /// Decoded bytes read.
     pub body_bytes: u64,
-    /// Hash of the decoded body, when it was read to its end.
+    /// Hash of what the page says, when it was read to its end; `None` for what is no page.
     pub content_hash: Option<ContentHash>,
+    /// XXH3 (128 bits) of the decoded body, when it was read to its end.
+    pub body_hash: Option<u128>,
+    /// What the page states of its dates.
+    pub dates: StatedDates,
     /// `Last-Modified`, when readable.
     pub last_modified: Option<Timestamp>,
     /// The server's clock (`Date`) with this answer.
@@ -565,6 +586,69 @@ impl Kept {
     }
 }
 
+/// The `lastmod` that a sitemap of the site states for a URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SitemapDate {
+    /// The value as it stands there.
+    pub lastmod: String,
+    /// It is the date of the sitemap file itself, which says more of the file than of the page.
+    pub is_of_file: bool,
+}
+
+/// Where the `lastmod` of an entry came from. The words are stable: summaries, the state and scripts use them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DateSource {
+    /// A page rule's selector.
+    Rule,
+    /// Two crawls, between which the content changed.
+    History,
+    /// Structured data of the page.
+    JsonLd,
+    /// A meta or microdata of the page.
+    Meta,
+    /// A sitemap of the site.
+    Sitemap,
+    /// The header `Last-Modified`.
+    Header,
+    /// A `time` element of the page.
+    TimeElement,
+    /// An input of the user's.
+    Input,
+}
+
+impl DateSource {
+    /// Every source, in the order in which they are believed.
+    pub const ALL: [Self; 8] = [
+        Self::Rule,
+        Self::History,
+        Self::JsonLd,
+        Self::Meta,
+        Self::Sitemap,
+        Self::Header,
+        Self::TimeElement,
+        Self::Input,
+    ];
+
+    /// The word for this source.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Rule => "rule",
+            Self::History => "history",
+            Self::JsonLd => "json-ld",
+            Self::Meta => "meta",
+            Self::Sitemap => "sitemap",
+            Self::Header => "header",
+            Self::TimeElement => "time-element",
+            Self::Input => "input",
+        }
+    }
+
+    /// The source that [`DateSource::as_str`] calls `word`.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|source| source.as_str() == word)
+    }
+}
+
 /// How the last attempt at a URL ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
@@ -598,6 +682,9 @@ pub struct PageRecord {
     pub attempts: u32,
     /// When the last attempt ended.
     pub fetched_at: Option<Timestamp>,
+    /// What a sitemap of the site says of its last change, in W3C format; not one that arpent published. A store
+    /// keeps what it was told in this run ([`crate::store::Commit::dated`]).
+    pub sitemap_lastmod: Option<SitemapDate>,
     /// How it ended; `None` while queued. The links of the facts are kept apart
     /// ([`crate::store::Store::links`]) and are empty here.
     pub outcome: Option<Outcome>,

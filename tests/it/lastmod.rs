@@ -98,17 +98,32 @@ fn start(versions: Vec<BTreeMap<String, Page>>) -> (Site, Arc<AtomicUsize>) {
 
 type Dates = BTreeMap<String, Option<String>>;
 
-/// What is published now, by path, without the start page (which never has a date).
+/// What is published now, by path, without the start page (which has no date).
 #[track_caller]
 fn published(bench: &Bench, site: &Site) -> Dates {
-    let mut dates: Dates = bench
-        .published()
-        .entries()
-        .into_iter()
-        .map(|(url, lastmod)| (url.replace(&site.origin(), ""), lastmod))
-        .collect();
+    let mut dates = all_published(bench, site);
     assert_eq!(dates.remove("/"), Some(None), "the start page has no date");
     dates
+}
+
+/// What is published now, by path.
+fn all_published(bench: &Bench, site: &Site) -> Dates {
+    let entries = bench.published().entries().into_iter();
+    entries
+        .map(|(url, lastmod)| (url.replace(&site.origin(), ""), lastmod))
+        .collect()
+}
+
+/// The time of the second crawl of a page that changed between two of them, taken out of what is published.
+#[track_caller]
+fn take_crawl_time(dates: &mut Dates, path: &str, began: SystemTime) {
+    let date = dates.remove(path).flatten().expect("it has a date");
+    let date: jiff::Timestamp = date.parse().expect("an instant");
+    let began = jiff::Timestamp::try_from(began).expect("a time of today");
+    assert!(
+        date.as_second() >= began.as_second() && date <= jiff::Timestamp::now(),
+        "{path}: {date}"
+    );
 }
 
 /// Crawls the pages once and compares every entry.
@@ -302,10 +317,15 @@ fn a_date_moves_only_with_the_content() {
     assert_eq!(published(&bench, &site), expected);
 
     version.store(1, Ordering::SeqCst);
+    let began = SystemTime::now();
     bench.crawl(&site.url("/"), &[]).expect_code(0);
-    expected.insert("/page/2".to_owned(), Some(as_lastmod(new)));
+    let mut dates = all_published(&bench, &site);
+    // The date that is stated is not of the time between the crawls; the start page has one more link.
+    take_crawl_time(&mut dates, "/page/2", began);
+    take_crawl_time(&mut dates, "/", began);
+    expected.remove("/page/2");
     expected.insert("/page/new".to_owned(), Some(as_lastmod(new)));
-    assert_eq!(published(&bench, &site), expected);
+    assert_eq!(dates, expected);
 }
 
 #[test]
@@ -323,10 +343,47 @@ fn a_site_whose_dates_move_without_its_content_keeps_those_it_had() {
     let bench = Bench::new();
     bench.crawl(&site.url("/"), &[]).expect_code(0);
     version.store(1, Ordering::SeqCst);
+    let began = SystemTime::now();
     bench.crawl(&site.url("/"), &[]).expect_code(0);
     let mut expected = dates(20, |_| Some(as_lastmod(old)));
-    expected.insert("/page/2".to_owned(), None);
-    assert_eq!(published(&bench, &site), expected);
+    let mut found = published(&bench, &site);
+    take_crawl_time(&mut found, "/page/2", began);
+    expected.remove("/page/2");
+    assert_eq!(found, expected);
+}
+
+/// What pages, the site's own sitemap and its headers say, and where the published dates came from.
+#[test]
+fn the_summary_counts_where_dates_came_from() {
+    let site = Site::start(|request| match &*request.target {
+        "/" => Response::linking(["/data", "/meta", "/header", "/map", "/none"]),
+        "/robots.txt" => Response::text("Sitemap: /cms.xml\n"),
+        "/cms.xml" => Response::text(format!(
+            "<urlset><url><loc>http://{}/map</loc><lastmod>2026-01-03</lastmod></url></urlset>",
+            request.headers["host"]
+        )),
+        "/data" => Response::html(
+            "<script type=application/ld+json>{\"@type\":\"Article\",\"dateModified\":\"2026-01-01\"}</script>a",
+        ),
+        "/meta" => Response::html("<meta property=article:modified_time content=2026-01-02>b"),
+        "/header" => Response::html("c").with("Last-Modified", "Sun, 04 Jan 2026 10:00:00 GMT"),
+        "/map" | "/none" => Response::html("d"),
+        _ => Response::status(404),
+    });
+    let bench = Bench::new().discovering();
+    let ran = bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let expected = [
+        ("/", None),
+        ("/data", Some("2026-01-01")),
+        ("/header", Some("2026-01-04T10:00:00Z")),
+        ("/map", Some("2026-01-03")),
+        ("/meta", Some("2026-01-02")),
+        ("/none", None),
+    ];
+    let expected = expected.map(|(path, date)| (path.to_owned(), date.map(str::to_owned)));
+    assert_eq!(all_published(&bench, &site), Dates::from(expected));
+    let counts = serde_json::json!({"header": 1, "json-ld": 1, "meta": 1, "sitemap": 1});
+    assert_eq!(ran.summary()["lastmod"], counts);
 }
 
 #[test]

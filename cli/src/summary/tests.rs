@@ -2,6 +2,7 @@
 
 use crawler::{
     export::{ExtensionCounts, KindCounts, LeftOut},
+    page::DateSource,
     publish::{Journal, PublishedFile},
     seeds::{Document, DocumentKind, RuleTally, SeedProblem, Tally},
 };
@@ -63,6 +64,7 @@ fn summary() -> Summary {
         sitemap_urls: vec!["https://www.example.com/docs/sitemap.xml".to_owned()],
         listed: 1_234,
         duplicates: 0,
+        sources: BTreeMap::from([(DateSource::Header, 200), (DateSource::JsonLd, 1_000)]),
         dropped: vec!["sitemap.old.xml.gz".to_owned()],
         extensions: ExtensionCounts::default(),
         journal: Journal::default(),
@@ -88,7 +90,7 @@ fn the_line_of_json_has_exactly_the_promised_keys() {
             r#""fetched":1400,"not_modified":100,"files":["#,
             r#"{"name":"sitemap.xml","entries":1,"bytes":300,"changed":true},"#,
             r#"{"name":"sitemap-root.xml.gz","entries":1234,"bytes":98765,"changed":false}],"#,
-            r#""duration_s":123.457,"bytes_in":12900000,"as":null,"ignored":[],"robots_txt":["#,
+            r#""lastmod":{"header":200,"json-ld":1000},"duration_s":123.457,"bytes_in":12900000,"as":null,"ignored":[],"robots_txt":["#,
             r#"{"url":"https://www.example.com/robots.txt","#,
             r#""line":"Sitemap: https://www.example.com/docs/sitemap.xml","required":false,"present":false}],"#,
             r#""orphans":2,"seeds":{"read":3,"kept":1,"own":0,"waiting":0,"#,
@@ -252,6 +254,7 @@ https://www.example.com/docs/: published, but partial
   1 sitemap not fetched again: the index says that nothing changed
   1 sitemap, feed or list with a problem:
     https://www.example.com/news.xml does not exist (status 404), named by https://www.example.com/robots.txt
+  1,200 of 1,234 with lastmod: 1,000 by json-ld, 200 by header
   2 files in sitemaps/https_www.example.com_docs: 1 written, 1 unchanged, 1 dropped
     sitemap.xml          1 entry, written
     sitemap-root.xml.gz  1,234 entries, unchanged
@@ -274,7 +277,7 @@ fn a_failed_site_has_a_summary_too() {
         summary.json().unwrap(),
         concat!(
             r#"{"site":"https://example.com/","outcome":"unreachable","known":0,"listed":0,"excluded":{},"#,
-            r#""failed":0,"queued":0,"fetched":0,"not_modified":0,"files":[],"duration_s":0.0,"bytes_in":0,"#,
+            r#""failed":0,"queued":0,"fetched":0,"not_modified":0,"files":[],"lastmod":{},"duration_s":0.0,"bytes_in":0,"#,
             r#""as":null,"ignored":[],"robots_txt":[],"#,
             r#""orphans":0,"seeds":{"read":0,"kept":0,"own":0,"waiting":0,"troubled":0,"troubles":[],"entries":[]},"kept":{}}"#
         )

@@ -210,6 +210,7 @@ impl Reading<'_> {
             found_on: None,
             attempts: 1,
             fetched_at: Some(now),
+            sitemap_lastmod: None,
             outcome: Some(outcome),
             basis: Basis::Own,
         };

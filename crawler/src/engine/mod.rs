@@ -35,7 +35,7 @@ use crate::{
     config::Config,
     fetch::Fetch,
     holds::Holds,
-    page::RunId,
+    page::{ContentHash, RunId},
     parse::PageReader,
     politeness::SharedPoliteness,
     robots, runs,
@@ -488,7 +488,8 @@ fn identity_of(config: &Config, lists: &[SeedList]) -> String {
 /// The fingerprint of everything that decides which facts and links are taken from the same answer.
 fn read_as(config: &Config, site: &Site) -> u64 {
     let text = format!(
-        "{READING} {:016x} {:?} nofollow={} links={} {} {:?} {:?}",
+        "{READING} hash={} {:016x} {:?} nofollow={} links={} {} {:?} {:?}",
+        ContentHash::VERSION,
         config.identity.fingerprint(),
         config.parse,
         config.scope.take_nofollow_links,

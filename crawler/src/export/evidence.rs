@@ -3,47 +3,231 @@
 use jiff::Timestamp;
 use sitemap_core::LastMod;
 
-use super::Export;
+use super::{Export, trust::Statistics};
 use crate::{
-    page::{ContentHash, PageFacts, PageRecord, State},
-    store::LedgerEntry,
+    page::{Basis, ContentHash, DateSource, Outcome, PageFacts, PageRecord, State},
+    store::{LedgerDates, LedgerEntry},
     url_key::UrlKey,
 };
 
 /// No page is older than this: the year the web became public property of search engines.
 const EARLIEST: Timestamp = Timestamp::constant(788_918_400, 0);
 
+/// When a page changed, and who says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Dated {
+    pub(super) value: LastMod,
+    pub(super) source: DateSource,
+}
+
+/// What the ledger tells of the content that was just seen.
+#[derive(Debug, Clone, Copy)]
+enum History<'a> {
+    /// Nothing: the page is new.
+    None,
+    /// It is the same.
+    Same(&'a LedgerEntry),
+    /// It cannot be compared: another version hashed it, or this time nothing was hashed.
+    Unknown(&'a LedgerEntry),
+    /// It is another one.
+    Changed(&'a LedgerEntry),
+}
+
+impl<'a> History<'a> {
+    fn of(facts: &PageFacts, known: Option<&'a LedgerEntry>) -> Self {
+        let Some(known) = known else {
+            return Self::None;
+        };
+        let now = match known.hash_version {
+            ContentHash::VERSION => facts.content_hash.map(|ContentHash(hash)| hash),
+            // Of the same bytes it is certain; that other bytes say something else is not.
+            ContentHash::OF_BODY => facts.body_hash.filter(|hash| *hash == known.content_hash),
+            _ => None,
+        };
+        match now {
+            Some(hash) if hash == known.content_hash => Self::Same(known),
+            Some(_) => Self::Changed(known),
+            None => Self::Unknown(known),
+        }
+    }
+}
+
+/// A date that somebody states for a page.
+struct Stated {
+    source: DateSource,
+    value: LastMod,
+    /// The same source stated it when the page was fetched last; `None` when that is not known.
+    has_moved: Option<bool>,
+}
+
 impl Export {
-    /// The evidence for when a page changed: see the module.
-    pub(super) fn lastmod(
+    /// When a page changed: see the module.
+    pub(super) fn dated(
         &self,
         key: &UrlKey,
-        facts: &PageFacts,
-        ledger: Option<LedgerEntry>,
-    ) -> Option<LastMod> {
+        record: &PageRecord,
+        known: Option<&LedgerEntry>,
+    ) -> Option<Dated> {
+        let facts = match &record.outcome {
+            Some(Outcome::Answered(facts)) => facts,
+            Some(Outcome::Given(given)) => {
+                let value = given.lastmod.clone()?;
+                let source = DateSource::Input;
+                return Some(Dated { value, source });
+            }
+            // Nobody looked at the page.
+            Some(Outcome::NotFetched(_) | Outcome::NoAnswer { .. }) | None => {
+                let nothing = PageFacts::default();
+                return first(self.stated(key, record, &nothing, None), None);
+            }
+        };
         let selected = facts
             .selected_lastmod
             .as_deref()
-            .and_then(|text| LastMod::parse(text).ok());
-        if let Some(selected) = selected.filter(|value| self.is_plausible(value.latest_instant())) {
-            return Some(selected);
+            .and_then(|text| LastMod::parse(text).ok())
+            .filter(|value| self.is_plausible(value.latest_instant()));
+        if let Some(value) = selected {
+            let source = DateSource::Rule;
+            return Some(Dated { value, source });
         }
-        if let Some(published) =
-            same_content(facts, ledger).and_then(|known| LastMod::parse(&known.lastmod?).ok())
-        {
-            return Some(published);
+        let stated = self.stated(key, record, facts, known);
+        match History::of(facts, known) {
+            History::None => first(stated, None),
+            History::Same(known) => published(known).or_else(|| first(stated, Some(known))),
+            History::Unknown(known) => moved(stated, record, known)
+                .filter(|_| known.lastmod.is_some())
+                .or_else(|| published(known))
+                .or_else(|| {
+                    let stated = self.stated(key, record, facts, Some(known));
+                    first(stated, Some(known))
+                }),
+            History::Changed(known) => {
+                between(stated, record, known).or_else(|| self.seen_change(record))
+            }
         }
-        let value = facts.last_modified?;
-        (!self.is_now(facts) && self.is_plausible(value) && self.trust.trusts(key))
-            .then(|| LastMod::from_timestamp(value))
+    }
+
+    /// What is stated of a page by those who are believed, the best first.
+    fn stated(
+        &self,
+        key: &UrlKey,
+        record: &PageRecord,
+        facts: &PageFacts,
+        known: Option<&LedgerEntry>,
+    ) -> Vec<Stated> {
+        let before = known.map(|known| &known.stated);
+        let mut stated = Vec::new();
+        for (source, value) in values(record, facts) {
+            let is_early = facts
+                .dates
+                .published
+                .as_deref()
+                .is_some_and(|published| is_before(value.as_str(), published));
+            if !self.trust.trusts(source, key)
+                || is_early
+                || self.is_at_request(&value)
+                || !self.is_plausible(value.latest_instant())
+            {
+                continue;
+            }
+            let has_moved = match source {
+                DateSource::Header => known
+                    .and_then(|known| known.last_modified_seconds)
+                    .map(|seconds| seconds != value.latest_instant().as_second()),
+                _ => before
+                    .and_then(|before| of_source(before, source))
+                    .map(|before| *before != *value.as_str()),
+            };
+            stated.push(Stated {
+                source,
+                value,
+                has_moved,
+            });
+        }
+        stated
+    }
+
+    /// The time of the fetch that saw the change.
+    fn seen_change(&self, record: &PageRecord) -> Option<Dated> {
+        let seen = seen_at(record)?;
+        self.is_plausible(seen).then(|| Dated {
+            value: LastMod::from_timestamp(seen),
+            source: DateSource::History,
+        })
+    }
+
+    /// Counts what the page tells of those who state dates.
+    pub(super) fn count(
+        &self,
+        key: &UrlKey,
+        record: &PageRecord,
+        known: Option<&LedgerEntry>,
+        statistics: &mut Statistics,
+    ) {
+        let nothing = PageFacts::default();
+        let facts = record.facts().unwrap_or(&nothing);
+        let is_read = record.basis == Basis::Own;
+        let same = match (History::of(facts, known), &record.basis) {
+            (History::Same(known), Basis::Own | Basis::Confirmed) => Some(known),
+            // Of a page that could not be fetched nobody knows whether it still is.
+            (
+                History::Same(_) | History::None | History::Unknown(_) | History::Changed(_),
+                Basis::Own | Basis::Confirmed | Basis::Kept(_),
+            ) => None,
+        };
+        if record.facts().is_some() {
+            let moved = same
+                .and_then(|known| known.last_modified_seconds)
+                .zip(facts.last_modified)
+                .is_some_and(|(before, now)| before != now.as_second());
+            let now = self.is_now(facts);
+            // An answer without a body may have the header all the same.
+            if is_read || moved || now {
+                statistics.add_header(key, now, moved);
+            } else {
+                statistics.add_unread(DateSource::Header, key);
+            }
+        }
+        for (source, value) in values(record, facts) {
+            if source == DateSource::Header {
+                continue;
+            }
+            if !is_read && source != DateSource::Sitemap {
+                statistics.add_unread(source, key);
+                continue;
+            }
+            let before = same.and_then(|known| of_source(&known.stated, source));
+            let has_moved = before.is_some_and(|before| *before != *value.as_str());
+            let is_of_file = source == DateSource::Sitemap
+                && record
+                    .sitemap_lastmod
+                    .as_ref()
+                    .is_some_and(|date| date.is_of_file);
+            let is_today = self.is_at_request(&value) || self.is_of_the_day(&value);
+            statistics.add_stated(source, key, &value, is_of_file || is_today, has_moved);
+        }
     }
 
     /// Whether `Last-Modified` is not earlier than the host's own clock at the start of the run.
-    pub(super) fn is_now(&self, facts: &PageFacts) -> bool {
+    fn is_now(&self, facts: &PageFacts) -> bool {
         match (facts.last_modified, self.host_date) {
             (Some(value), Some(start)) => value >= start,
             (Some(_) | None, _) => false,
         }
+    }
+
+    /// The same of an instant that anybody states.
+    fn is_at_request(&self, value: &LastMod) -> bool {
+        is_instant(value)
+            && self
+                .host_date
+                .is_some_and(|start| value.latest_instant() >= start)
+    }
+
+    /// Whether a date is the day on which the run began, in UTC.
+    fn is_of_the_day(&self, value: &LastMod) -> bool {
+        self.host_date
+            .is_some_and(|start| day(value) == day(&LastMod::from_timestamp(start)))
     }
 
     fn is_plausible(&self, value: Timestamp) -> bool {
@@ -61,20 +245,174 @@ impl Export {
             return None;
         };
         let ContentHash(hash) = facts.content_hash?;
+        let dated = self.dated(key, record, known);
+        let fetched = seen_at(record).map(Timestamp::as_second);
+        let since = match History::of(facts, known) {
+            History::Same(known) => known.since_seconds.or(fetched),
+            History::None | History::Unknown(_) | History::Changed(_) => fetched,
+        };
+        let (lastmod, source) = dated
+            .map(|dated| (dated.value.as_str().to_owned(), dated.source))
+            .unzip();
+        if let (History::Same(known), Basis::Kept(_)) = (History::of(facts, known), &record.basis) {
+            // The content was not seen this time, nor what is stated with it.
+            let entry = LedgerEntry {
+                lastmod,
+                source,
+                ..known.clone()
+            };
+            return (*known != entry).then_some(entry);
+        }
         let entry = LedgerEntry {
             content_hash: hash,
             hash_version: ContentHash::VERSION,
-            lastmod: self
-                .lastmod(key, facts, known.cloned())
-                .map(|value| value.to_string()),
+            lastmod,
             last_modified_seconds: facts.last_modified.map(Timestamp::as_second),
+            source,
+            since_seconds: since,
+            seen_seconds: fetched.or(known.and_then(|known| known.seen_seconds)),
+            stated: LedgerDates {
+                json_ld: facts.dates.json_ld.clone(),
+                meta: facts.dates.meta.clone(),
+                sitemap: record
+                    .sitemap_lastmod
+                    .as_ref()
+                    .map(|date| date.lastmod.clone()),
+                time_element: facts.dates.time_element.clone(),
+            },
         };
         (known != Some(&entry)).then_some(entry)
     }
 }
 
-/// The ledger's entry, if it is about the content that was just seen.
-pub(super) fn same_content(facts: &PageFacts, ledger: Option<LedgerEntry>) -> Option<LedgerEntry> {
-    let ContentHash(hash) = facts.content_hash?;
-    ledger.filter(|known| known.content_hash == hash && known.hash_version == ContentHash::VERSION)
+/// When the content of a page was seen. One that is kept was seen before its attempts began to fail.
+fn seen_at(record: &PageRecord) -> Option<Timestamp> {
+    match &record.basis {
+        Basis::Own | Basis::Confirmed => record.fetched_at,
+        Basis::Kept(kept) => Some(kept.since),
+    }
+}
+
+impl Stated {
+    fn into_dated(self) -> Dated {
+        Dated {
+            value: self.value,
+            source: self.source,
+        }
+    }
+}
+
+/// The best date for content that is seen for the first time, or whose date is not known yet. Of content that was
+/// seen before, only a date that is not later than that can be the one.
+fn first(stated: Vec<Stated>, known: Option<&LedgerEntry>) -> Option<Dated> {
+    let since = known.and_then(|known| known.since_seconds);
+    stated
+        .into_iter()
+        .find(|stated| since.is_none_or(|since| !is_after(&stated.value, since)))
+        .map(Stated::into_dated)
+}
+
+/// The best date between the last fetch and this one, for content that changed between them.
+fn between(stated: Vec<Stated>, record: &PageRecord, known: &LedgerEntry) -> Option<Dated> {
+    let until = seen_at(record).map(Timestamp::as_second);
+    let is_between = |stated: &Stated| {
+        // What was stated before the change is not of the change.
+        stated.has_moved != Some(false)
+            && known
+                .seen_seconds
+                .is_none_or(|seen| is_after_or_on_day(&stated.value, seen))
+            && until.is_none_or(|until| !is_after(&stated.value, until))
+    };
+    stated.into_iter().find(is_between).map(Stated::into_dated)
+}
+
+/// The same for content that cannot be compared: only a date that is known to have moved tells of a change.
+fn moved(mut stated: Vec<Stated>, record: &PageRecord, known: &LedgerEntry) -> Option<Dated> {
+    let before = published(known).map(|known| known.value.latest_instant());
+    stated.retain(|stated| {
+        stated.has_moved == Some(true)
+            && before.is_none_or(|before| stated.value.latest_instant() > before)
+    });
+    between(stated, record, known)
+}
+
+/// What the ledger has published, with where that came from; before that was noted it was the header.
+fn published(known: &LedgerEntry) -> Option<Dated> {
+    let value = LastMod::parse(known.lastmod.as_deref()?).ok()?;
+    let source = known.source.unwrap_or(DateSource::Header);
+    Some(Dated { value, source })
+}
+
+/// Every date that is stated of a page, in the order in which they are believed.
+fn values(record: &PageRecord, facts: &PageFacts) -> impl Iterator<Item = (DateSource, LastMod)> {
+    let read = |source, text: Option<&str>| {
+        let value = LastMod::parse(text?).ok()?;
+        Some((source, value))
+    };
+    let of_sitemap = record.sitemap_lastmod.as_ref();
+    let header = facts
+        .last_modified
+        .map(|value| (DateSource::Header, LastMod::from_timestamp(value)));
+    [
+        read(DateSource::JsonLd, facts.dates.json_ld.as_deref()),
+        read(DateSource::Meta, facts.dates.meta.as_deref()),
+        read(
+            DateSource::Sitemap,
+            of_sitemap.map(|date| date.lastmod.as_str()),
+        ),
+        header,
+        read(DateSource::TimeElement, facts.dates.time_element.as_deref()),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+fn of_source(dates: &LedgerDates, source: DateSource) -> Option<&str> {
+    match source {
+        DateSource::JsonLd => dates.json_ld.as_deref(),
+        DateSource::Meta => dates.meta.as_deref(),
+        DateSource::Sitemap => dates.sitemap.as_deref(),
+        DateSource::TimeElement => dates.time_element.as_deref(),
+        DateSource::Rule | DateSource::History | DateSource::Header | DateSource::Input => None,
+    }
+}
+
+fn is_instant(value: &LastMod) -> bool {
+    value.as_str().contains('T')
+}
+
+/// The day of a value in UTC, or as it is stated.
+fn day(value: &LastMod) -> String {
+    let instant = LastMod::from_timestamp(value.latest_instant());
+    let text = if is_instant(value) {
+        instant.as_str()
+    } else {
+        value.as_str()
+    };
+    text.get(..10).unwrap_or_default().to_owned()
+}
+
+/// Whether a value is later than an instant, in seconds since 1970; a day is when it begins later, in UTC.
+fn is_after(value: &LastMod, seconds: i64) -> bool {
+    if is_instant(value) {
+        return value.latest_instant().as_second() > seconds;
+    }
+    Timestamp::from_second(seconds)
+        .is_ok_and(|instant| day(value) > day(&LastMod::from_timestamp(instant)))
+}
+
+/// The same, but a day is when it ends later.
+fn is_after_or_on_day(value: &LastMod, seconds: i64) -> bool {
+    value.latest_instant().as_second() > seconds
+}
+
+/// Whether a value is before a date of publication; days are compared as they are stated.
+fn is_before(value: &str, published: &str) -> bool {
+    if let (Ok(value), Ok(published)) = (LastMod::parse(value), LastMod::parse(published))
+        && is_instant(&value)
+        && is_instant(&published)
+    {
+        return value.latest_instant() < published.latest_instant();
+    }
+    value.get(..10) < published.get(..10)
 }

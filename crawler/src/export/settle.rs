@@ -5,9 +5,9 @@ use std::collections::HashSet;
 
 use sitemap_core::Loc;
 
-use super::{Export, evidence::same_content, trust::Statistics, written};
+use super::{Export, trust::Statistics, written};
 use crate::{
-    page::{Basis, ContentHash, PageRecord, Reason, State},
+    page::{Basis, PageRecord, Reason, State},
     store::{LedgerEntry, Store, StoreError},
     url_key::UrlKey,
     verdict,
@@ -22,14 +22,14 @@ pub(super) struct Gathered {
     pub(super) statistics: Statistics,
     /// Fingerprints of addresses that are written in another way than they were requested.
     respelled: HashSet<u64>,
-    /// Halves of the content hashes of listed pages, at most [`MAX_CONTENTS`].
+    /// Halves of the hashes of the bodies of listed pages, at most [`MAX_CONTENTS`].
     contents: HashSet<u64>,
     /// Listed pages whose content an earlier listed page has.
     pub(super) duplicates: u64,
 }
 
 impl Gathered {
-    fn note_content(&mut self, ContentHash(hash): ContentHash) {
+    fn note_content(&mut self, hash: u128) {
         let half = u64::try_from(hash >> 64).unwrap_or_default();
         if self.contents.contains(&half) {
             self.duplicates += 1;
@@ -46,7 +46,7 @@ impl Export {
         store: &dyn Store,
         key: &UrlKey,
         record: &PageRecord,
-        known: Option<LedgerEntry>,
+        known: Option<&LedgerEntry>,
         gathered: &mut Gathered,
     ) -> Result<Option<Reason>, StoreError> {
         let mut failure = None;
@@ -72,17 +72,9 @@ impl Export {
         if reason.state() == State::Listed {
             reason = self.spelling(store, key, reason, &mut gathered.respelled)?;
         }
-        if reason.state() == State::Listed
-            && let Some(facts) = record.facts()
-        {
-            let moved = match (same_content(facts, known), facts.last_modified) {
-                (Some(known), Some(value)) => known
-                    .last_modified_seconds
-                    .is_some_and(|seconds| seconds != value.as_second()),
-                (Some(_), None) | (None, _) => false,
-            };
-            gathered.statistics.add(key, self.is_now(facts), moved);
-            if let Some(hash) = facts.content_hash {
+        if reason.state() == State::Listed {
+            self.count(key, record, known, &mut gathered.statistics);
+            if let Some(hash) = record.facts().and_then(|facts| facts.body_hash) {
                 gathered.note_content(hash);
             }
         }

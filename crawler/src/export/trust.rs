@@ -1,16 +1,20 @@
-//! Whose `Last-Modified` is believed: hosts and first-level directories that often answered with the time
-//! of the request, or whose values moved while the content did not, are not.
+//! Whose dates are believed. `Last-Modified` of hosts and first-level directories that often answered with the time
+//! of the request, or whose values moved while the content did not, is not; neither is what else is stated there
+//! (structured data, metas, sitemaps, `time` elements), if it moved so, is mostly one and the same instant, or mostly
+//! the day of the crawl or of the sitemap file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use sitemap_core::LastMod;
 
 use crate::{
-    page::RunId,
+    page::{DateSource, RunId},
     store::{Store, StoreError},
     url_key::UrlKey,
 };
 
 /// `run` and the run that decided it; then directories that are not trusted, one per line; `*` is the
-/// host as a whole.
+/// host as a whole. For another source than `Last-Modified` its word and a space stand before it.
 pub(super) const DISTRUSTED: &str = "lastmod.distrusted";
 
 /// Begins the line of [`DISTRUSTED`] that names the run; a directory begins with a slash.
@@ -25,6 +29,22 @@ const DISTRUST_PERCENT: u64 = 20;
 /// ... and one below this lets it be trusted again.
 const TRUST_PERCENT: u64 = 10;
 
+/// The same for values that are one instant, or the day of the crawl.
+const DISTRUST_ALIKE_PERCENT: u64 = 50;
+
+/// ... and back.
+const TRUST_ALIKE_PERCENT: u64 = 25;
+
+/// Dates that are stated in a directory before they are tested.
+const MIN_SAMPLES: u64 = 20;
+
+/// Different instants that are counted at once. An instant that more than half of the pages state is never missed, and
+/// counted at most a thirty-third too low.
+const MAX_INSTANTS: usize = 32;
+
+/// The family of a whole host.
+const HOST: &str = "*";
+
 /// The path of the first-level directory of `key`, if it is in one.
 fn first_directory(key: &UrlKey) -> Option<&str> {
     let path = key.path();
@@ -33,44 +53,140 @@ fn first_directory(key: &UrlKey) -> Option<&str> {
     Some(path.split_at(segment.len() + 2).0)
 }
 
-/// How often `Last-Modified` was not to be believed.
+/// How often the dates of each source were not to be believed.
 #[derive(Debug, Default)]
 pub(super) struct Statistics {
-    host: Count,
-    directories: BTreeMap<String, Count>,
+    of: BTreeMap<DateSource, Families>,
 }
 
-#[derive(Debug, Default, Clone, Copy)]
+/// A host and its first-level directories.
+#[derive(Debug, Default)]
+struct Families {
+    host: Count,
+    directories: HashMap<String, Count>,
+}
+
+#[derive(Debug, Default, Clone)]
 struct Count {
+    /// Those that were read.
     pages: u64,
+    /// Those that were not, because they are what they were or could not be fetched.
+    unread: u64,
+    /// The time or the day of the request, or that of the sitemap file.
     now: u64,
     moved: u64,
+    /// How often each instant is stated; by Misra and Gries, "Finding repeated elements" (1982).
+    instants: Vec<(i64, u64)>,
 }
 
 impl Count {
-    fn add(&mut self, now: bool, moved: bool) {
+    fn add(&mut self, sample: Sample) {
         self.pages += 1;
-        self.now += u64::from(now);
-        self.moved += u64::from(moved);
+        self.now += u64::from(sample.now);
+        self.moved += u64::from(sample.moved);
+        let Some(instant) = sample.instant else {
+            return;
+        };
+        if let Some((_, count)) = self.instants.iter_mut().find(|(it, _)| *it == instant) {
+            *count += 1;
+        } else if self.instants.len() < MAX_INSTANTS {
+            self.instants.push((instant, 1));
+        } else {
+            self.instants.retain_mut(|(_, count)| {
+                *count -= 1;
+                *count > 0
+            });
+        }
     }
 
-    fn is_above(self, percent: u64) -> bool {
-        self.now.max(self.moved) * 100 > self.pages * percent
+    /// Whether a source is not to be believed.
+    fn is_bad(&self, source: DateSource, was_bad: bool) -> bool {
+        let (percent, alike_percent) = if was_bad {
+            (TRUST_PERCENT, TRUST_ALIKE_PERCENT)
+        } else {
+            (DISTRUST_PERCENT, DISTRUST_ALIKE_PERCENT)
+        };
+        if was_bad && self.unread > 0 && self.pages < MIN_SAMPLES {
+            // Hardly anybody knows what is stated now.
+            return true;
+        }
+        // A page that is what it was has not stated anything else; that does not make up for what was wrong before.
+        let pages = self.pages + if was_bad { 0 } else { self.unread };
+        let is_above = |count: u64, percent| count * 100 > pages * percent;
+        if source == DateSource::Header {
+            return is_above(self.now.max(self.moved), percent);
+        }
+        let alike = self.instants.iter().map(|(_, count)| *count).max();
+        (was_bad || self.pages >= MIN_SAMPLES)
+            && (is_above(self.moved, percent)
+                || is_above(self.now.max(alike.unwrap_or_default()), alike_percent))
     }
 }
 
+/// What one page tells of a source.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    now: bool,
+    moved: bool,
+    instant: Option<i64>,
+}
+
 impl Statistics {
-    pub(super) fn add(&mut self, key: &UrlKey, now: bool, moved: bool) {
-        self.host.add(now, moved);
+    /// Counts a page, whether or not it has the header.
+    pub(super) fn add_header(&mut self, key: &UrlKey, now: bool, moved: bool) {
+        let instant = None;
+        let sample = Sample {
+            now,
+            moved,
+            instant,
+        };
+        self.add(DateSource::Header, key, sample);
+    }
+
+    /// Counts a date that is stated; `now` says that it is that of the crawl, or of the sitemap file.
+    pub(super) fn add_stated(
+        &mut self,
+        source: DateSource,
+        key: &UrlKey,
+        value: &LastMod,
+        now: bool,
+        moved: bool,
+    ) {
+        // Many pages may have changed on one day.
+        let instant = value
+            .as_str()
+            .contains('T')
+            .then(|| value.latest_instant().as_second());
+        let sample = Sample {
+            now,
+            moved,
+            instant,
+        };
+        self.add(source, key, sample);
+    }
+
+    /// Counts a page that was not read, of which `source` stated something before.
+    pub(super) fn add_unread(&mut self, source: DateSource, key: &UrlKey) {
+        self.change(source, key, |count| count.unread += 1);
+    }
+
+    fn add(&mut self, source: DateSource, key: &UrlKey, sample: Sample) {
+        self.change(source, key, |count| count.add(sample));
+    }
+
+    /// Changes the counts that `key` belongs to.
+    fn change(&mut self, source: DateSource, key: &UrlKey, change: impl Fn(&mut Count)) {
+        let families = self.of.entry(source).or_default();
+        change(&mut families.host);
         let Some(directory) = first_directory(key) else {
             return;
         };
-        if let Some(count) = self.directories.get_mut(directory) {
-            count.add(now, moved);
-        } else if self.directories.len() < MAX_DIRECTORIES {
+        if let Some(count) = families.directories.get_mut(directory) {
+            change(count);
+        } else if families.directories.len() < MAX_DIRECTORIES {
             let mut count = Count::default();
-            count.add(now, moved);
-            self.directories.insert(directory.to_owned(), count);
+            change(&mut count);
+            families.directories.insert(directory.to_owned(), count);
         }
     }
 }
@@ -87,8 +203,8 @@ pub(crate) fn distrusted(store: &dyn Store) -> Result<(String, Option<String>), 
     Ok((DISTRUSTED.to_owned(), trust.to_text()))
 }
 
-/// Whose `Last-Modified` is not used as evidence, remembered between runs so that a share at the
-/// border does not flip back and forth.
+/// Whose dates are not used as evidence, remembered between runs so that a share at the border does not flip
+/// back and forth.
 ///
 /// Within one run trust only shrinks. A publish that is done again after it was interrupted finds the
 /// dates that moved already in the ledger, so that they do not look moved any more; it must not come to
@@ -97,8 +213,8 @@ pub(crate) fn distrusted(store: &dyn Store) -> Result<(String, Option<String>), 
 pub(super) struct Trust {
     /// The run that decided it, if it is one of this state.
     run: Option<RunId>,
-    host_is_distrusted: bool,
-    directories: BTreeSet<String>,
+    /// Sources with a directory, or [`HOST`].
+    bad: BTreeSet<(DateSource, String)>,
 }
 
 impl Trust {
@@ -107,63 +223,64 @@ impl Trust {
         for line in store.value(DISTRUSTED)?.unwrap_or_default().lines() {
             if let Some(run) = line.strip_prefix(RUN_LINE) {
                 trust.run = run.parse().ok();
-            } else if line == "*" {
-                trust.host_is_distrusted = true;
-            } else {
-                trust.directories.insert(line.to_owned());
+                continue;
             }
+            let stated = line
+                .split_once(' ')
+                .and_then(|(word, family)| Some((DateSource::from_word(word)?, family)));
+            let (source, family) = stated.unwrap_or((DateSource::Header, line));
+            trust.bad.insert((source, family.to_owned()));
         }
         Ok(trust)
     }
 
     /// `None` when everybody is trusted: then there is nothing that the run could not change.
     pub(super) fn to_text(&self) -> Option<String> {
-        if !self.host_is_distrusted && self.directories.is_empty() {
+        if self.bad.is_empty() {
             return None;
         }
         let run = self.run.map(|run| format!("{RUN_LINE}{run}"));
-        let host = self.host_is_distrusted.then_some("*");
-        let lines: Vec<&str> = run
-            .as_deref()
-            .into_iter()
-            .chain(host)
-            .chain(self.directories.iter().map(String::as_str))
-            .collect();
+        let families = self.bad.iter().map(|(source, family)| match source {
+            DateSource::Header => family.clone(),
+            source => format!("{} {family}", source.as_str()),
+        });
+        let lines: Vec<String> = run.into_iter().chain(families).collect();
         Some(lines.join("\n"))
     }
 
     /// Takes the statistics of `run` in; whether anything changed.
     pub(super) fn update(&mut self, run: RunId, statistics: &Statistics) -> bool {
-        let limit = |was_distrusted| {
-            if was_distrusted {
-                TRUST_PERCENT
-            } else {
-                DISTRUST_PERCENT
-            }
-        };
         let mut new = Self {
             run: Some(run),
-            host_is_distrusted: statistics.host.is_above(limit(self.host_is_distrusted)),
-            directories: statistics
+            bad: BTreeSet::new(),
+        };
+        for (&source, families) in &statistics.of {
+            let host = std::iter::once((HOST, &families.host));
+            let directories = families
                 .directories
                 .iter()
-                .filter(|(directory, count)| {
-                    count.is_above(limit(self.directories.contains(*directory)))
-                })
-                .map(|(directory, _)| directory.clone())
-                .collect(),
-        };
+                .map(|(directory, count)| (directory.as_str(), count));
+            for (family, count) in host.chain(directories) {
+                let family = (source, family.to_owned());
+                if count.is_bad(source, self.bad.contains(&family)) {
+                    new.bad.insert(family);
+                }
+            }
+        }
         if self.run == Some(run) {
-            new.host_is_distrusted |= self.host_is_distrusted;
-            new.directories.extend(self.directories.iter().cloned());
+            new.bad.extend(self.bad.iter().cloned());
         }
         let changed = new.to_text() != self.to_text();
         *self = new;
         changed
     }
 
-    pub(super) fn trusts(&self, key: &UrlKey) -> bool {
-        !self.host_is_distrusted
-            && !first_directory(key).is_some_and(|directory| self.directories.contains(directory))
+    /// Whether what `source` says of `key` is used.
+    pub(super) fn trusts(&self, source: DateSource, key: &UrlKey) -> bool {
+        if self.bad.is_empty() {
+            return true;
+        }
+        let is_bad = |family: &str| self.bad.contains(&(source, family.to_owned()));
+        !is_bad(HOST) && !first_directory(key).is_some_and(is_bad)
     }
 }

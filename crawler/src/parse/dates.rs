@@ -1,10 +1,14 @@
-//! The dates that headers and robots directives carry. Reads text only; knows no clock.
+//! The dates that headers, robots directives and pages carry. Reads text only; knows no clock.
 
 use jiff::{
     Timestamp,
     civil::{Date, DateTime, Time},
     tz::{Offset, TimeZone},
 };
+use sitemap_core::LastMod;
+
+/// Longest text that is taken for a date, in bytes.
+const MAX_STATED_BYTES: usize = 64;
 
 /// A date of an HTTP header: IMF-fixdate, RFC 850 or asctime (RFC 9110 section 5.6.7).
 pub(super) fn parse_http_date(text: &str) -> Option<Timestamp> {
@@ -19,6 +23,116 @@ pub(super) fn parse_rule_date(text: &str) -> Option<Timestamp> {
     parse_iso_8601(text)
         .or_else(|| parse_rfc_822(text))
         .or_else(|| parse_http_date(text))
+}
+
+/// A date that a page states of itself, in W3C format and as precise as it is stated. What has a time but no zone
+/// is known by its day only; years and months alone are too vague. Besides ISO 8601 (also in its basic form) the
+/// dates of RFC 822 and `May 6, 2024` are read.
+pub(super) fn parse_stated(text: &str) -> Option<String> {
+    let text = text.trim();
+    if text.len() > MAX_STATED_BYTES || !text.is_ascii() {
+        return None;
+    }
+    let date = LastMod::parse(text)
+        .ok()
+        .map(|date| date.as_str().to_owned());
+    date.or_else(|| parse_loose_iso_8601(text))
+        .or_else(|| parse_day_in_words(text))
+}
+
+/// A date, and perhaps a time and zone, in the ways in which programs write them.
+fn parse_loose_iso_8601(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let digits = |from: usize, to: usize| {
+        let part = text.get(from..to)?;
+        part.bytes()
+            .all(|byte| byte.is_ascii_digit())
+            .then(|| part.parse::<i16>().ok())?
+    };
+    let is_basic = bytes.len() == 8 || matches!(bytes.get(8), Some(b'T' | b't'));
+    let (year, month, day, rest) = if is_basic {
+        (digits(0, 4)?, digits(4, 6)?, digits(6, 8)?, &text[8..])
+    } else {
+        let separator = *bytes.get(4)?;
+        if !matches!(separator, b'-' | b'/' | b'.') || *bytes.get(7)? != separator {
+            return None;
+        }
+        (
+            digits(0, 4)?,
+            digits(5, 7)?,
+            digits(8, 10)?,
+            text.get(10..)?,
+        )
+    };
+    let date = Date::new(year, month.try_into().ok()?, day.try_into().ok()?).ok()?;
+    let day = || Some(format!("{date}")).filter(|day| LastMod::parse(day).is_ok());
+    if rest.is_empty() {
+        return day();
+    }
+    if is_basic {
+        let time = rest.get(1..7)?;
+        let zone = rest.get(7..)?;
+        let spread = format!("{}:{}:{}{zone}", &time[..2], &time[2..4], &time[4..]);
+        return with_time(date, &spread).or_else(day);
+    }
+    if !matches!(rest.as_bytes()[0], b'T' | b't' | b' ') {
+        return None;
+    }
+    with_time(date, rest[1..].trim_start()).or_else(day)
+}
+
+/// A time with its zone behind a date; `None` without a zone that can be read.
+fn with_time(date: Date, text: &str) -> Option<String> {
+    let end = text
+        .find(|character: char| !character.is_ascii_digit() && character != ':')
+        .unwrap_or(text.len());
+    let (clock, rest) = text.split_at(end);
+    let fraction = rest.strip_prefix('.').map_or("", |digits| {
+        let length = digits.bytes().take_while(u8::is_ascii_digit).count();
+        &rest[..=length]
+    });
+    let zone = rest[fraction.len()..].trim();
+    let seconds = match clock.len() {
+        5 => ":00",
+        8 => "",
+        _ => return None,
+    };
+    let zone = match zone.as_bytes() {
+        b"Z" | b"z" | b"UTC" | b"GMT" => "Z".to_owned(),
+        [b'+' | b'-', hours @ ..] => match hours.len() {
+            2 => format!("{zone}:00"),
+            4 => format!("{}:{}", &zone[..3], &zone[3..]),
+            5 => zone.to_owned(),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let stated = format!("{date}T{clock}{seconds}{fraction}{zone}");
+    LastMod::parse(&stated).is_ok().then_some(stated)
+}
+
+/// `Mon, 06 May 2024 10:00:00 GMT`, `6 May 2024`, `May 6, 2024`: an instant when there is a time with its zone.
+fn parse_day_in_words(text: &str) -> Option<String> {
+    let words: Vec<&str> = text
+        .split([' ', ','])
+        .filter(|word| !word.is_empty())
+        .take(7)
+        .collect();
+    if let [month, day, year, ..] = *words
+        && let (Some(month), Ok(day), 4) = (parse_month(month), day.parse(), year.len())
+    {
+        let date = Date::new(parse_year(year)?, month, day).ok()?;
+        return Some(date.to_string());
+    }
+    let has_zone = words
+        .last()
+        .is_some_and(|word| !word.contains(':') && parse_zone(word).is_some());
+    let instant = parse_rfc_822(text)?;
+    if has_zone && text.contains(':') {
+        return Some(LastMod::from_timestamp(instant).as_str().to_owned());
+    }
+    // Without a zone it was read as UTC, so that the day is the one that is written.
+    Some(Offset::UTC.to_datetime(instant).date().to_string())
 }
 
 fn parse_iso_8601(text: &str) -> Option<Timestamp> {
@@ -175,6 +289,52 @@ mod tests {
         check("", None);
         check("0", None);
         check("Sun, 06 Nov 99999 08:49:37 GMT", None);
+    }
+
+    #[test]
+    fn stated_dates_keep_the_precision_they_have() {
+        #[track_caller]
+        fn check(text: &str, expected: Option<&str>) {
+            assert_eq!(parse_stated(text).as_deref(), expected, "{text}");
+        }
+        let day = Some("2024-05-06");
+        check(" 2024-05-06 ", day);
+        check("2024/05/06", day);
+        check("20240506", day);
+        check("2024-05-06T10:00:00", day);
+        check("2024-05-06 10:00", day);
+        check("2024-05-06T10:00:00.123", day);
+        check("2024-05-06T25:00:00Z", day);
+        check("May 6, 2024", day);
+        check("6 May 2024", day);
+        check("Mon, 06 May 2024 10:00:00", day);
+        let instant = Some("2024-05-06T10:00:00Z");
+        check("2024-05-06T10:00:00Z", instant);
+        check("2024-05-06T10:00Z", instant);
+        check("2024-05-06 10:00:00 UTC", instant);
+        check("20240506T100000Z", instant);
+        check("Mon, 06 May 2024 10:00:00 GMT", instant);
+        check(
+            "2024-05-06T10:00:00.500+02:00",
+            Some("2024-05-06T10:00:00.500+02:00"),
+        );
+        check(
+            "2024-05-06T10:00:00+0200",
+            Some("2024-05-06T10:00:00+02:00"),
+        );
+        check("2024-05-06 10:00:00 -05", Some("2024-05-06T10:00:00-05:00"));
+        for text in [
+            "",
+            "2024",
+            "2024-05",
+            "2024-13-01",
+            "05/06/2024",
+            "yesterday",
+            "1714989600",
+            "2024-05-06x",
+        ] {
+            check(text, None);
+        }
     }
 
     #[test]

@@ -2,11 +2,13 @@
 //! here, once the page has ended and its base is known.
 
 use encoding_rs::{Encoding, UTF_8};
+use jiff::Timestamp;
+use sitemap_core::LastMod;
 use url::Url;
 
 use crate::{
     fetch::ResponseHead,
-    page::{Canonical, Directives, Link, PageFacts, Refresh, Via},
+    page::{Canonical, Directives, Link, PageFacts, Refresh, StatedDates, Via},
     url_key::{Identity, UrlKey},
 };
 
@@ -17,8 +19,10 @@ use super::{
     directives::DirectiveSum,
     headers::{self, HeaderLink},
     html::{Findings, MAX_FEEDS, is_feed, is_page_variant},
+    json_ld::{self, EntityDates},
     links::{Canonicals, LinkList, base_url, is_nofollow, trim_reference},
     refresh::{RawRefresh, parse_refresh},
+    stated::RawDates,
     text::is_error_title,
 };
 
@@ -175,15 +179,56 @@ impl Content<'_> {
             findings.text.has_few_words() && facts.title.as_deref().is_some_and(is_error_title);
         facts.warnings.script_shell =
             findings.has_script && !findings.has_anchor && findings.text.has_few_characters();
-        for link in findings.links.resolve(&base, self.site.identity, encoding) {
+        let (links, in_content) = findings.links.resolve(&base, self.site.identity, encoding);
+        for link in links {
             self.links.add(link);
         }
+        let data = findings.json_ld.read();
+        facts.dates = self.dates(findings.dates, &data, &base, encoding);
+        facts.content_hash = (!findings.is_cut).then(|| {
+            let title = facts.title.as_deref();
+            let data = json_ld::content_hash(&data);
+            findings.content.finish(&in_content, title, data)
+        });
         if let Some(images) = findings.images {
             facts.warnings.images_cut = images.cut;
             self.images = Some(images.resolve(&base, encoding));
         }
         if let (Some(alternates), Some(raw)) = (&mut self.alternates, findings.alternates) {
             alternates.add_all(raw, &base, self.site.identity, encoding);
+        }
+    }
+
+    /// What the page states of its dates.
+    fn dates(
+        &self,
+        raw: RawDates,
+        data: &[serde_json::Value],
+        base: &Url,
+        encoding: &'static Encoding,
+    ) -> StatedDates {
+        // The host is not compared: a copy of a site names the site itself.
+        let place = |key: &UrlKey| key.path_and_query().trim_end_matches('/').to_owned();
+        let own = place(self.site.url);
+        let is_page = |reference: &str| {
+            let target = self.site.identity.resolve(base, reference, encoding);
+            target.is_ok_and(|target| place(&target) == own)
+        };
+        let EntityDates {
+            modified,
+            published,
+        } = json_ld::entity_dates(data, &is_page);
+        let states = raw.finish();
+        let read = |texts: Vec<String>| {
+            texts
+                .into_iter()
+                .filter_map(|text| dates::parse_stated(&text))
+        };
+        StatedDates {
+            json_ld: latest(read(modified)),
+            meta: states.meta,
+            time_element: states.time,
+            published: earliest(read(published).chain(states.published)),
         }
     }
 
@@ -254,4 +299,16 @@ impl Content<'_> {
         });
         facts.feeds = self.feeds;
     }
+}
+
+fn latest(dates: impl Iterator<Item = String>) -> Option<String> {
+    dates.max_by_key(|date| instant(date))
+}
+
+fn earliest(dates: impl Iterator<Item = String>) -> Option<String> {
+    dates.min_by_key(|date| instant(date))
+}
+
+fn instant(date: &str) -> Option<Timestamp> {
+    Some(LastMod::parse(date).ok()?.latest_instant())
 }

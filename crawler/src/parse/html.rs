@@ -28,8 +28,11 @@ use super::{
     alternates::RawAlternates,
     directives::DirectiveSum,
     images::{RawImage, RawImages},
+    json_ld::{JsonLdBlocks, is_page_type},
     links::{RawLinks, is_nofollow, rel_contains},
+    main_content::{MainContent, Part},
     refresh::{RawRefresh, parse_refresh},
+    stated::{DatedElement, RawDates},
     tame::{StartTag, Tameness},
     text::{TextCount, Title},
 };
@@ -40,6 +43,9 @@ const MAX_ATTRIBUTE_BYTES: usize = 4 * 1_024;
 
 /// Longest `srcset` that is read: some twenty candidates, each as long as a URL may be.
 const MAX_SRCSET_BYTES: usize = 64 * 1_024;
+
+/// The shortest tag of an element with the date of the page.
+const MIN_DATED_TAG_BYTES: usize = "<p itemprop=dateModified>".len();
 
 /// Memory of the tokenizer: its stack of open elements, and a tag or comment that is not complete yet.
 const MAX_MEMORY_BYTES: usize = 64 * 1_024 * 1_024;
@@ -89,6 +95,12 @@ pub(super) struct Findings {
     pub(super) images: Option<RawImages>,
     /// Versions in other languages that the head names, when they are asked for.
     pub(super) alternates: Option<RawAlternates>,
+    /// What tells whether the page changed.
+    pub(super) content: MainContent,
+    /// When the page says it changed.
+    pub(super) dates: RawDates,
+    /// Its structured data.
+    pub(super) json_ld: JsonLdBlocks,
     /// There is a script that runs.
     pub(super) has_script: bool,
     /// There is an anchor that may lead to another page.
@@ -126,6 +138,9 @@ impl HtmlPass {
             text: TextCount::default(),
             images: reader.extensions.images.then(RawImages::default),
             alternates: reader.extensions.hreflang.then(RawAlternates::default),
+            content: MainContent::default(),
+            dates: RawDates::default(),
+            json_ld: JsonLdBlocks::default(),
             has_script: false,
             has_anchor: false,
             tameness: watch_tameness.then(Tameness::default),
@@ -281,16 +296,33 @@ fn lock(collector: &Shared) -> MutexGuard<'_, Collector> {
 
 fn on_start_tag(collector: &Shared, element: &mut Element<'_, '_>, level: usize) {
     let name = element.tag_name();
-    let watches_end = lock(collector).start_tag(&name, element, level);
-    if watches_end && element.can_have_content() {
-        let collector = Arc::clone(collector);
-        let handler = move |end: &mut EndTag<'_>| {
-            lock(&collector).end_of_element(&name, &end.name(), level);
-            Ok(())
-        };
-        // It fails for elements without content only.
-        let _ = element.on_end_tag(Box::new(handler));
+    let wish = lock(collector).start_tag(&name, element, level);
+    if !wish.end || !element.can_have_content() {
+        return;
     }
+    let is_part = wish
+        .part
+        .is_some_and(|part| lock(collector).findings.content.open(part));
+    let collector = Arc::clone(collector);
+    let handler = move |end: &mut EndTag<'_>| {
+        let mut collector = lock(&collector);
+        if is_part {
+            collector.findings.content.close();
+        }
+        collector.end_of_element(&name, &end.name(), level);
+        Ok(())
+    };
+    // It fails for elements without content only.
+    let _ = element.on_end_tag(Box::new(handler));
+}
+
+/// What is wanted of an element whose start tag was taken.
+#[derive(Debug, Clone, Copy, Default)]
+struct Wish {
+    /// To know of its end.
+    end: bool,
+    /// As what part of the page it is followed to its end.
+    part: Option<Part>,
 }
 
 /// How far the head of the document has been read.
@@ -309,6 +341,8 @@ enum RawText {
     Title,
     /// `noscript` or `noframes`.
     Fallback,
+    /// A script of structured data.
+    JsonLd,
     Other,
 }
 
@@ -326,8 +360,8 @@ struct Collector {
 }
 
 impl Collector {
-    /// Takes a start tag; true when its end is wanted.
-    fn start_tag(&mut self, name: &str, element: &Element<'_, '_>, level: usize) -> bool {
+    /// Takes a start tag.
+    fn start_tag(&mut self, name: &str, element: &Element<'_, '_>, level: usize) -> Wish {
         let namespace = element.namespace_uri();
         let is_html = namespace == HTML_NAMESPACE;
         let in_template = self.template_depth > 0;
@@ -341,10 +375,16 @@ impl Collector {
             if element.can_have_content() {
                 self.template_depth += 1;
             }
-            return true;
+            return Wish {
+                end: true,
+                part: None,
+            };
         }
         if in_template {
-            return watches_tameness;
+            return Wish {
+                end: watches_tameness,
+                part: None,
+            };
         }
         if level == 0 && self.head != Head::Closed {
             let stays =
@@ -364,14 +404,99 @@ impl Collector {
             "base" if level == 0 && self.findings.base.is_none() => {
                 self.findings.base = value(element, "href");
             }
-            "script" if is_html => self.findings.has_script |= is_running_script(element),
+            "script" if is_html => self.take_script(element, level),
             "picture" | "source" | "img" | "image" if is_html => {
                 self.take_image(name, element, level);
             }
             _ => {}
         }
         let is_open_picture = name == "picture" && self.findings.images.is_some();
-        watches_tameness || name == "head" || is_open_picture
+        let part = if level == 0 && is_html {
+            self.take_content(name, element)
+        } else {
+            None
+        };
+        Wish {
+            end: watches_tameness || name == "head" || is_open_picture || part.is_some(),
+            part,
+        }
+    }
+
+    /// Takes what an element says of the page's content and dates, and finds out what part of the page it is.
+    fn take_content(&mut self, name: &str, element: &Element<'_, '_>) -> Option<Part> {
+        match name {
+            "img" => {
+                if let Some(reference) = image_reference(element) {
+                    let alternative = value(element, "alt");
+                    self.findings
+                        .content
+                        .image(&reference, alternative.as_deref());
+                }
+                return None;
+            }
+            "video" | "audio" | "embed" => {
+                if let Some(reference) = value(element, "src") {
+                    self.findings.content.image(&reference, None);
+                }
+                return None;
+            }
+            "time" | "span" | "abbr" | "p" => {
+                self.take_dated(name, element);
+                return None;
+            }
+            _ => {}
+        }
+        let part = self.findings.content.part_of(name, element);
+        if !matches!(
+            name,
+            "div" | "section" | "article" | "main" | "ul" | "ol" | "li"
+        ) || element.attributes().is_empty()
+        {
+            return part;
+        }
+        // An item of its own on the page: a comment, a review, an article of a list.
+        if part.is_none() && element.has_attribute("itemscope") {
+            let kind = value(element, "itemtype").unwrap_or_default();
+            let is_page = kind
+                .rsplit(['/', ':'])
+                .next()
+                .is_some_and(|kind| kind.is_empty() || is_page_type(kind));
+            return (!is_page).then_some(Part::Item);
+        }
+        self.take_dated(name, element);
+        part
+    }
+
+    /// Takes an element that may have the date of the page.
+    fn take_dated(&mut self, name: &str, element: &Element<'_, '_>) {
+        let is_time = name == "time";
+        // Most tags are shorter than one that says so much, and their attributes need not be read.
+        if !is_time && element.source_location().bytes().len() < MIN_DATED_TAG_BYTES {
+            return;
+        }
+        let itemprop = value(element, "itemprop");
+        if !is_time && itemprop.is_none() || !self.findings.content.may_be_dated() {
+            return;
+        }
+        let of_time = |attribute| is_time.then(|| value(element, attribute)).flatten();
+        self.findings.dates.element(&DatedElement {
+            is_time,
+            itemprop,
+            class: of_time("class"),
+            label: of_time("aria-label").or_else(|| of_time("title")),
+            value: of_time("datetime").or_else(|| value(element, "content")),
+        });
+    }
+
+    fn take_script(&mut self, element: &Element<'_, '_>, level: usize) {
+        let kind = value(element, "type").map(|kind| kind.trim().to_ascii_lowercase());
+        self.findings.has_script |= kind.as_deref().is_none_or(is_running_script);
+        let is_json_ld = kind.is_some_and(|kind| {
+            kind.split(';').next().unwrap_or_default().trim_end() == "application/ld+json"
+        });
+        if is_json_ld && level == 0 {
+            self.raw_text[level] = RawText::JsonLd;
+        }
     }
 
     /// Takes the end of an element whose end is wanted; `end_name` is the tag that closed it.
@@ -406,6 +531,8 @@ impl Collector {
             TextType::Data | TextType::CDataSection => {
                 if level == 0 && self.template_depth == 0 {
                     self.findings.text.add(text, ends_node);
+                    self.findings.content.text(text, ends_node);
+                    self.findings.dates.text(text, ends_node);
                     let is_blank = text.bytes().all(|byte| byte.is_ascii_whitespace());
                     self.head = if is_blank { self.head } else { Head::Closed };
                 }
@@ -419,7 +546,13 @@ impl Collector {
                 false
             }
             TextType::RawText => self.raw_text[level] == RawText::Fallback,
-            TextType::ScriptData | TextType::PlainText => false,
+            TextType::ScriptData => {
+                if self.raw_text[level] == RawText::JsonLd && self.template_depth == 0 {
+                    self.findings.json_ld.add(text, ends_node);
+                }
+                false
+            }
+            TextType::PlainText => false,
         }
     }
 
@@ -446,7 +579,13 @@ impl Collector {
         let in_xlink = || value(element, "xlink:href").filter(|_| is_svg);
         if let Some(reference) = value(element, "href").or_else(in_xlink) {
             let nofollow = value(element, "rel").is_some_and(|rel| is_nofollow(&rel));
-            let leads_somewhere = self.take_link(&reference, Via::Link, nofollow);
+            let regions = if level == 0 {
+                self.findings.content.regions()
+            } else {
+                0
+            };
+            let links = &mut self.findings.links;
+            let leads_somewhere = links.add_in(&reference, Via::Link, nofollow, regions);
             self.findings.has_anchor |= leads_somewhere && level == 0;
         }
     }
@@ -519,8 +658,19 @@ impl Collector {
         let Some(content) = value(element, "content") else {
             return;
         };
-        if value(element, "name").is_some_and(|name| self.reader.obeys(name.trim())) {
+        let name = value(element, "name");
+        if name
+            .as_deref()
+            .is_some_and(|name| self.reader.obeys(name.trim()))
+        {
             self.findings.directives.add_list(&content);
+        }
+        if level == 0 {
+            if let Some(name) = name.or_else(|| value(element, "property")) {
+                self.findings.dates.meta(&name, &content);
+            } else {
+                self.take_dated("meta", element);
+            }
         }
         let is_refresh = value(element, "http-equiv")
             .is_some_and(|header| header.trim().eq_ignore_ascii_case("refresh"));
@@ -559,15 +709,33 @@ pub(super) fn is_feed(media_type: Option<&str>) -> bool {
     })
 }
 
-/// Whether a script element is a script, not data such as JSON-LD.
-fn is_running_script(element: &Element<'_, '_>) -> bool {
-    let kind = value(element, "type").map(|kind| kind.trim().to_ascii_lowercase());
-    kind.is_none_or(|kind| {
-        kind.is_empty()
-            || kind == "module"
-            || kind.contains("javascript")
-            || kind.contains("ecmascript")
-    })
+/// Whether a script element of this type (in lower case) is a script, not data such as JSON-LD.
+fn is_running_script(kind: &str) -> bool {
+    kind.is_empty()
+        || kind == "module"
+        || kind.contains("javascript")
+        || kind.contains("ecmascript")
+}
+
+/// What an `img` shows; scripts load some of them from elsewhere. `None` for counters, which nobody sees.
+fn image_reference(element: &Element<'_, '_>) -> Option<String> {
+    let is_pixel =
+        |name| value(element, name).is_some_and(|length| matches!(length.trim(), "0" | "1"));
+    if is_pixel("width") && is_pixel("height") {
+        return None;
+    }
+    let is_usable = |reference: &String| {
+        let reference = reference.trim();
+        !reference.is_empty() && !reference.starts_with("data:")
+    };
+    ["src", "data-src", "data-lazy-src", "data-original"]
+        .iter()
+        .find_map(|name| value(element, name).filter(is_usable))
+        .or_else(|| {
+            let srcset = value(element, "srcset").or_else(|| value(element, "data-srcset"))?;
+            let first = srcset.split_ascii_whitespace().next()?;
+            Some(first.trim_end_matches(',').to_owned())
+        })
 }
 
 /// The value of an attribute, with its character references decoded; `None` when absent or too long.

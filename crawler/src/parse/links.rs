@@ -14,6 +14,8 @@ use crate::{
     url_key::{Identity, UrlKey},
 };
 
+use super::main_content::{Regions, link_hash};
+
 /// Different canonical links of one page that are kept: two make it conflicting already.
 const MAX_CANONICALS: usize = 16;
 
@@ -38,6 +40,8 @@ struct RawLink {
     reference: Arc<str>,
     via: Via,
     nofollow: bool,
+    /// Where in the page's content it stands.
+    regions: Regions,
 }
 
 /// The references of a page in document order, each text once.
@@ -64,6 +68,17 @@ impl RawLinks {
     /// Adds a reference; false when it cannot lead to another page. Such that cannot lead to any page
     /// are left out here already, so that they do not count towards the limit.
     pub(super) fn add(&mut self, reference: &str, via: Via, nofollow: bool) -> bool {
+        self.add_in(reference, via, nofollow, 0)
+    }
+
+    /// The same of a link in these regions of the page's content.
+    pub(super) fn add_in(
+        &mut self,
+        reference: &str,
+        via: Via,
+        nofollow: bool,
+        regions: Regions,
+    ) -> bool {
         let reference = trim_reference(reference);
         let reference = reference.split('#').next().unwrap_or(reference);
         if has_foreign_scheme(reference) {
@@ -71,6 +86,7 @@ impl RawLinks {
         }
         if let Some(&index) = self.known.get(reference) {
             self.links[index].nofollow &= nofollow;
+            self.links[index].regions |= regions;
         } else if self.links.len() < self.max_links {
             let reference: Arc<str> = reference.into();
             self.known.insert(Arc::clone(&reference), self.links.len());
@@ -78,6 +94,7 @@ impl RawLinks {
                 reference,
                 via,
                 nofollow,
+                regions,
             });
         } else {
             self.cut = true;
@@ -86,16 +103,21 @@ impl RawLinks {
     }
 
     /// Resolves everything. The same target is kept once, at its first place; one occurrence that
-    /// may be followed is enough to follow it.
+    /// may be followed is enough to follow it. With them come the links of the page's content, as hashes with the
+    /// regions that they stand in.
     pub(super) fn resolve(
         self,
         base: &Url,
         identity: &Identity,
         encoding: &'static Encoding,
-    ) -> Vec<Link> {
+    ) -> (Vec<Link>, Vec<(u64, Regions)>) {
         let mut links = LinkList::default();
+        let mut in_content = Vec::new();
         for raw in self.links {
             if let Ok(target) = identity.resolve(base, &raw.reference, encoding) {
+                if raw.regions != 0 {
+                    in_content.push((link_hash(target.as_str()), raw.regions));
+                }
                 links.add(Link {
                     target,
                     via: raw.via,
@@ -103,7 +125,7 @@ impl RawLinks {
                 });
             }
         }
-        links.links
+        (links.links, in_content)
     }
 }
 
@@ -216,7 +238,7 @@ mod tests {
             raw.add(reference, Via::Link, *nofollow);
         }
         let base = Url::parse("https://example.com/a/b?q").unwrap();
-        let links = raw.resolve(&base, &Identity::default(), UTF_8);
+        let (links, _) = raw.resolve(&base, &Identity::default(), UTF_8);
         let found: Vec<_> = links
             .iter()
             .map(|link| (link.target.as_str(), link.nofollow))

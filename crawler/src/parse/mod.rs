@@ -17,10 +17,13 @@ mod facts;
 mod headers;
 mod html;
 mod images;
+mod json_ld;
 mod links;
+mod main_content;
 mod page_rules;
 mod refresh;
 mod srcset;
+mod stated;
 mod tame;
 mod text;
 mod xhtml;
@@ -37,7 +40,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 use crate::{
     config::{Extensions, ParseConfig},
     fetch::{BodySink, BodyWish, Fetched, ResponseHead},
-    page::{BodyEnd, BodyKind, ContentHash, PageFacts},
+    page::{BodyEnd, BodyKind, PageFacts},
     url_key::{Identity, UrlKey},
 };
 
@@ -208,7 +211,7 @@ impl PageParser {
             end: fetched.end.clone(),
             // How much of a body came before it was refused is an accident of the network.
             body_bytes: if self.is_refused { 0 } else { self.body_bytes },
-            content_hash: is_complete.then(|| ContentHash(self.hash.digest128())),
+            body_hash: is_complete.then(|| self.hash.digest128()),
             ..PageFacts::default()
         };
         facts.warnings.sniffed = self.is_sniffed;
@@ -222,6 +225,10 @@ impl PageParser {
             Stage::Page(page) => Some(page.finish()),
         };
         facts::fill(&mut facts, &site, &fetched.head, page);
+        if !is_complete {
+            // Of a part of a page nobody knows whether the rest changed.
+            facts.content_hash = None;
+        }
         facts
     }
 

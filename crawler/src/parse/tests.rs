@@ -1,6 +1,8 @@
 //! Whole answers through [`PageParser`], chunk by chunk.
 
 mod answers;
+mod content;
+mod dates;
 mod extensions;
 mod hostile;
 mod links;

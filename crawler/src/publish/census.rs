@@ -1,7 +1,7 @@
 //! The counting scan: every entry once, in key order. It gives the plan of the files, and what must be
 //! known of all entries before the first of them is written.
 
-use std::ops::ControlFlow;
+use std::{collections::BTreeMap, ops::ControlFlow};
 
 use sitemap_core::{
     Loc, UrlEntry,
@@ -18,6 +18,7 @@ use super::{
 use crate::{
     config::{Layout, PublishConfig},
     export::{Export, ExtensionCounts, Sameness},
+    page::DateSource,
     store::Store,
 };
 
@@ -30,6 +31,8 @@ pub(super) struct Census {
     pub(super) listed: u64,
     /// Bytes of all entries.
     pub(super) bytes: u64,
+    /// Where the dates of the entries came from.
+    pub(super) sources: BTreeMap<DateSource, u64>,
     /// What became of the extensions that were asked for.
     pub(super) extensions: ExtensionCounts,
     /// What the entries of the whole site need to have declared.
@@ -68,6 +71,7 @@ impl Census {
         let place = Loc::parse(&site)
             .map_err(|error| PublishError::Settings(format!("the directory {site}: {error}")))?;
         let mut trial = Trial::new(place);
+        let mut sources = BTreeMap::new();
         export.visit::<PublishError>(store, None, &mut |listed| {
             let entry = &listed.entry;
             match counter.push(listed.written.path_and_query(), entry.written_len()) {
@@ -95,6 +99,9 @@ impl Census {
                 }
                 articles += 1;
             }
+            if let Some(source) = listed.source {
+                *sources.entry(source).or_default() += 1;
+            }
             extensions.merge(&listed.extensions);
             recent.offer(&listed);
             Ok(ControlFlow::Continue(()))
@@ -105,6 +112,7 @@ impl Census {
         Ok(Self {
             listed: plan.parts().iter().map(Part::entries).sum(),
             bytes: plan.parts().iter().map(Part::bytes).sum(),
+            sources,
             extensions,
             namespaces,
             news,

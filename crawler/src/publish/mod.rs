@@ -33,6 +33,7 @@ mod trial;
 mod tests;
 
 use std::{
+    collections::BTreeMap,
     fmt,
     path::{Path, PathBuf},
 };
@@ -43,7 +44,7 @@ use self::{folder::Folder, manifest::Manifest, set::NewSet};
 use crate::{
     config::PublishConfig,
     export::ExtensionCounts,
-    page::RunId,
+    page::{DateSource, RunId},
     robots::Rules,
     seeds::OwnFiles,
     site::Site,
@@ -126,6 +127,8 @@ pub struct Published {
     pub listed: u64,
     /// Listed pages that have the same content, byte for byte, as another listed page.
     pub duplicates: u64,
+    /// Entries with a `lastmod`, by where it came from.
+    pub sources: BTreeMap<DateSource, u64>,
     /// What became of the extensions that were asked for.
     pub extensions: ExtensionCounts,
     /// Files that left the index by this publish; they leave the disk after their grace.

@@ -82,6 +82,7 @@ impl NewSet {
         let mut published = summarise(&built, &previous.manifest);
         published.listed = census.listed;
         published.duplicates = export.duplicates();
+        published.sources = census.sources;
         published.extensions = census.extensions;
         published.notices = census.notices;
         published.notices.extend(left_out.notices());

@@ -77,8 +77,10 @@ impl Bench {
                 end: BodyEnd::Complete,
                 body_bytes: 100,
                 content_hash: Some(ContentHash(u128::from(*version))),
-                last_modified: Some(
-                    time("2026-01-01T00:00:00Z") + (i64::try_from(*version).unwrap()).seconds(),
+                // As a page rule has it, so that the tests say when a page changed.
+                selected_lastmod: Some(
+                    (time("2026-01-01T00:00:00Z") + (i64::try_from(*version).unwrap()).seconds())
+                        .to_string(),
                 ),
                 ..PageFacts::default()
             };
@@ -99,6 +101,7 @@ impl Bench {
                 found_on: None,
                 attempts: 1,
                 fetched_at: Some(self.now),
+                sitemap_lastmod: None,
                 outcome: Some(Outcome::Answered(Box::new(facts))),
                 basis: Basis::Own,
             };

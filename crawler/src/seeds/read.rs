@@ -6,13 +6,17 @@ use std::{
     ops::ControlFlow,
 };
 
+use jiff::Timestamp;
 use sitemap_core::{
-    IndexEntry, Limits, Loc,
+    IndexEntry, LastMod, Limits, Loc,
     read::{Finding, Item, Kind, Problem, ReadError, Reader},
 };
 
 use super::{EntryTroubles, SeedProblem, UNUSABLE};
-use crate::url_key::{Identity, UrlKey};
+use crate::{
+    page::SitemapDate,
+    url_key::{Identity, UrlKey},
+};
 
 /// The most bytes that are read of one document once it is unpacked: four times what the protocol allows
 /// ([`super::SeedList`]s have a limit of their own), because many a sitemap is larger than it should be.
@@ -26,6 +30,8 @@ const BATCH_ENTRIES: usize = 1_000;
 pub struct Batch {
     /// Pages.
     pub pages: Vec<UrlKey>,
+    /// What a sitemap says of the last change of pages; feeds and lists say nothing of it.
+    pub dates: Vec<(UrlKey, SitemapDate)>,
     /// Further documents.
     pub documents: Vec<IndexedDocument>,
     /// They are entries of an RSS or Atom feed, whatever the document was expected to be.
@@ -42,6 +48,20 @@ pub struct IndexedDocument {
 }
 
 impl Batch {
+    /// Marks the dates that are the date of the file itself: the same second, or for a day the same day in UTC.
+    pub fn mark_dates_of(&mut self, file: Timestamp) {
+        let instant = LastMod::from_timestamp(file);
+        let day = instant.as_str().get(..10).unwrap_or_default();
+        for (_, date) in &mut self.dates {
+            let stated = LastMod::parse(&date.lastmod);
+            date.is_of_file = date.lastmod == day
+                || stated.is_ok_and(|stated| {
+                    stated.as_str().contains('T')
+                        && stated.latest_instant().as_second() == file.as_second()
+                });
+        }
+    }
+
     fn len(&self) -> usize {
         self.pages.len() + self.documents.len()
     }
@@ -104,6 +124,13 @@ pub fn read(
             Ok(Item::Url(entry)) => match identity.parse(entry.loc.as_str()) {
                 Ok(key) => {
                     is_of_use = true;
+                    if let Some(lastmod) = entry.lastmod {
+                        let date = SitemapDate {
+                            lastmod: lastmod.as_str().to_owned(),
+                            is_of_file: false,
+                        };
+                        batch.dates.push((key.clone(), date));
+                    }
                     batch.pages.push(key);
                 }
                 Err(error) => reading.note_unusable(|| format!("{}: {error}", entry.loc)),
@@ -123,6 +150,9 @@ pub fn read(
             Err(error) => reading.note_unusable(|| error.to_string()),
         }
         batch.is_feed = matches!(reader.kind(), Some(Kind::Rss | Kind::Atom));
+        if batch.is_feed {
+            batch.dates.clear();
+        }
         for finding in reader.take_findings() {
             reading.note(&finding);
         }

@@ -139,6 +139,7 @@ pub(super) fn record(run: RunId, reason: Reason) -> PageRecord {
         found_on: Some(key("https://example.com/")),
         attempts: 1,
         fetched_at: Some("2026-05-01T10:00:00.25Z".parse().unwrap()),
+        sitemap_lastmod: None,
         outcome: Some(Outcome::Answered(Box::new(facts))),
         basis: Basis::Own,
     }

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 use self::outbox::Outbox;
 use crate::{
-    page::{Basis, Outcome, PageFacts, PageRecord, Reason, RunId, State, Via},
+    page::{Basis, Outcome, PageFacts, PageRecord, Reason, RunId, SitemapDate, State, Via},
     store::{
         Commit, Discovery, Earlier, EarlierAnswer, Finished, Gave, GivenUrl, Giving, KeptDocument,
         KeptNote, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store, StoreError, StoreErrorKind,
@@ -179,6 +179,7 @@ impl Contents {
             found_on: discovery.found_on.clone(),
             attempts: 0,
             fetched_at: None,
+            sitemap_lastmod: None,
             outcome: (!is_queued).then_some(Outcome::NotFetched(discovery.reason)),
             basis: Basis::Own,
         };
@@ -210,6 +211,11 @@ impl Contents {
             record.depth = record.depth.min(known.record.depth);
             record.via = known.record.via;
             record.found_on.clone_from(&known.record.found_on);
+            if known.record.sitemap_lastmod.is_some() {
+                record
+                    .sitemap_lastmod
+                    .clone_from(&known.record.sitemap_lastmod);
+            }
         }
         self.pages.insert(
             finished.key.clone(),
@@ -245,6 +251,14 @@ impl Contents {
             .insert(queued.sequence, (queued.key.clone(), queued.hops));
     }
 
+    fn date(&mut self, run: RunId, key: &UrlKey, date: &SitemapDate) {
+        if let Some(known) = self.pages.get_mut(key)
+            && known.record.run == run
+        {
+            known.record.sitemap_lastmod.get_or_insert(date.clone());
+        }
+    }
+
     fn set_value(&mut self, name: &str, value: Option<&str>) {
         match value {
             Some(value) => self.values.insert(name.to_owned(), value.to_owned()),
@@ -278,6 +292,7 @@ impl Contents {
             found_on: None,
             attempts: 0,
             fetched_at: None,
+            sitemap_lastmod: None,
             outcome: Some(Outcome::Given(Box::new(url.given))),
             basis: Basis::Own,
         };
@@ -329,6 +344,9 @@ impl Store for MemoryStore {
         }
         for key in &commit.linked {
             contents.orphans.remove(key);
+        }
+        for (key, date) in &commit.dated {
+            contents.date(commit.run, key, date);
         }
         for (key, document) in &commit.kept {
             match document {

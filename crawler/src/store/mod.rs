@@ -22,7 +22,10 @@ pub(crate) use self::chunks::change_in_chunks;
 pub use self::earlier::{Earlier, EarlierAnswer};
 use self::outbox::{Listing, OutboxStep, Waiting};
 use crate::{
-    page::{Given, LanguageVersion, PageFacts, PageRecord, Reason, RunId, State, Via},
+    page::{
+        DateSource, Given, LanguageVersion, PageFacts, PageRecord, Reason, RunId, SitemapDate,
+        State, Via,
+    },
     url_key::UrlKey,
 };
 
@@ -78,6 +81,9 @@ pub struct Commit {
     pub requeued: Vec<QueuedUrl>,
     /// Orphans that a page turned out to lead to: no orphans any more. Applied after the discoveries.
     pub linked: Vec<UrlKey>,
+    /// What sitemaps of the site say of the last change of URLs that this run knows. Applied after the
+    /// finished ones; the first of a run counts.
+    pub dated: Vec<(UrlKey, SitemapDate)>,
     /// Copies of sitemaps to keep in the place of older ones (or, with `None`, to drop).
     pub kept: Vec<(UrlKey, Option<KeptDocument>)>,
     /// Named values to set (or, with `None`, to remove).
@@ -138,7 +144,7 @@ impl KeptDocument {
 }
 
 /// What the ledger remembers of a page's `lastmod`: once published, it moves only with the content.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LedgerEntry {
     /// Hash of the content that `lastmod` belongs to, with its algorithm's version.
     pub content_hash: u128,
@@ -148,6 +154,28 @@ pub struct LedgerEntry {
     pub lastmod: Option<String>,
     /// The `Last-Modified` header last seen with this content, seconds since 1970.
     pub last_modified_seconds: Option<i64>,
+    /// Where [`LedgerEntry::lastmod`] came from.
+    pub source: Option<DateSource>,
+    /// When this content was fetched first, seconds since 1970.
+    pub since_seconds: Option<i64>,
+    /// When it was fetched last, seconds since 1970.
+    pub seen_seconds: Option<i64>,
+    /// What was stated with it when it was fetched last.
+    pub stated: LedgerDates,
+}
+
+/// The dates that were stated when a page was fetched last: one that moves while the content does not is not
+/// believed, and one that did not move tells nothing of a change.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LedgerDates {
+    /// By structured data.
+    pub json_ld: Option<String>,
+    /// By a meta or microdata.
+    pub meta: Option<String>,
+    /// By a sitemap of the site.
+    pub sitemap: Option<String>,
+    /// By a `time` element.
+    pub time_element: Option<String>,
 }
 
 /// One URL of an input of the user's.

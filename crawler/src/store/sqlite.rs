@@ -38,10 +38,10 @@ use self::{
     record::{EARLIER, Stored, hash_from_text, hash_text, read_earlier, select_records},
 };
 use crate::{
-    page::{PageFacts, PageRecord, Reason, RunId, State},
+    page::{DateSource, PageFacts, PageRecord, Reason, RunId, State},
     store::{
-        Commit, Gave, KeptDocument, KeptNote, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store,
-        StoreError, StoreErrorKind, Version, VisitPage,
+        Commit, Gave, KeptDocument, KeptNote, LedgerDates, LedgerEntry, NextGiven, QueuedUrl,
+        Rejudged, Store, StoreError, StoreErrorKind, Version, VisitPage,
         outbox::{Listing, Waiting},
     },
     url_key::UrlKey,
@@ -424,7 +424,7 @@ impl Store for SqliteStore {
     ) -> Result<(), StoreError> {
         self.read(|connection| {
             let mut statement = connection.prepare(select_records!(
-                ", ledger.content_hash, ledger.hash_version, lastmod, last_modified_seconds",
+                ", ledger.content_hash, ledger.hash_version, lastmod, last_modified_seconds, source, since_seconds, seen_seconds, json_ld, meta, sitemap, time_element",
                 "LEFT JOIN ledger ON ledger.url = page.url ",
                 "WHERE page.url >= ?1 AND page.url < ?2 AND run = ?3 ORDER BY page.url"
             ))?;
@@ -511,7 +511,9 @@ impl Store for SqliteStore {
     }
 
     fn ledger(&self, key: &UrlKey) -> Result<Option<LedgerEntry>, StoreError> {
-        let sql = "SELECT content_hash, hash_version, lastmod, last_modified_seconds FROM ledger WHERE url = ?1";
+        let sql = "SELECT content_hash, hash_version, lastmod, last_modified_seconds, source,
+                     since_seconds, seen_seconds, json_ld, meta, sitemap, time_element
+                   FROM ledger WHERE url = ?1";
         self.row(sql, [key.as_str()], |row| {
             ledger_entry(&mut Columns::new(row))
         })
@@ -520,8 +522,9 @@ impl Store for SqliteStore {
     fn set_ledger(&mut self, entries: &[(UrlKey, LedgerEntry)]) -> Result<(), StoreError> {
         self.write(|transaction| {
             let mut replace = transaction.prepare(
-                "REPLACE INTO ledger (url, content_hash, hash_version, lastmod, last_modified_seconds)
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                "REPLACE INTO ledger (url, content_hash, hash_version, lastmod, last_modified_seconds,
+                   source, since_seconds, seen_seconds, json_ld, meta, sitemap, time_element)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             )?;
             for (key, entry) in entries {
                 replace.execute(params![
@@ -530,6 +533,13 @@ impl Store for SqliteStore {
                     entry.hash_version,
                     entry.lastmod,
                     entry.last_modified_seconds,
+                    entry.source.map(DateSource::as_str),
+                    entry.since_seconds,
+                    entry.seen_seconds,
+                    entry.stated.json_ld,
+                    entry.stated.meta,
+                    entry.stated.sitemap,
+                    entry.stated.time_element,
                 ])?;
             }
             Ok(())
@@ -539,8 +549,9 @@ impl Store for SqliteStore {
     fn visit_ledger(&self, visit: &mut dyn FnMut(&UrlKey, LedgerEntry)) -> Result<(), StoreError> {
         self.read(|connection| {
             let mut statement = connection.prepare(
-                "SELECT url, content_hash, hash_version, lastmod, last_modified_seconds FROM ledger
-                 WHERE url >= ?1 AND url < ?2 ORDER BY url",
+                "SELECT url, content_hash, hash_version, lastmod, last_modified_seconds, source,
+                   since_seconds, seen_seconds, json_ld, meta, sitemap, time_element
+                 FROM ledger WHERE url >= ?1 AND url < ?2 ORDER BY url",
             )?;
             for range in ranges::of_origins(connection, "ledger", None)? {
                 let mut rows = statement.query([range.start, range.end])?;
@@ -637,6 +648,15 @@ fn rest_of_ledger_entry(
         hash_version: columns.get()?,
         lastmod: columns.get()?,
         last_modified_seconds: columns.get()?,
+        source: columns.optional_word("source", DateSource::from_word)?,
+        since_seconds: columns.get()?,
+        seen_seconds: columns.get()?,
+        stated: LedgerDates {
+            json_ld: columns.get()?,
+            meta: columns.get()?,
+            sitemap: columns.get()?,
+            time_element: columns.get()?,
+        },
     })
 }
 

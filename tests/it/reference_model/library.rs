@@ -112,6 +112,7 @@ impl Library {
             found_on: None,
             attempts: 1,
             fetched_at: Some(self.now),
+            sitemap_lastmod: None,
             outcome: Some(Outcome::Answered(Box::new(facts))),
             basis: Basis::Own,
         };

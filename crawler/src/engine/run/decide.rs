@@ -139,6 +139,7 @@ impl Run<'_> {
             found_on: None,
             attempts: work.tries,
             fetched_at,
+            sitemap_lastmod: None,
             outcome: Some(outcome),
             basis,
         };

@@ -565,6 +565,9 @@ impl Run<'_> {
                 });
             }
         }
+        if via == Via::Sitemap {
+            self.pending.dated.extend(batch.dates);
+        }
         for child in batch.documents {
             self.add_child(number, &child);
         }

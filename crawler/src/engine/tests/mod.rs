@@ -8,6 +8,7 @@ mod random;
 mod recrawl;
 mod seeding;
 mod waits;
+mod year;
 
 use std::{
     collections::BTreeSet,

@@ -93,6 +93,7 @@ fn export(
             found_on: None,
             attempts: 1,
             fetched_at: None,
+            sitemap_lastmod: None,
             outcome: Some(Outcome::Answered(Box::new(facts))),
             basis: Basis::Own,
         };

@@ -18,11 +18,13 @@ use sitemap_core::{
 use super::key;
 use crate::{
     page::{
-        Basis, BodyEnd, BodyKind, Canonical, ContentHash, Directives, Given, Kept, LanguageVersion,
-        Outcome, PageFacts, PageRecord, Reason, Refresh, RunId, Via, Warnings,
+        Basis, BodyEnd, BodyKind, Canonical, ContentHash, DateSource, Directives, Given, Kept,
+        LanguageVersion, Outcome, PageFacts, PageRecord, Reason, Refresh, RunId, SitemapDate,
+        StatedDates, Via, Warnings,
     },
     store::{
-        Commit, Discovery, Finished, GivenUrl, KeptDocument, LedgerEntry, QueuedUrl, Rejudged,
+        Commit, Discovery, Finished, GivenUrl, KeptDocument, LedgerDates, LedgerEntry, QueuedUrl,
+        Rejudged,
         outbox::{ContentMark, Difference, Listing, OutboxStep, UrlChange, Waiting},
     },
     url_key::UrlKey,
@@ -116,12 +118,13 @@ fn commit() -> impl Strategy<Value = Commit> {
         vec(finished(), 0..4),
         vec(queued(), 0..2),
         vec(select(keys()), 0..2),
+        vec((select(keys()), sitemap_date()), 0..3),
         vec((select(keys()), option::of(kept())), 0..2),
         values,
         vec(outbox_step(), 0..3),
     )
         .prop_map(
-            |(run, discovered, mut finished, requeued, linked, kept, values, outbox)| {
+            |(run, discovered, mut finished, requeued, linked, dated, kept, values, outbox)| {
                 for finished in &mut finished {
                     finished.record.run = run;
                 }
@@ -131,6 +134,7 @@ fn commit() -> impl Strategy<Value = Commit> {
                     finished,
                     requeued,
                     linked,
+                    dated,
                     kept,
                     values,
                     outbox,
@@ -239,20 +243,41 @@ fn kept() -> impl Strategy<Value = KeptDocument> {
 }
 
 fn ledger_entry() -> impl Strategy<Value = LedgerEntry> {
-    (
-        any::<u128>(),
-        any::<u32>(),
-        option::of(".{0,25}"),
+    let date = || option::of(".{0,25}");
+    let content = (any::<u128>(), any::<u32>(), date(), any::<Option<i64>>());
+    let times = (
+        option::of(select(DateSource::ALL.to_vec())),
         any::<Option<i64>>(),
-    )
-        .prop_map(
-            |(content_hash, hash_version, lastmod, last_modified_seconds)| LedgerEntry {
-                content_hash,
-                hash_version,
-                lastmod,
-                last_modified_seconds,
+        any::<Option<i64>>(),
+    );
+    (content, times, (date(), date(), date(), date())).prop_map(
+        |(
+            (content_hash, hash_version, lastmod, last_modified_seconds),
+            (source, since_seconds, seen_seconds),
+            (json_ld, meta, sitemap, time_element),
+        )| LedgerEntry {
+            content_hash,
+            hash_version,
+            lastmod,
+            last_modified_seconds,
+            source,
+            since_seconds,
+            seen_seconds,
+            stated: LedgerDates {
+                json_ld,
+                meta,
+                sitemap,
+                time_element,
             },
-        )
+        },
+    )
+}
+
+fn sitemap_date() -> impl Strategy<Value = SitemapDate> {
+    (".{0,25}", any::<bool>()).prop_map(|(lastmod, is_of_file)| SitemapDate {
+        lastmod,
+        is_of_file,
+    })
 }
 
 /// The links of a page.
@@ -264,27 +289,26 @@ pub(super) fn links() -> impl Strategy<Value = Option<Vec<UrlKey>>> {
 pub(super) fn record() -> impl Strategy<Value = PageRecord> {
     let depth = prop_oneof![0..4_u32, any::<u32>()];
     let found = (RUNS, reason(), depth, via(), option::of(url()));
-    (
-        found,
-        any::<u32>(),
-        option::of(time()),
-        outcome_with_basis(),
+    let seen = (option::of(time()), option::of(sitemap_date()));
+    (found, any::<u32>(), seen, outcome_with_basis()).prop_map(
+        |(
+            (run, reason, depth, via, found_on),
+            attempts,
+            (fetched_at, sitemap_lastmod),
+            (outcome, basis),
+        )| PageRecord {
+            run,
+            reason,
+            depth,
+            via,
+            found_on,
+            attempts,
+            fetched_at,
+            sitemap_lastmod,
+            outcome,
+            basis,
+        },
     )
-        .prop_map(
-            |((run, reason, depth, via, found_on), attempts, fetched_at, (outcome, basis))| {
-                PageRecord {
-                    run,
-                    reason,
-                    depth,
-                    via,
-                    found_on,
-                    attempts,
-                    fetched_at,
-                    outcome,
-                    basis,
-                }
-            },
-        )
 }
 
 /// Only an answer can be an earlier one.
@@ -385,6 +409,7 @@ fn facts() -> impl Strategy<Value = PageFacts> {
         0..=u64::MAX >> 1,
         option::of(any::<u128>()),
     );
+    let dates = (option::of(any::<u128>()), (text(), text(), text(), text()));
     let times = (option::of(time()), option::of(time()), text());
     let said = (
         directives(),
@@ -399,7 +424,9 @@ fn facts() -> impl Strategy<Value = PageFacts> {
         btree_map("[a-z:]{1,8}", "\\PC{0,8}", 0..3),
         (vec(url(), 0..3), any::<bool>(), any::<u64>()),
     );
-    (body, times, said, rules, extensions).prop_map(|(body, times, said, rules, extensions)| {
+    let all = (body, times, said, rules, extensions, dates);
+    all.prop_map(|(body, times, said, rules, extensions, dates)| {
+        let (body_hash, (json_ld, meta, time_element, published)) = dates;
         let (images, alternates, selected_values, read) = extensions;
         let (feeds, robots_by_header, read_as) = read;
         let (status, content_type, kind, end, body_bytes, hash) = body;
@@ -413,6 +440,13 @@ fn facts() -> impl Strategy<Value = PageFacts> {
             end,
             body_bytes,
             content_hash: hash.map(ContentHash),
+            body_hash,
+            dates: StatedDates {
+                json_ld,
+                meta,
+                time_element,
+                published,
+            },
             last_modified,
             date,
             etag,

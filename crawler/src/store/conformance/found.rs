@@ -37,6 +37,7 @@ pub(crate) fn a_discovered_url_is_put_once<B: Bench>() {
         found_on: first.found_on.clone(),
         attempts: 0,
         fetched_at: None,
+        sitemap_lastmod: None,
         outcome: None,
         basis: Basis::Own,
     };
@@ -108,6 +109,7 @@ pub(crate) fn a_url_of_an_earlier_run_is_put_again<B: Bench>() {
         found_on: None,
         attempts: 0,
         fetched_at: None,
+        sitemap_lastmod: None,
         outcome: None,
         basis: Basis::Own,
     };

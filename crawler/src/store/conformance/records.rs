@@ -174,6 +174,7 @@ pub(crate) fn a_refused_commit_leaves_nothing_behind<B: Bench>() {
         finished: vec![finished(&found, record(1, Reason::Listed))],
         requeued: Vec::new(),
         linked: Vec::new(),
+        dated: Vec::new(),
         kept: Vec::new(),
         values: vec![("a".to_owned(), Some("1".to_owned()))],
         outbox: Vec::new(),

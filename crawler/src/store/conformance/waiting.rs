@@ -55,6 +55,7 @@ pub(crate) fn a_requeued_url_waits_again<B: Bench>() {
         found_on: found.found_on.clone(),
         attempts: 0,
         fetched_at: None,
+        sitemap_lastmod: None,
         outcome: None,
         basis: Basis::Own,
     };

@@ -95,6 +95,7 @@ pub(crate) fn pages_come_with_their_ledger_entries<B: Bench>() {
             hash_version: 4,
             lastmod: Some(format!("2026-01-{:02}", number + 1)),
             last_modified_seconds: Some(5),
+            ..LedgerEntry::default()
         });
         if let Some(entry) = &entry {
             let entries = [(key.clone(), entry.clone())];
@@ -210,6 +211,7 @@ pub(crate) fn the_ledger_comes_in_key_order<B: Bench>() {
             .is_multiple_of(2)
             .then(|| format!("2026-01-{:02}", number + 1)),
         last_modified_seconds: number.is_multiple_of(3).then_some(i64::from(number) - 5),
+        ..LedgerEntry::default()
     };
     let entries: Vec<_> = keys
         .iter()

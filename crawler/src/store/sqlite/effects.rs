@@ -35,6 +35,14 @@ pub(super) fn apply(transaction: &Transaction<'_>, commit: &Commit) -> rusqlite:
     for key in &commit.linked {
         effects.unorphan.execute([key.as_str()])?;
     }
+    for (key, date) in &commit.dated {
+        effects.date.execute(params![
+            key.as_str(),
+            commit.run,
+            date.lastmod,
+            date.is_of_file.then_some(1)
+        ])?;
+    }
     for (key, document) in &commit.kept {
         keep(transaction, key, document.as_ref())?;
     }
@@ -60,6 +68,7 @@ struct Effects<'c> {
     requeue: Statement<'c>,
     orphan: Statement<'c>,
     unorphan: Statement<'c>,
+    date: Statement<'c>,
     encoder: Encoder,
 }
 
@@ -76,7 +85,8 @@ impl<'c> Effects<'c> {
                    depth = excluded.depth, via = excluded.via, found_on = excluded.found_on,
                    attempts = 0, fetched_at = NULL, not_fetched = excluded.not_fetched, error = NULL,
                    listed_before = iif(page.state = 'queued', page.listed_before, page.state = 'listed'),
-                   given_lastmod = NULL, given_changefreq = NULL, given_priority = NULL, given_extensions = NULL
+                   given_lastmod = NULL, given_changefreq = NULL, given_priority = NULL, given_extensions = NULL,
+                   sitemap_lastmod = NULL, sitemap_is_file = NULL
                  WHERE page.run < excluded.run",
             )?,
             lower_depth: transaction
@@ -99,6 +109,10 @@ impl<'c> Effects<'c> {
             )?,
             orphan: transaction.prepare("INSERT OR IGNORE INTO orphan (url) VALUES (?1)")?,
             unorphan: transaction.prepare("DELETE FROM orphan WHERE url = ?1")?,
+            date: transaction.prepare(
+                "UPDATE page SET sitemap_lastmod = ?3, sitemap_is_file = ?4
+                 WHERE url = ?1 AND run = ?2 AND sitemap_lastmod IS NULL",
+            )?,
             encoder: Encoder::new(),
         })
     }

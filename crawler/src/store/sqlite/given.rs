@@ -41,7 +41,7 @@ ON CONFLICT (url) DO UPDATE SET
   via = excluded.via, found_on = NULL, attempts = 0, fetched_at = NULL,
   not_fetched = excluded.not_fetched, error = NULL, given_lastmod = excluded.given_lastmod,
   given_changefreq = excluded.given_changefreq, given_priority = excluded.given_priority,
-  given_extensions = excluded.given_extensions
+  given_extensions = excluded.given_extensions, sitemap_lastmod = NULL, sitemap_is_file = NULL
 WHERE page.run < excluded.run";
 
 /// Takes everything that `next` gives.

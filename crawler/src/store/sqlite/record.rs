@@ -14,7 +14,8 @@ use super::{
 use crate::{
     page::{
         Basis, BodyEnd, BodyKind, Canonical, ContentHash, Directives, Given, Kept, Outcome,
-        PageFacts, PageRecord, Reason, Refresh, Via, Warnings, extensions_from_json,
+        PageFacts, PageRecord, Reason, Refresh, SitemapDate, StatedDates, Via, Warnings,
+        extensions_from_json,
     },
     store::{Earlier, EarlierAnswer},
     url_key::UrlKey,
@@ -28,8 +29,10 @@ REPLACE INTO page (
   answer_run, status, content_type, kind, body_end, body_bytes, content_hash, hash_version,
   last_modified, date, etag, noindex, nofollow, noimageindex, unavailable_after, canonical_is, canonical,
   refresh_delay, refresh_url, location, selected_lastmod, excluded_by_page_rule, warnings, title,
-  images, alternates, selected_values, feeds, robots_by_header, read_as, given_lastmod,
-  given_changefreq, given_priority, given_extensions, confirmed, kept, failing_since, gone_since
+  images, alternates, selected_values, feeds, robots_by_header, read_as, body_hash,
+  json_ld_modified, meta_modified, time_modified, published, given_lastmod, given_changefreq,
+  given_priority, given_extensions, confirmed, kept, failing_since, gone_since, sitemap_lastmod,
+  sitemap_is_file
 ) SELECT
   ?1, ?2, ?3, ?4,
   iif(old.run = ?2, min(old.depth, ?5), ?5),
@@ -38,13 +41,16 @@ REPLACE INTO page (
   ?8, ?9, ?10, ?11,
   ifnull(?12, old.outlinks),
   ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31,
-  ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50
+  ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50,
+  ?51, ?52, ?53, ?54, ?55,
+  iif(old.run = ?2 AND old.sitemap_lastmod IS NOT NULL, old.sitemap_lastmod, ?56),
+  iif(old.run = ?2 AND old.sitemap_lastmod IS NOT NULL, old.sitemap_is_file, ?57)
 FROM (SELECT 1) LEFT JOIN page AS old ON old.url = ?1";
 
 /// Parameters of [`REPLACE`] up to the facts, up to what an input says, and all of them.
-const WITH_FACTS: usize = 42;
-const WITH_GIVEN: usize = 46;
-const PARAMETERS: usize = 50;
+const WITH_FACTS: usize = 47;
+const WITH_GIVEN: usize = 51;
+const PARAMETERS: usize = 57;
 
 /// The columns of [`Stored::read`], in its order; then further ones, and what the table is joined with;
 /// a condition follows.
@@ -56,12 +62,13 @@ macro_rules! select_records {
         concat!(
             "SELECT page.url, run, reason, depth, via, found_on, attempts, fetched_at, not_fetched, error, ",
             "given_lastmod, given_changefreq, given_priority, given_extensions, ",
-            "confirmed, kept, failing_since, gone_since, ",
+            "confirmed, kept, failing_since, gone_since, sitemap_lastmod, sitemap_is_file, ",
             "answer_run, status, content_type, kind, body_end, body_bytes, page.content_hash, ",
             "page.hash_version, last_modified, date, etag, noindex, nofollow, noimageindex, unavailable_after, ",
             "canonical_is, canonical, refresh_delay, refresh_url, location, selected_lastmod, ",
             "excluded_by_page_rule, warnings, title, images, alternates, selected_values, feeds, ",
-            "robots_by_header, read_as",
+            "robots_by_header, read_as, body_hash, json_ld_modified, meta_modified, time_modified, ",
+            "published",
             $more,
             " FROM page ",
             $join,
@@ -72,7 +79,7 @@ macro_rules! select_records {
 pub(super) use select_records;
 
 /// Columns of the facts, the last ones of a row.
-const FACTS: usize = 29;
+const FACTS: usize = 34;
 
 /// A row of `page`.
 #[derive(Debug)]
@@ -179,6 +186,9 @@ pub(super) fn put(
     row.put(kept.map(|kept| kept.reason.code()))?;
     row.put(kept.map(|kept| time_text(kept.since)))?;
     row.put(kept.and_then(|kept| kept.gone_since).map(time_text))?;
+    let stated = record.sitemap_lastmod.as_ref();
+    row.put(stated.map(|date| date.lastmod.as_str()))?;
+    row.flag(stated.is_some_and(|date| date.is_of_file))?;
     debug_assert_eq!(row.position(), PARAMETERS);
     Ok(())
 }
@@ -242,7 +252,12 @@ fn put_facts(row: &mut Binder<'_, '_>, facts: &PageFacts, packed: &Packed) -> ru
     row.put(values_text(&facts.selected_values))?;
     row.put(&packed.feeds)?;
     row.flag(facts.robots_by_header)?;
-    row.put((facts.read_as != 0).then(|| format!("{:016x}", facts.read_as)))
+    row.put((facts.read_as != 0).then(|| format!("{:016x}", facts.read_as)))?;
+    row.put(facts.body_hash.map(hash_text))?;
+    row.put(&facts.dates.json_ld)?;
+    row.put(&facts.dates.meta)?;
+    row.put(&facts.dates.time_element)?;
+    row.put(&facts.dates.published)
 }
 
 /// What stands in `not_fetched` for [`Outcome::Given`]; no reason has this code.
@@ -288,6 +303,12 @@ impl Stored {
         let is_confirmed = columns.flag()?;
         let kept = columns.optional_word("kept", Reason::from_code)?;
         let (failing_since, gone_since) = (columns.time()?, columns.time()?);
+        let sitemap_lastmod: Option<String> = columns.get()?;
+        let is_of_file = columns.flag()?;
+        let sitemap_lastmod = sitemap_lastmod.map(|lastmod| SitemapDate {
+            lastmod,
+            is_of_file,
+        });
         let answer_run: Option<i64> = columns.get()?;
         let facts = if answer_run.is_some() {
             Some(read_facts(&key, columns)?)
@@ -330,6 +351,7 @@ impl Stored {
             found_on,
             attempts,
             fetched_at,
+            sitemap_lastmod,
             outcome,
             basis,
         };
@@ -371,14 +393,19 @@ fn extensions_from_text(text: &str) -> Option<(Extensions, BTreeMap<String, Stri
 }
 
 fn read_facts(page: &UrlKey, columns: &mut Columns<'_, '_>) -> rusqlite::Result<PageFacts> {
+    let hash_of_body;
     // Fields are read in the order of the columns.
-    Ok(PageFacts {
+    let mut facts = PageFacts {
         status: columns.get()?,
         content_type: columns.get()?,
         kind: read_kind(columns)?,
         end: read_end(columns)?,
         body_bytes: columns.get()?,
-        content_hash: read_hash(columns)?,
+        content_hash: {
+            let (hash, of_body) = read_hash(columns)?;
+            hash_of_body = of_body;
+            hash
+        },
         last_modified: columns.time()?,
         date: columns.time()?,
         etag: columns.get()?,
@@ -423,7 +450,16 @@ fn read_facts(page: &UrlKey, columns: &mut Columns<'_, '_>) -> rusqlite::Result<
             .unwrap_or_default(),
         robots_by_header: columns.flag()?,
         read_as: read_as(columns)?,
-    })
+        body_hash: columns.optional_word("body_hash", hash_from_text)?,
+        dates: StatedDates {
+            json_ld: columns.get()?,
+            meta: columns.get()?,
+            time_element: columns.get()?,
+            published: columns.get()?,
+        },
+    };
+    facts.body_hash = facts.body_hash.or(hash_of_body);
+    Ok(facts)
 }
 
 /// The columns of [`read_earlier`], in its order.
@@ -448,7 +484,7 @@ pub(super) fn read_earlier(
             status: columns.get()?,
             kind: read_kind(columns)?,
             is_complete: read_end(columns)? == BodyEnd::Complete,
-            content_hash: read_hash(columns)?,
+            content_hash: read_hash(columns)?.0,
             last_modified: columns.time()?,
             date: columns.time()?,
             etag: columns.get()?,
@@ -482,13 +518,18 @@ fn read_end(columns: &mut Columns<'_, '_>) -> rusqlite::Result<BodyEnd> {
     Ok(end.unwrap_or(BodyEnd::Skipped))
 }
 
-fn read_hash(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<ContentHash>> {
+/// The hash of the content, and that of the body where an earlier version wrote it in this place.
+fn read_hash(
+    columns: &mut Columns<'_, '_>,
+) -> rusqlite::Result<(Option<ContentHash>, Option<u128>)> {
     let hash = columns.optional_word("content_hash", hash_from_text)?;
     let version: Option<u32> = columns.get()?;
     // The hash of another algorithm tells nothing about whether the content changed.
-    Ok(hash
-        .filter(|_| version == Some(ContentHash::VERSION))
-        .map(ContentHash))
+    Ok(match version {
+        Some(ContentHash::VERSION) => (hash.map(ContentHash), None),
+        Some(ContentHash::OF_BODY) => (None, hash),
+        Some(_) | None => (None, None),
+    })
 }
 
 fn read_as(columns: &mut Columns<'_, '_>) -> rusqlite::Result<u64> {

@@ -66,7 +66,7 @@ CREATE TABLE page (
   body_end TEXT,                      -- complete, too-large, cut-short, 'undecodable: ...'; NULL: not read
   body_bytes INTEGER,                 -- decoded
   content_hash TEXT,                  -- XXH3, 128 bits, hexadecimal
-  hash_version INTEGER,               -- what was hashed; 1: the decoded body
+  hash_version INTEGER,               -- what was hashed; 1: the decoded body; 2: what the page says (see its docs)
   last_modified TEXT,
   date TEXT,                          -- the server's clock
   etag TEXT,
@@ -94,7 +94,14 @@ CREATE TABLE page (
   kept TEXT,                          -- it is the last good one; what the page would be without it (a reason code)
   failing_since TEXT,                 -- first failed attempt since the last good answer
   gone_since TEXT,                    -- first 404 since then
-  listed_before INTEGER               -- 1: it was listed when it was found again
+  listed_before INTEGER,              -- 1: it was listed when it was found again
+  body_hash TEXT,                     -- XXH3, 128 bits, hexadecimal, of the decoded body
+  json_ld_modified TEXT,              -- dates that the page states, as precise as it does: in structured data,
+  meta_modified TEXT,                 -- in a meta or microdata,
+  time_modified TEXT,                 -- in a time element that is called the date of an update;
+  published TEXT,                     -- the earliest date of publication
+  sitemap_lastmod TEXT,               -- what a sitemap of the site says in this run
+  sitemap_is_file INTEGER             -- 1: that is the date of the sitemap file itself
 ) WITHOUT ROWID;
 
 CREATE TABLE queue (
@@ -116,7 +123,14 @@ CREATE TABLE ledger (
   content_hash TEXT NOT NULL,         -- as in page
   hash_version INTEGER NOT NULL,
   lastmod TEXT,                       -- as published
-  last_modified_seconds INTEGER       -- last Last-Modified with this content, seconds since 1970
+  last_modified_seconds INTEGER,      -- last Last-Modified with this content, seconds since 1970
+  source TEXT,                        -- where lastmod came from: rule, history, json-ld, meta, sitemap, header, time-element
+  since_seconds INTEGER,              -- when this content was fetched first and last, seconds since 1970
+  seen_seconds INTEGER,
+  json_ld TEXT,                       -- the dates that were stated when it was fetched last
+  meta TEXT,
+  sitemap TEXT,
+  time_element TEXT
 ) WITHOUT ROWID;
 
 CREATE TABLE value (
@@ -132,20 +146,25 @@ CREATE TABLE run (
   last_sequence INTEGER NOT NULL      -- highest number ever given in its queue
 );
 
-CREATE VIEW listed AS
-  -- What the last run lists.
-  SELECT url, reason, depth, found_on, fetched_at, last_modified, selected_lastmod, title
-  FROM page WHERE state = 'listed' AND run = (SELECT run FROM run);
-
 CREATE VIEW summary AS
   -- How many URLs the last run knows, by state and reason.
   SELECT state, reason, count(*) AS urls
   FROM page WHERE run = (SELECT run FROM run) GROUP BY state, reason;
 ";
 
+/// What the last run lists, with the dates that were published and where these came from.
+const LISTED: &str = "
+DROP VIEW IF EXISTS listed;
+CREATE VIEW listed AS
+  -- What the last run lists; lastmod as it was published last, and where that came from.
+  SELECT page.url, reason, depth, found_on, fetched_at, ledger.lastmod, ledger.source, last_modified, selected_lastmod, title
+  FROM page LEFT JOIN ledger ON ledger.url = page.url
+  WHERE state = 'listed' AND run = (SELECT run FROM run);
+";
+
 /// Columns of `page` that the first files do not have. They are added to such a file; an older arpent goes on
 /// writing it and leaves them empty.
-const LATER_COLUMNS: [(&str, &str); 16] = [
+const LATER_COLUMNS: [(&str, &str); 23] = [
     ("noimageindex", "INTEGER"),
     ("images", "BLOB"),
     ("alternates", "BLOB"),
@@ -162,7 +181,26 @@ const LATER_COLUMNS: [(&str, &str); 16] = [
     ("failing_since", "TEXT"),
     ("gone_since", "TEXT"),
     ("listed_before", "INTEGER"),
+    ("body_hash", "TEXT"),
+    ("json_ld_modified", "TEXT"),
+    ("meta_modified", "TEXT"),
+    ("time_modified", "TEXT"),
+    ("published", "TEXT"),
+    ("sitemap_lastmod", "TEXT"),
+    ("sitemap_is_file", "INTEGER"),
 ];
+
+/// The same of `ledger`.
+const LATER_LEDGER_COLUMNS: [(&str, &str); 7] = [
+    ("source", "TEXT"),
+    ("since_seconds", "INTEGER"),
+    ("seen_seconds", "INTEGER"),
+    ("json_ld", "TEXT"),
+    ("meta", "TEXT"),
+    ("sitemap", "TEXT"),
+    ("time_element", "TEXT"),
+];
+
 /// Tables that came later; a file without them gets them, and an older arpent does not mind them.
 const LATER_TABLES: &str = r"
 CREATE TABLE IF NOT EXISTS orphan (
@@ -304,18 +342,25 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.execute_batch(TABLES)?;
     transaction.execute_batch(LATER_TABLES)?;
     transaction.execute_batch(outbox::TABLES)?;
+    transaction.execute_batch(LISTED)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", FORMAT)?;
     transaction.commit()
 }
 
-/// Adds what is missing of [`LATER_COLUMNS`], all or nothing.
+/// Adds what is missing of [`LATER_COLUMNS`] and [`LATER_LEDGER_COLUMNS`], all or nothing.
 fn add_columns(connection: &mut Connection) -> rusqlite::Result<()> {
-    let known = "SELECT 1 FROM pragma_table_info('page') WHERE name = ?1";
+    let known = "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2";
     let mut missing = Vec::new();
-    for (name, kind) in LATER_COLUMNS {
-        if !connection.prepare(known)?.exists([name])? {
-            missing.push(format!("ALTER TABLE page ADD COLUMN {name} {kind};"));
+    let tables = [
+        ("page", &LATER_COLUMNS[..]),
+        ("ledger", &LATER_LEDGER_COLUMNS[..]),
+    ];
+    for (table, columns) in tables {
+        for (name, kind) in columns {
+            if !connection.prepare(known)?.exists([table, name])? {
+                missing.push(format!("ALTER TABLE {table} ADD COLUMN {name} {kind};"));
+            }
         }
     }
     if missing.is_empty() {
@@ -323,5 +368,6 @@ fn add_columns(connection: &mut Connection) -> rusqlite::Result<()> {
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(&missing.concat())?;
+    transaction.execute_batch(LISTED)?;
     transaction.commit()
 }

@@ -21,6 +21,7 @@ fn record(reason: Reason, next: &str) -> PageRecord {
         found_on: None,
         attempts: 1,
         fetched_at: None,
+        sitemap_lastmod: None,
         outcome: Some(answered(facts)),
         basis: Basis::Own,
     }

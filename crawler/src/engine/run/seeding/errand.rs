@@ -98,7 +98,8 @@ impl Errand {
         if !rules.allows(self.url.path_and_query()) {
             return None;
         }
-        let reader = self.reader(self.url.clone());
+        let file = self.lastmod.as_deref().and_then(file_date);
+        let reader = self.reader(self.url.clone(), file);
         let reading =
             blocking(move || reader.read(BufReader::new(seeds::unpack(&copy.body[..])))).await;
         match reading {
@@ -180,7 +181,10 @@ impl Errand {
         // A redirect may change without the index, which speaks of what stands at its end.
         let is_as_told = document.end == BodyEnd::Complete && document.url == self.url;
         let lastmod = self.lastmod.clone().filter(|_| is_as_told);
-        let (reader, read_at) = (self.reader(document.url.clone()), self.now);
+        let file = document
+            .last_modified
+            .or_else(|| self.lastmod.as_deref().and_then(file_date));
+        let (reader, read_at) = (self.reader(document.url.clone(), file), self.now);
         let read = blocking(move || {
             let sha256 = document.sha256.clone();
             let mut body = document.into_body().map_err(DownloadError::Spool)?;
@@ -206,9 +210,10 @@ impl Errand {
     }
 
     /// Reads what stands at `place`.
-    fn reader(&self, place: UrlKey) -> BodyReader {
+    fn reader(&self, place: UrlKey, file: Option<Timestamp>) -> BodyReader {
         BodyReader {
             place,
+            file,
             identity: Arc::clone(&self.identity),
             sender: self.sender.clone(),
         }
@@ -232,6 +237,8 @@ fn tells_its_length(headers: &Headers) -> bool {
 /// Reads bytes and hands over what they name.
 struct BodyReader {
     place: UrlKey,
+    /// When the file was changed.
+    file: Option<Timestamp>,
     identity: Arc<Identity>,
     sender: mpsc::Sender<Batch>,
 }
@@ -243,9 +250,19 @@ impl BodyReader {
             MAX_UNPACKED_BYTES,
             Some(&self.place),
             &self.identity,
-            &mut |batch| hand_over(&self.sender, batch),
+            &mut |mut batch| {
+                if let Some(file) = self.file {
+                    batch.mark_dates_of(file);
+                }
+                hand_over(&self.sender, batch)
+            },
         )
     }
+}
+
+/// What an index says of the last change of a file, if that is an instant.
+fn file_date(lastmod: &str) -> Option<Timestamp> {
+    lastmod.parse().ok()
 }
 
 /// Runs `work` where blocking is allowed; `Err` is a bug of ours.

@@ -141,7 +141,7 @@ fn damage_is_an_error_where_it_is_read() {
     );
     check(
         "UPDATE page SET status = 'two hundred'",
-        "Invalid column type Text at index: 19, name: status",
+        "Invalid column type Text at index: 21, name: status",
     );
 }
 

@@ -42,10 +42,18 @@ fn a_file_without_the_later_columns_gets_them() {
          ALTER TABLE page DROP COLUMN given_lastmod;
          ALTER TABLE page DROP COLUMN given_changefreq;
          ALTER TABLE page DROP COLUMN given_priority;
-         ALTER TABLE page DROP COLUMN given_extensions",
+         ALTER TABLE page DROP COLUMN given_extensions;
+         DROP VIEW listed;
+         CREATE VIEW listed AS SELECT url FROM page WHERE state = 'listed';
+         ALTER TABLE page DROP COLUMN body_hash;
+         ALTER TABLE page DROP COLUMN sitemap_lastmod;
+         ALTER TABLE ledger DROP COLUMN source;
+         ALTER TABLE ledger DROP COLUMN time_element",
     );
     for _ in 0..2 {
         let store = SqliteStore::open(&state(&folder)).unwrap();
+        let view = "SELECT lastmod, source FROM listed";
+        store.connection.prepare(view).unwrap();
         let queued = store.queued(None, 1).unwrap();
         assert!(store.page(&queued[0].key).unwrap().is_some());
     }
@@ -243,6 +251,7 @@ fn entry() -> (UrlKey, LedgerEntry) {
         hash_version: 1,
         lastmod: None,
         last_modified_seconds: None,
+        ..LedgerEntry::default()
     };
     (discovery("/a", 1).key, entry)
 }

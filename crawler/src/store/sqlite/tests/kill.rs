@@ -36,6 +36,7 @@ fn commit(number: u64) -> Commit {
         finished: vec![end],
         requeued: Vec::new(),
         linked: Vec::new(),
+        dated: Vec::new(),
         kept: Vec::new(),
         values: vec![("commits".to_owned(), Some(number.to_string()))],
         outbox: Vec::new(),

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     page::{
         Basis, BodyEnd, BodyKind, Canonical, ContentHash, Directives, Kept, LanguageVersion,
-        Outcome, Refresh, Via, Warnings,
+        Outcome, Refresh, SitemapDate, StatedDates, Via, Warnings,
     },
     store::{
         Finished,
@@ -74,6 +74,13 @@ fn answered_in_full() -> PageRecord {
         end: BodyEnd::Undecodable("lzma".to_owned()),
         body_bytes: 4_321,
         content_hash: Some(ContentHash(0xabc)),
+        body_hash: Some(0xdef),
+        dates: StatedDates {
+            json_ld: Some("2026-02-08".to_owned()),
+            meta: Some("2026-02-09".to_owned()),
+            time_element: Some("2026-02-10".to_owned()),
+            published: Some("2026-02-11".to_owned()),
+        },
         last_modified: time(2),
         date: time(3),
         etag: Some("W/\"4\"".to_owned()),
@@ -113,6 +120,10 @@ fn answered_in_full() -> PageRecord {
         found_on: Some(url("found-on")),
         attempts: 10,
         fetched_at: time(1),
+        sitemap_lastmod: Some(SitemapDate {
+            lastmod: "2026-02-12".to_owned(),
+            is_of_file: true,
+        }),
         outcome: Some(Outcome::Answered(Box::new(facts))),
         basis: Basis::Kept(Kept {
             reason: Reason::Gone,
@@ -170,7 +181,14 @@ fn columns_hold_what_their_names_say() {
         ("body_end", "undecodable: lzma"),
         ("body_bytes", "4321"),
         ("content_hash", "00000000000000000000000000000abc"),
-        ("hash_version", "1"),
+        ("hash_version", "2"),
+        ("body_hash", "00000000000000000000000000000def"),
+        ("json_ld_modified", "2026-02-08"),
+        ("meta_modified", "2026-02-09"),
+        ("time_modified", "2026-02-10"),
+        ("published", "2026-02-11"),
+        ("sitemap_lastmod", "2026-02-12"),
+        ("sitemap_is_file", "1"),
         ("last_modified", "2026-02-02T00:00:00Z"),
         ("date", "2026-02-03T00:00:00Z"),
         ("etag", "W/\"4\""),
@@ -193,6 +211,25 @@ fn columns_hold_what_their_names_say() {
     ] {
         assert_eq!(named(column), text, "{column}");
     }
+}
+
+/// What was kept of a page before there was a second version of the hash.
+#[test]
+fn a_hash_of_the_body_is_not_taken_for_one_of_the_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = SqliteStore::open(&state(&folder)).unwrap();
+    let discovery = discovery("/a", 11);
+    let commit = Commit {
+        run: 8,
+        finished: vec![finished(&discovery, answered_in_full())],
+        ..Commit::default()
+    };
+    store.commit(&commit).unwrap();
+    let older = "UPDATE page SET hash_version = 1, body_hash = NULL";
+    store.connection.execute(older, []).unwrap();
+    let record = store.page(&discovery.key).unwrap().unwrap();
+    let facts = record.facts().unwrap();
+    assert_eq!((facts.content_hash, facts.body_hash), (None, Some(0xabc)));
 }
 
 #[test]

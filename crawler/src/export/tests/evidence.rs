@@ -1,0 +1,413 @@
+//! Whose date counts, and what the ledger makes of it over several crawls.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::{
+    page::{DateSource, SitemapDate, StatedDates},
+    store::LedgerEntry,
+};
+
+/// A page as one crawl sees it.
+#[derive(Clone, Default)]
+struct Seen {
+    content: u128,
+    dates: StatedDates,
+    sitemap: Option<SitemapDate>,
+    header: Option<&'static str>,
+    selected: Option<&'static str>,
+}
+
+impl Seen {
+    fn content(content: u128) -> Self {
+        Self {
+            content,
+            ..Self::default()
+        }
+    }
+
+    fn json_ld(mut self, date: &str) -> Self {
+        self.dates.json_ld = Some(date.to_owned());
+        self
+    }
+
+    fn meta(mut self, date: &str) -> Self {
+        self.dates.meta = Some(date.to_owned());
+        self
+    }
+
+    fn time_element(mut self, date: &str) -> Self {
+        self.dates.time_element = Some(date.to_owned());
+        self
+    }
+
+    fn published(mut self, date: &str) -> Self {
+        self.dates.published = Some(date.to_owned());
+        self
+    }
+
+    fn sitemap(mut self, date: &str) -> Self {
+        self.sitemap = Some(SitemapDate {
+            lastmod: date.to_owned(),
+            is_of_file: false,
+        });
+        self
+    }
+
+    fn header(mut self, date: &'static str) -> Self {
+        self.header = Some(date);
+        self
+    }
+}
+
+/// Crawls `pages` at `at`, publishes, and says which date each got from whom.
+fn crawl(bench: &mut Bench, at: &str, pages: &[(&str, Seen)]) -> BTreeMap<String, String> {
+    let start = time(at);
+    bench.run = runs::open(&mut bench.store, "", start, start)
+        .unwrap()
+        .number;
+    let mut commit = Commit {
+        run: bench.run,
+        ..Commit::default()
+    };
+    for (number, (path, seen)) in pages.iter().enumerate() {
+        let facts = PageFacts {
+            status: 200,
+            kind: BodyKind::Page,
+            end: BodyEnd::Complete,
+            content_hash: Some(ContentHash(seen.content)),
+            body_hash: Some(seen.content + 1_000),
+            last_modified: seen.header.map(time),
+            dates: seen.dates.clone(),
+            selected_lastmod: seen.selected.map(str::to_owned),
+            ..PageFacts::default()
+        };
+        push(&mut commit, number as u64 + 1, path, Reason::Listed, facts);
+        let finished = commit.finished.last_mut().unwrap();
+        finished.record.fetched_at = Some(start + 1.minute());
+        let date = seen.sitemap.clone();
+        commit.dated.extend(date.map(|date| (key(path), date)));
+    }
+    bench.store.commit(&commit).unwrap();
+    publish(bench, start)
+}
+
+fn publish(bench: &mut Bench, now: Timestamp) -> BTreeMap<String, String> {
+    let export = Export::prepare(&mut bench.store, bench.run, None, now).unwrap();
+    let mut dates = BTreeMap::new();
+    export
+        .visit::<StoreError>(&bench.store, None, &mut |listed| {
+            if let Some(lastmod) = &listed.entry.lastmod {
+                let source = listed.source.map_or("?", DateSource::as_str);
+                let path = listed.key.path().to_owned();
+                dates.insert(path, format!("{lastmod} {source}"));
+            }
+            Ok(ControlFlow::Continue(()))
+        })
+        .unwrap();
+    export.remember(&mut bench.store).unwrap();
+    runs::finish(&mut bench.store, bench.run).unwrap();
+    dates
+}
+
+/// The date that one page gets in each of several crawls.
+#[track_caller]
+fn check(crawls: &[(&str, Seen, Option<&str>)]) {
+    let mut bench = Bench::new();
+    for (number, (at, seen, expected)) in crawls.iter().enumerate() {
+        let dates = crawl(&mut bench, at, &[("/a", seen.clone())]);
+        assert_eq!(
+            dates.get("/a").map(String::as_str),
+            *expected,
+            "crawl {number}"
+        );
+        // Published again, nothing moves.
+        let now = time(at) + 1.hour();
+        assert_eq!(publish(&mut bench, now), dates, "crawl {number}, again");
+    }
+}
+
+#[test]
+fn a_new_page_has_the_date_of_the_best_who_states_one() {
+    let all = Seen::content(1)
+        .json_ld("2026-01-01")
+        .meta("2026-01-02")
+        .sitemap("2026-01-03")
+        .header("2026-01-04T00:00:00Z")
+        .time_element("2026-01-05");
+    let check = |seen: Seen, expected: Option<&str>| {
+        check(&[("2026-03-01T12:00:00Z", seen, expected)]);
+    };
+    check(Seen::content(1), None);
+    check(all.clone(), Some("2026-01-01 json-ld"));
+    let mut less = all.clone();
+    less.dates.json_ld = None;
+    check(less.clone(), Some("2026-01-02 meta"));
+    less.dates.meta = None;
+    check(less.clone(), Some("2026-01-03 sitemap"));
+    less.sitemap = None;
+    check(less.clone(), Some("2026-01-04T00:00:00Z header"));
+    less.header = None;
+    check(less.clone(), Some("2026-01-05 time-element"));
+    let mut ruled = all.clone();
+    ruled.selected = Some("2025-12-31");
+    check(ruled, Some("2025-12-31 rule"));
+    // Bounds: no future, not the time of the request, nothing before publication or the web.
+    let json_ld = |date: &str| Seen::content(1).json_ld(date).meta("2026-01-02");
+    check(json_ld("2026-03-04"), Some("2026-01-02 meta"));
+    check(json_ld("2026-03-01T12:00:00Z"), Some("2026-01-02 meta"));
+    check(
+        json_ld("2026-03-01T11:59:59Z"),
+        Some("2026-03-01T11:59:59Z json-ld"),
+    );
+    check(json_ld("1994-12-31"), Some("2026-01-02 meta"));
+    check(json_ld("nonsense"), Some("2026-01-02 meta"));
+    check(
+        json_ld("2025-12-31").published("2026-01-01"),
+        Some("2026-01-02 meta"),
+    );
+    check(
+        json_ld("2026-01-01").published("2026-01-01T23:00:00+02:00"),
+        Some("2026-01-01 json-ld"),
+    );
+}
+
+#[test]
+fn unchanged_content_keeps_its_date_whatever_is_stated() {
+    let first = Seen::content(1)
+        .json_ld("2026-01-01")
+        .header("2026-01-01T00:00:00Z");
+    let kept = Some("2026-01-01 json-ld");
+    check(&[
+        ("2026-03-01T02:00:00Z", first, kept),
+        (
+            "2026-03-02T02:00:00Z",
+            Seen::content(1).json_ld("2026-03-01"),
+            kept,
+        ),
+        ("2026-03-03T02:00:00Z", Seen::content(1), kept),
+    ]);
+}
+
+#[test]
+fn content_without_a_date_gets_one_only_from_before_it_was_seen() {
+    let none = || Seen::content(1);
+    check(&[
+        ("2026-03-01T02:00:00Z", none(), None),
+        // A deploy that dates everything anew, also when it is long ago.
+        (
+            "2026-03-02T02:00:00Z",
+            none().json_ld("2026-03-01T12:00:00Z"),
+            None,
+        ),
+        (
+            "2026-03-09T02:00:00Z",
+            none().json_ld("2026-03-01T12:00:00Z"),
+            None,
+        ),
+        (
+            "2026-03-10T02:00:00Z",
+            none().json_ld("2026-02-20"),
+            Some("2026-02-20 json-ld"),
+        ),
+        (
+            "2026-03-11T02:00:00Z",
+            none().json_ld("2026-02-21"),
+            Some("2026-02-20 json-ld"),
+        ),
+    ]);
+}
+
+#[test]
+fn changed_content_has_the_date_between_the_crawls_or_the_second_one() {
+    let (first, second) = ("2026-03-01T02:00:00Z", "2026-03-02T02:00:00Z");
+    let old = || Seen::content(1).json_ld("2026-01-01");
+    let old_date = Some("2026-01-01 json-ld");
+    let seen = Some("2026-03-02T02:01:00Z history");
+    let check = |new: Seen, expected: Option<&str>| {
+        check(&[(first, old(), old_date), (second, new, expected)]);
+    };
+    let new = || Seen::content(2);
+    check(new(), seen);
+    check(
+        new().json_ld("2026-03-01T15:00:00Z"),
+        Some("2026-03-01T15:00:00Z json-ld"),
+    );
+    check(
+        new().json_ld("2026-03-01T15:00:00+02:00"),
+        Some("2026-03-01T15:00:00+02:00 json-ld"),
+    );
+    check(new().json_ld("2026-03-02"), Some("2026-03-02 json-ld"));
+    // Not between them.
+    check(new().json_ld("2026-01-01"), seen);
+    check(new().json_ld("2026-02-27"), seen);
+    check(new().json_ld("2026-03-01T02:00:59Z"), seen);
+    check(new().json_ld("2026-03-03"), seen);
+    // The next who is right.
+    check(
+        new().json_ld("2026-01-01").header("2026-03-01T20:00:00Z"),
+        Some("2026-03-01T20:00:00Z header"),
+    );
+    check(
+        new()
+            .meta("2026-03-01T20:00:00Z")
+            .published("2026-03-01T21:00:00Z"),
+        seen,
+    );
+}
+
+#[test]
+fn a_date_that_was_stated_before_the_change_is_not_of_the_change() {
+    let seen = |content: u128| Seen::content(content).json_ld("2026-03-01");
+    check(&[
+        ("2026-03-01T02:00:00Z", seen(1), Some("2026-03-01 json-ld")),
+        // The day is in reach, but was stated when the page said something else.
+        (
+            "2026-03-01T14:00:00Z",
+            seen(2),
+            Some("2026-03-01T14:01:00Z history"),
+        ),
+    ]);
+}
+
+#[test]
+fn a_newer_hash_is_no_change() {
+    #[track_caller]
+    fn check(entry: LedgerEntry, seen: &Seen, expected: Option<&str>) {
+        let mut bench = Bench::new();
+        bench.store.set_ledger(&[(key("/a"), entry)]).unwrap();
+        let dates = crawl(&mut bench, "2026-03-01T02:00:00Z", &[("/a", seen.clone())]);
+        assert_eq!(dates.get("/a").map(String::as_str), expected);
+        let entry = bench.store.ledger(&key("/a")).unwrap().unwrap();
+        assert_eq!(
+            (entry.content_hash, entry.hash_version),
+            (seen.content, ContentHash::VERSION)
+        );
+    }
+    let older = |content_hash: u128, version: u32, lastmod: Option<&str>| LedgerEntry {
+        content_hash,
+        hash_version: version,
+        lastmod: lastmod.map(str::to_owned),
+        last_modified_seconds: Some(time("2026-01-01T00:00:00Z").as_second()),
+        ..LedgerEntry::default()
+    };
+    let same = Seen::content(1).header("2026-01-01T00:00:00Z");
+    let kept = Some("2026-01-01T00:00:00Z header");
+    let published = Some("2026-01-01T00:00:00Z");
+    check(older(7, 1, published), &same, kept);
+    check(older(1_001, 1, published), &same, kept);
+    // What was not looked for before tells nothing of a change.
+    check(
+        older(7, 1, published),
+        &same.clone().json_ld("2026-02-01"),
+        kept,
+    );
+    // A header that is trusted and moved does, if other bytes came with it.
+    let moved = Seen::content(1).header("2026-02-20T00:00:00Z");
+    check(
+        older(7, 1, published),
+        &moved,
+        Some("2026-02-20T00:00:00Z header"),
+    );
+    check(older(1_001, 1, published), &moved, kept);
+    // There was no date.
+    check(
+        older(7, 1, None),
+        &same.clone().json_ld("2026-02-01"),
+        Some("2026-02-01 json-ld"),
+    );
+    check(older(7, 99, published), &same, kept);
+}
+
+/// Twenty pages in a directory, all of which state what `date` says.
+fn directory(content: u128, date: impl Fn(usize, Seen) -> Seen) -> Vec<(String, Seen)> {
+    let page = |number: usize| {
+        let seen = Seen::content(content * 100 + number as u128);
+        (format!("/d/{number:02}"), date(number, seen))
+    };
+    (0..20).map(page).collect()
+}
+
+fn count(bench: &mut Bench, at: &str, pages: &[(String, Seen)]) -> usize {
+    let pages: Vec<_> = pages
+        .iter()
+        .map(|(path, seen)| (path.as_str(), seen.clone()))
+        .collect();
+    let dates = crawl(bench, at, &pages);
+    dates
+        .values()
+        .filter(|date| !date.ends_with("history"))
+        .count()
+}
+
+#[test]
+fn one_instant_for_most_pages_is_the_date_of_a_file_not_of_pages() {
+    let at = "2026-03-01T02:00:00Z";
+    let own = |number: usize| format!("2026-01-{:02}T10:00:00Z", number + 1);
+    let alike = |same: usize| {
+        move |number: usize, seen: Seen| {
+            let date = if number < same {
+                "2026-02-01T10:00:00Z".to_owned()
+            } else {
+                own(number)
+            };
+            seen.sitemap(&date)
+        }
+    };
+    assert_eq!(count(&mut Bench::new(), at, &directory(1, alike(10))), 20);
+    assert_eq!(count(&mut Bench::new(), at, &directory(1, alike(11))), 0);
+    // Fewer than twenty are no test, and one day is not one instant.
+    assert_eq!(
+        count(&mut Bench::new(), at, &directory(1, alike(20))[..19]),
+        19
+    );
+    let day = |_: usize, seen: Seen| seen.meta("2026-02-01");
+    assert_eq!(count(&mut Bench::new(), at, &directory(1, day)), 20);
+    // It is another source that is believed then.
+    let both = |_: usize, seen: Seen| seen.json_ld("2026-02-01T10:00:00Z").meta("2026-02-01");
+    let mut bench = Bench::new();
+    assert_eq!(count(&mut bench, at, &directory(1, both)), 20);
+    let entry = bench.store.ledger(&key("/d/00")).unwrap().unwrap();
+    assert_eq!(entry.source, Some(DateSource::Meta));
+}
+
+#[test]
+fn the_day_of_the_crawl_or_of_the_file_is_not_believed() {
+    let at = "2026-03-01T02:00:00Z";
+    let today = |_: usize, seen: Seen| seen.json_ld("2026-03-01");
+    assert_eq!(count(&mut Bench::new(), at, &directory(1, today)), 0);
+    let few = |number: usize, seen: Seen| match number {
+        0..10 => seen.json_ld("2026-03-01"),
+        _ => seen.json_ld("2026-02-01"),
+    };
+    assert_eq!(count(&mut Bench::new(), at, &directory(1, few)), 20);
+    let of_file = |_: usize, mut seen: Seen| {
+        seen = seen.sitemap("2026-02-20");
+        seen.sitemap.as_mut().unwrap().is_of_file = true;
+        seen
+    };
+    assert_eq!(count(&mut Bench::new(), at, &directory(1, of_file)), 0);
+}
+
+#[test]
+fn dates_that_move_without_the_content_are_not_believed_until_they_rest() {
+    let mut bench = Bench::new();
+    let stated = |day: u32| move |_: usize, seen: Seen| seen.meta(&format!("2026-02-{day:02}"));
+    assert_eq!(
+        count(&mut bench, "2026-03-01T02:00:00Z", &directory(1, stated(1))),
+        20
+    );
+    // A deploy moves all of them; one page changed too.
+    let mut pages = directory(1, stated(2));
+    pages[0].1.content = 777;
+    pages[0].1 = pages[0].1.clone().meta("2026-03-01");
+    let dates = count(&mut bench, "2026-03-02T02:00:00Z", &pages);
+    assert_eq!(dates, 19, "the one that changed has the time of the crawl");
+    // After that they rest, and are believed again.
+    pages[1].1.content = 778;
+    pages[1].1 = pages[1].1.clone().meta("2026-03-02");
+    assert_eq!(count(&mut bench, "2026-03-03T02:00:00Z", &pages), 19);
+    let entry = bench.store.ledger(&key("/d/01")).unwrap().unwrap();
+    assert_eq!(entry.lastmod.as_deref(), Some("2026-03-02"));
+    assert_eq!(entry.source, Some(DateSource::Meta));
+}

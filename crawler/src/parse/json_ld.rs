@@ -1,0 +1,488 @@
+//! Structured data of a page (JSON-LD): when the page says that it was changed and published, and a hash of the
+//! rest. Blocks are kept as text while the page goes by and read at its end; size, depth and number are bounded,
+//! and what cannot be read says nothing.
+
+use serde_json::{Map, Value};
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+
+use super::main_content::data_name;
+
+/// Text of all blocks of one page that is kept; a block that passes it is left out. Large shops have some 50 KB.
+const MAX_BYTES: usize = 256 * 1_024;
+
+/// Blocks of one page.
+const MAX_BLOCKS: usize = 32;
+
+/// How deep nodes are looked for and hashed; the reader itself stops at 128.
+const MAX_DEPTH: usize = 32;
+
+/// Nodes of one page that are looked at.
+const MAX_NODES: usize = 10_000;
+
+/// `WebPage`, `Article` and their subtypes (schema.org 28).
+const PAGE_TYPES: [&str; 33] = [
+    "WebPage",
+    "AboutPage",
+    "CheckoutPage",
+    "CollectionPage",
+    "ContactPage",
+    "FAQPage",
+    "ImageGallery",
+    "ItemPage",
+    "MediaGallery",
+    "MedicalWebPage",
+    "ProfilePage",
+    "QAPage",
+    "RealEstateListing",
+    "SearchResultsPage",
+    "VideoGallery",
+    "Article",
+    "AdvertiserContentArticle",
+    "AnalysisNewsArticle",
+    "APIReference",
+    "AskPublicNewsArticle",
+    "BackgroundNewsArticle",
+    "BlogPosting",
+    "DiscussionForumPosting",
+    "LiveBlogPosting",
+    "MedicalScholarlyArticle",
+    "NewsArticle",
+    "OpinionNewsArticle",
+    "Report",
+    "ReportageNewsArticle",
+    "ReviewNewsArticle",
+    "ScholarlyArticle",
+    "SocialMediaPosting",
+    "TechArticle",
+];
+
+/// Types that say the same on every page of a site: what a header and a footer are in text.
+const SITE_TYPES: [&str; 7] = [
+    "BreadcrumbList",
+    "Organization",
+    "SearchAction",
+    "SiteNavigationElement",
+    "WPFooter",
+    "WPHeader",
+    "WebSite",
+];
+
+/// Whether schema.org's `name` is a kind of page.
+pub(super) fn is_page_type(name: &str) -> bool {
+    PAGE_TYPES.contains(&name) || name == "SatiricalArticle"
+}
+
+/// The blocks of a page as they are written.
+#[derive(Debug, Default)]
+pub(super) struct JsonLdBlocks {
+    blocks: Vec<String>,
+    bytes: usize,
+    /// The block that is being read is left out.
+    is_skipping: bool,
+    is_open: bool,
+}
+
+impl JsonLdBlocks {
+    /// Adds a piece of a block; `ends_block` says that it is the last one.
+    pub(super) fn add(&mut self, text: &str, ends_block: bool) {
+        if !self.is_open {
+            self.is_open = true;
+            self.is_skipping = self.blocks.len() >= MAX_BLOCKS;
+            if !self.is_skipping {
+                self.blocks.push(String::new());
+            }
+        }
+        if !self.is_skipping && self.bytes + text.len() > MAX_BYTES {
+            self.is_skipping = true;
+            let left_out = self.blocks.pop().unwrap_or_default();
+            self.bytes -= left_out.len();
+        }
+        if !self.is_skipping
+            && let Some(block) = self.blocks.last_mut()
+        {
+            block.push_str(text);
+            self.bytes += text.len();
+        }
+        self.is_open = !ends_block;
+    }
+
+    /// What the blocks say.
+    pub(super) fn read(&self) -> Vec<Value> {
+        self.blocks
+            .iter()
+            .filter_map(|text| read_block(text))
+            .collect()
+    }
+}
+
+/// Reads a block as forgivingly as search engines do: around it may be marks of comments, in its strings line ends.
+fn read_block(text: &str) -> Option<Value> {
+    let mut text = text.trim();
+    for mark in ["<!--", "//<![CDATA[", "/*<![CDATA[*/", "<![CDATA["] {
+        text = text.strip_prefix(mark).unwrap_or(text).trim_start();
+    }
+    for mark in ["-->", "//]]>", "/*]]>*/", "]]>", "//", ";"] {
+        text = text.strip_suffix(mark).unwrap_or(text).trim_end();
+    }
+    serde_json::from_str(text).ok().or_else(|| {
+        let clean = text.replace(|character: char| character.is_control(), " ");
+        serde_json::from_str(&clean).ok()
+    })
+}
+
+/// The dates that structured data state for a page, as written.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct EntityDates {
+    pub(super) modified: Vec<String>,
+    pub(super) published: Vec<String>,
+}
+
+/// The dates of the page's main entity among `blocks`. `is_page` says whether a reference, as it is written, is
+/// the page itself. Nodes that name the page count; if there is none, the only page or article that names no other one.
+pub(super) fn entity_dates(blocks: &[Value], is_page: &dyn Fn(&str) -> bool) -> EntityDates {
+    let mut search = Search {
+        is_page,
+        named: Vec::new(),
+        unnamed: Vec::new(),
+        nodes_left: MAX_NODES,
+    };
+    for block in blocks {
+        search.visit(block, 0);
+    }
+    let mut dates = EntityDates::default();
+    let nodes = match (&*search.named, &*search.unnamed) {
+        ([], [only]) => std::slice::from_ref(only),
+        ([], _) => &[],
+        (named, _) => named,
+    };
+    for node in nodes {
+        let text = |name: &str| node.get(name).and_then(first_text);
+        dates.modified.extend(text("dateModified"));
+        dates.published.extend(text("datePublished"));
+    }
+    dates
+}
+
+struct Search<'a> {
+    is_page: &'a dyn Fn(&str) -> bool,
+    named: Vec<&'a Map<String, Value>>,
+    unnamed: Vec<&'a Map<String, Value>>,
+    nodes_left: usize,
+}
+
+impl<'a> Search<'a> {
+    fn visit(&mut self, value: &'a Value, depth: usize) {
+        if depth > MAX_DEPTH || self.nodes_left == 0 {
+            return;
+        }
+        self.nodes_left -= 1;
+        match value {
+            Value::Array(values) => {
+                for value in values {
+                    self.visit(value, depth + 1);
+                }
+            }
+            Value::Object(node) => {
+                self.judge(node);
+                for name in ["@graph", "mainEntity", "mainEntityOfPage"] {
+                    if let Some(value) = node.get(name) {
+                        self.visit(value, depth + 1);
+                    }
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    fn judge(&mut self, node: &'a Map<String, Value>) {
+        if !node.contains_key("dateModified") && !node.contains_key("datePublished") {
+            return;
+        }
+        let is_page_type = types(node).any(is_page_type);
+        let references: Vec<&str> = ["mainEntityOfPage", "url", "@id"]
+            .iter()
+            .filter_map(|name| node.get(*name))
+            .flat_map(references)
+            .filter(|reference| !is_opaque(reference))
+            .collect();
+        if references.iter().any(|reference| (self.is_page)(reference)) {
+            self.named.push(node);
+        } else if references.is_empty() && is_page_type {
+            self.unnamed.push(node);
+        }
+    }
+}
+
+/// A name for a node that is no URL of a page: a blank node, another scheme, or a bare fragment.
+fn is_opaque(reference: &str) -> bool {
+    reference.is_empty()
+        || reference.starts_with("_:")
+        || reference.starts_with("urn:")
+        || reference.starts_with('#') && reference.contains('/')
+}
+
+fn types(node: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let value = node.get("@type");
+    let list = value
+        .and_then(Value::as_array)
+        .map_or(&[][..], Vec::as_slice);
+    let names = value.into_iter().chain(list).filter_map(Value::as_str);
+    names.map(|name| name.rsplit(['/', '#', ':']).next().unwrap_or(name))
+}
+
+/// The references in a value: itself, or the `@id` and `url` of the node that it is.
+fn references(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text.trim()],
+        Value::Object(node) => ["@id", "url"]
+            .iter()
+            .filter_map(|name| node.get(*name)?.as_str())
+            .map(str::trim)
+            .collect(),
+        Value::Array(values) => values
+            .iter()
+            .take(8)
+            .filter_map(Value::as_str)
+            .map(str::trim)
+            .collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}
+
+/// A text, the text of a typed value, or the first of several.
+fn first_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Object(node) => node.get("@value")?.as_str().map(str::to_owned),
+        Value::Array(values) => values.first()?.as_str().map(str::to_owned),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+/// A hash of what `blocks` say, in whatever order, without dates, counts of readers, and what is the same on every
+/// page of the site.
+pub(super) fn content_hash(blocks: &[Value]) -> u64 {
+    let mut hashes: Vec<u64> = Vec::new();
+    for block in blocks {
+        collect(block, &mut hashes);
+    }
+    hashes.sort_unstable();
+    hashes.dedup();
+    let mut hash = Xxh3Default::new();
+    for one in hashes {
+        hash.update(&one.to_le_bytes());
+    }
+    hash.digest()
+}
+
+/// Hashes the nodes of a block one by one: graphs and lists are no order.
+fn collect(value: &Value, hashes: &mut Vec<u64>) {
+    match value {
+        Value::Array(values) => values.iter().for_each(|value| collect(value, hashes)),
+        Value::Object(node) => {
+            if let Some(graph) = node.get("@graph") {
+                collect(graph, hashes);
+            } else if !types(node).any(|name| SITE_TYPES.contains(&name)) {
+                hashes.push(node_hash(value, 0));
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn node_hash(value: &Value, depth: usize) -> u64 {
+    if depth > MAX_DEPTH {
+        return 0;
+    }
+    let mut hash = Xxh3Default::new();
+    match value {
+        Value::Object(node) => {
+            // A map is in the order of its names.
+            for (name, value) in node {
+                if !is_moving(name) {
+                    hash.update(name.as_bytes());
+                    hash.update(&node_hash(value, depth + 1).to_le_bytes());
+                }
+            }
+        }
+        Value::Array(values) => {
+            for value in values {
+                hash.update(&node_hash(value, depth + 1).to_le_bytes());
+            }
+        }
+        Value::String(text) => hash.update(data_name(text).as_bytes()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {
+            return xxh3_64(value.to_string().as_bytes());
+        }
+    }
+    hash.digest()
+}
+
+/// Whether a property moves without a change of the page: dates, and counts of readers.
+fn is_moving(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    lower.starts_with("date")
+        || lower.ends_with("date")
+        || lower.ends_with("time")
+            && !matches!(
+                &*lower,
+                "preptime" | "cooktime" | "totaltime" | "performtime"
+            )
+        || matches!(
+            &*lower,
+            "lastreviewed"
+                | "expires"
+                | "validfrom"
+                | "validthrough"
+                | "pricevaliduntil"
+                | "copyrightyear"
+                | "interactionstatistic"
+                | "interactioncount"
+                | "userinteractioncount"
+                | "commentcount"
+                | "nonce"
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks(texts: &[&str]) -> Vec<Value> {
+        let mut blocks = JsonLdBlocks::default();
+        for text in texts {
+            blocks.add(text, true);
+        }
+        blocks.read()
+    }
+
+    #[test]
+    fn the_dates_of_the_pages_own_node_count() {
+        #[track_caller]
+        fn check(texts: &[&str], modified: &[&str], published: &[&str]) {
+            let is_page = |reference: &str| {
+                reference.is_empty()
+                    || reference.split('#').next() == Some("https://h.example/a")
+                    || reference == "#this"
+            };
+            let found = entity_dates(&blocks(texts), &is_page);
+            assert_eq!(found.modified, modified, "{texts:?}");
+            assert_eq!(found.published, published, "{texts:?}");
+        }
+        check(&[], &[], &[]);
+        check(&["nonsense", "[]", "3", "{"], &[], &[]);
+        check(
+            &[r#"{"@type":"Article","dateModified":"M","datePublished":"P"}"#],
+            &["M"],
+            &["P"],
+        );
+        check(
+            &[r#"<!-- {"@type":["Thing","schema:NewsArticle"],"dateModified":{"@value":"M"}} -->"#],
+            &["M"],
+            &[],
+        );
+        check(
+            &["{\"@type\":\"WebPage\",\"name\":\"a\nb\",\"dateModified\":\"M\"}"],
+            &["M"],
+            &[],
+        );
+        // Another page, or things on a page.
+        check(
+            &[r#"{"@type":"Article","url":"https://h.example/b","dateModified":"M"}"#],
+            &[],
+            &[],
+        );
+        check(&[r#"{"@type":"Event","dateModified":"M"}"#], &[], &[]);
+        check(
+            &[
+                r#"{"@type":"Article","dateModified":"M"}"#,
+                r#"{"@type":"Article","dateModified":"N"}"#,
+            ],
+            &[],
+            &[],
+        );
+        check(
+            &[r#"{"@type":"CollectionPage","hasPart":[{"@type":"Article","dateModified":"M"}]}"#],
+            &[],
+            &[],
+        );
+        // The graph that many blogs have.
+        check(
+            &[r#"{"@graph":[
+                {"@type":"Article","@id":"https://h.example/a#article","dateModified":"M","datePublished":"P"},
+                {"@type":"WebPage","@id":"https://h.example/a","url":"https://h.example/a","dateModified":"N"},
+                {"@type":"Article","@id":"https://h.example/b#article","dateModified":"X"}]}"#],
+            &["M", "N"],
+            &["P"],
+        );
+        check(
+            &[
+                r#"{"@type":"Recipe","mainEntityOfPage":{"@id":"https://h.example/a"},"dateModified":"M"}"#,
+            ],
+            &["M"],
+            &[],
+        );
+        check(
+            &[
+                r#"{"@type":"WebPage","mainEntity":{"@type":"Article","url":"https://h.example/a","dateModified":"M"}}"#,
+            ],
+            &["M"],
+            &[],
+        );
+    }
+
+    #[test]
+    fn size_depth_and_number_are_bounded() {
+        let mut kept = JsonLdBlocks::default();
+        kept.add("[", false);
+        kept.add(&" ".repeat(MAX_BYTES), false);
+        kept.add("]", true);
+        assert_eq!(kept.blocks.len(), 0);
+        for _ in 0..2 * MAX_BLOCKS {
+            kept.add("{}", true);
+        }
+        assert_eq!(kept.blocks.len(), MAX_BLOCKS);
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert_eq!(blocks(&[&deep]).len(), 0);
+        let nested = format!("{}{{}}{}", r#"{"a":"#.repeat(100), "}".repeat(100));
+        content_hash(&blocks(&[&nested]));
+    }
+
+    #[test]
+    fn dates_counts_and_order_do_not_move_the_hash() {
+        let hash = |texts: &[&str]| content_hash(&blocks(texts));
+        let base =
+            hash(&[r#"{"@type":"Product","name":"a","offers":{"price":"5"},"dateModified":"1"}"#]);
+        let check = |text: &str, is_same: bool| {
+            assert_eq!(hash(&[text]) == base, is_same, "{text}");
+        };
+        check(
+            r#"{"@type":"Product","offers":{"price":"5","priceValidUntil":"x"},"name":"a"}"#,
+            true,
+        );
+        check(
+            r#"{"@type":"Product","name":"a","offers":{"price":"5"},"interactionStatistic":{"x":3}}"#,
+            true,
+        );
+        check(
+            r#"[{"@type":"Organization","name":"x"},{"@type":"Product","name":"a","offers":{"price":"5"}}]"#,
+            true,
+        );
+        check(
+            r#"{"@type":"Product","name":"a","offers":{"price":"6"}}"#,
+            false,
+        );
+        check(
+            r#"{"@type":"Product","name":"b","offers":{"price":"5"}}"#,
+            false,
+        );
+        assert_eq!(
+            hash(&[r#"{"a":1}"#, r#"{"b":2}"#]),
+            hash(&[r#"[{"b":2},{"a":1}]"#])
+        );
+        assert_eq!(
+            hash(&[r#"{"image":"https://h/a.png?v=1&w=2"}"#]),
+            hash(&[r#"{"image":"https://h/a.png?v=2&w=2"}"#])
+        );
+    }
+}

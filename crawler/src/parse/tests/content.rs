@@ -1,0 +1,199 @@
+//! What moves the hash of a page's content, and what does not.
+
+use super::*;
+use crate::page::ContentHash;
+
+fn hash(html: &str) -> ContentHash {
+    Answer::html(html)
+        .read()
+        .content_hash
+        .expect("a whole page")
+}
+
+/// A page as many a system makes them: `main` in the middle.
+const PAGE: &str = r#"<!doctype html><html><head><title>A walk by the sea</title>
+<link rel=stylesheet href="/assets/site-3f2a9c1b.css"><meta name=csrf-token content="t1">
+<script src="/assets/app-3f2a9c1b.js"></script><script nonce=n1>var build = "b1";</script>
+<script type="application/ld+json">{"@type":"Article","headline":"A walk","dateModified":"2026-01-01","author":"Ann"}</script>
+</head><body data-build=b1><header><a href="/">Home</a> <span>12 online</span></header>
+<nav><ul><li><a href="/a">A</a><li><a href="/b">B</a></ul></nav>
+<main><h1>A walk by the sea</h1><p>posted 3 minutes ago &middot; 1,234 views</p>
+<p>The path costs €12 and leads along the coast. <a href="/coast?utm_source=x">More</a></p>
+<img src="/img/sea.jpg?v=1" alt="The sea">
+<aside><h2>Related</h2><a href="/r1">One</a><a href="/r2">Two</a></aside>
+<div class="content ad">Buy boots</div>
+<form><input type=hidden name=token value=t1><button>Send</button></form>
+<!-- rendered by node 1 --><template>t1</template><noscript>n1</noscript><footer>served in 12 ms</footer></main>
+<footer>© 2026 Example. Quote of the day: be kind. Page 1 of the day</footer></body></html>"#;
+
+#[test]
+fn what_stands_around_the_content_does_not_move_the_hash() {
+    let base = hash(PAGE);
+    for (from, to) in [
+        (
+            "Quote of the day: be kind.",
+            "Quote of the day: carpe diem.",
+        ),
+        ("© 2026", "© 2027"),
+        ("csrf-token content=\"t1\"", "csrf-token content=\"t2\""),
+        ("value=t1", "value=t2"),
+        ("nonce=n1", "nonce=n2"),
+        ("site-3f2a9c1b.css", "site-9d8e7f6a.css"),
+        ("app-3f2a9c1b.js", "app-9d8e7f6a.js"),
+        ("build = \"b1\"", "build = \"b2\""),
+        ("data-build=b1", "data-build=b2"),
+        ("3 minutes ago", "2 days ago"),
+        ("3 minutes ago", "May 6, 2026"),
+        ("1,234 views", "1,235 views"),
+        ("12 online", "13 online"),
+        ("utm_source=x", "utm_source=y"),
+        ("sea.jpg?v=1", "sea.jpg?v=2"),
+        (
+            "<a href=\"/r1\">One</a><a href=\"/r2\">Two</a>",
+            "<a href=\"/r3\">Three</a><a href=\"/r1\">One</a>",
+        ),
+        ("Buy boots", "Buy hats"),
+        ("node 1", "node 2"),
+        ("<template>t1", "<template>t2"),
+        ("<noscript>n1", "<noscript>n2"),
+        ("served in 12 ms", "served in 13 ms"),
+        (
+            "\"dateModified\":\"2026-01-01\"",
+            "\"dateModified\":\"2026-02-02\"",
+        ),
+        ("<li><a href=\"/b\">B</a>", "<li><a href=\"/c\">C</a>"),
+        ("<p>The path", "\n\n<p>\tThe  path"),
+        ("<p>The path", "<p class=x data-x=1>The path"),
+    ] {
+        let changed = PAGE.replacen(from, to, 1);
+        assert_ne!(changed, PAGE, "{from}");
+        assert_eq!(hash(&changed), base, "{from} -> {to}");
+    }
+}
+
+#[test]
+fn what_the_page_says_moves_the_hash() {
+    let base = hash(PAGE);
+    for (from, to) in [
+        ("leads along", "led along"),
+        ("€12", "€13"),
+        ("/coast?utm", "/hills?utm"),
+        (">More<", ">Less<"),
+        ("sea.jpg", "lake.jpg"),
+        ("alt=\"The sea\"", "alt=\"The lake\""),
+        ("<title>A walk", "<title>A run"),
+        ("<h1>A walk", "<h1>A run"),
+        ("\"author\":\"Ann\"", "\"author\":\"Bob\""),
+        ("<button>Send", "<button>Go"),
+        ("<p>The path", "<p>New. The path"),
+        ("coast. <a", "coast. <a href=\"/new\">x</a> <a"),
+        ("<img", "<img src=/new.png><img"),
+    ] {
+        let changed = PAGE.replacen(from, to, 1);
+        assert_ne!(changed, PAGE, "{from}");
+        assert_ne!(hash(&changed), base, "{from} -> {to}");
+    }
+}
+
+/// Compares pages that differ in one place.
+#[track_caller]
+fn check(around: &str, one: &str, other: &str, is_same: bool) {
+    let [one, other] = [one, other].map(|text| hash(&around.replace('*', text)));
+    assert_eq!(one == other, is_same, "{around}");
+}
+
+#[test]
+fn the_main_part_is_found_in_other_pages_too() {
+    // By its role, and without a name of its own.
+    check("<div role=main>a *</div>b", "1", "2", false);
+    check("<div role=main>a</div>b *", "1", "2", true);
+    check("<p>a *</p><footer>b</footer>", "1", "2", false);
+    check("<p>a</p><footer>*</footer>", "1", "2", true);
+    check("<p>a</p><div role=contentinfo>*</div>", "1", "2", true);
+    check("<p>a</p><div role=navigation>*</div>", "1", "2", true);
+    // The only article, unless most of the text stands elsewhere.
+    check("<div>* x</div><article>a b c</article>", "1", "2", true);
+    check(
+        "<div>* a b c d e f g h</div><article>x</article>",
+        "1",
+        "2",
+        false,
+    );
+    check("<article>a</article><article>b</article>*", "1", "2", false);
+    check(
+        "<article>a *</article><article>b</article>",
+        "1",
+        "2",
+        false,
+    );
+    // An empty main part is none.
+    check("<main><nav>x</nav></main><div>a *</div>", "1", "2", false);
+    check("<main><a href=/x></a></main><div>a *</div>", "1", "2", true);
+    // The header of a part belongs to it; that of the page does not.
+    check("<header>*</header><main>a</main>", "1", "2", true);
+    check("<main><header><h1>*</h1></header>a</main>", "1", "2", false);
+    check("<header>*</header><p>a", "1", "2", true);
+    // Notes are text.
+    check(
+        "<main>a<aside class='admonition note'>*</aside></main>",
+        "1",
+        "2",
+        false,
+    );
+    check("<main>a<aside>*</aside></main>", "1", "2", true);
+    // What was not closed.
+    check("<nav><ul><li>x<main>a *</main>", "1", "2", false);
+    check("<div><nav><ul><li>x</div><p>a *", "1", "2", false);
+    // Nothing but the title.
+    check("<title>*</title>", "1", "2", false);
+    check(
+        "<title>a</title><div id=app></div><script>*</script>",
+        "1",
+        "2",
+        true,
+    );
+    check("", "1", "2", true);
+}
+
+#[test]
+fn the_order_of_links_and_blocks_does_not_matter() {
+    check(
+        "<p>x</p>*",
+        "<a href=1></a><a href=2></a>",
+        "<a href=2></a><a href=1></a>",
+        true,
+    );
+    check(
+        "<p>x</p>*",
+        "<a href=1></a><a href=1></a>",
+        "<a href=1></a>",
+        true,
+    );
+    check("<p>*</p>", "one two", "two one", false);
+    check("<base href='*'><a href=x>a</a>", "/one/", "/two/", false);
+}
+
+#[test]
+fn how_the_page_came_in_does_not_matter() {
+    let answer = Answer::html(PAGE);
+    let whole = answer.read();
+    for size in [1, 7, 100] {
+        assert_eq!(
+            answer.read_in(PAGE.as_bytes().chunks(size)).content_hash,
+            whole.content_hash
+        );
+    }
+    let utf_16: Vec<u8> = PAGE.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let facts = Answer::of_type("text/html; charset=utf-16le", &utf_16).read();
+    assert_eq!(facts.content_hash, whole.content_hash);
+    assert_ne!(facts.body_hash, whole.body_hash);
+}
+
+#[test]
+fn only_whole_pages_have_one() {
+    let mut answer = Answer::html(PAGE);
+    answer.end = BodyEnd::CutShort;
+    assert_eq!(answer.read().content_hash, None);
+    let pdf = Answer::of_type("application/pdf", "%PDF").read();
+    assert_eq!(pdf.content_hash, None);
+}
