@@ -3,16 +3,10 @@
 
 use std::{future::Future, io, pin::pin, time::Duration};
 
-use crawler::engine::Progress;
-use tokio::{
-    sync::watch,
-    time::{Instant, MissedTickBehavior, interval},
-};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::{
     exit_code::ExitCode,
-    human,
-    live::{Speed, View},
     output::Output,
     panicked::{Panicked, caught},
     signal::{Reaction, Signals, Stop, StopSignal},
@@ -171,95 +165,5 @@ impl Attendant {
                 "stopping now: the work did not end in time"
             });
         }
-    }
-}
-
-/// Shows the progress of one crawl.
-#[derive(Debug)]
-pub(crate) struct ProgressView {
-    newest: watch::Receiver<Progress>,
-    /// The `delay` setting.
-    delay: Option<Duration>,
-    began: Instant,
-    speed: Speed,
-    lines: Lines,
-    site_is_told: bool,
-    resume_is_told: bool,
-    notices_told: usize,
-}
-
-impl ProgressView {
-    /// Of a crawl that begins now and sends its progress to `newest`.
-    pub(crate) fn new(newest: watch::Receiver<Progress>, delay: Option<Duration>) -> Self {
-        Self {
-            newest,
-            delay,
-            began: Instant::now(),
-            speed: Speed::default(),
-            lines: Lines::default(),
-            site_is_told: false,
-            resume_is_told: false,
-            notices_told: 0,
-        }
-    }
-
-    /// The newest progress.
-    pub(crate) fn newest(&self) -> Progress {
-        self.newest.borrow().clone()
-    }
-
-    /// Says those of `notices`, a list that only grows, that were not said before.
-    fn say_notices(&mut self, notices: &[String], output: &Output) {
-        for notice in notices.iter().skip(self.notices_told) {
-            output.warn(notice);
-        }
-        self.notices_told = self.notices_told.max(notices.len());
-    }
-}
-
-impl Watched for ProgressView {
-    fn show(&mut self, output: &Output) {
-        self.say_news(output);
-        let progress = self.newest();
-        let elapsed = self.began.elapsed();
-        self.speed.note(elapsed, progress.fetched);
-        let view = View {
-            progress: &progress,
-            per_second: self.speed.per_second(),
-            delay: self.delay,
-        };
-        if output.is_terminal() {
-            // One column stays free: some terminals wrap after a full line.
-            output.show(&view.lines(Output::width().saturating_sub(1)));
-        } else if self.lines.is_due(elapsed) {
-            output.say(&view.log_line());
-        }
-    }
-
-    /// Says what is told once: the site, and each notice.
-    fn say_news(&mut self, output: &Output) {
-        let progress = self.newest();
-        if let (Some(site), false) = (&progress.site, self.site_is_told) {
-            self.site_is_told = true;
-            let written_as = site
-                .stand_in
-                .as_ref()
-                .map(|stand_in| format!(", as {}", stand_in.original_directory()))
-                .unwrap_or_default();
-            output.say(&format!(
-                "crawling {} and everything below it{written_as}",
-                site.url()
-            ));
-        }
-        // Known a moment later: the state is opened in between.
-        if let Some(resumed) = progress.resumed.filter(|_| !self.resume_is_told) {
-            self.resume_is_told = true;
-            output.say(&format!(
-                "going on with the run that was not finished: {} known, {} waiting",
-                human::count(resumed.known, "URL"),
-                human::number(resumed.queued)
-            ));
-        }
-        self.say_notices(&progress.notices, output);
     }
 }

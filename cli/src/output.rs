@@ -113,6 +113,14 @@ impl Output {
         })
     }
 
+    /// Lines of the terminal.
+    pub(crate) fn height() -> usize {
+        let size = terminal_size::terminal_size_of(io::stderr());
+        let (_, terminal_size::Height(height)) =
+            size.unwrap_or((terminal_size::Width(0), terminal_size::Height(USUAL_HEIGHT)));
+        usize::from(height)
+    }
+
     /// A line of talk.
     pub(crate) fn say(&self, line: &str) {
         self.talk(Kind::Plain, line);

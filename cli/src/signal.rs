@@ -1,7 +1,10 @@
 //! SIGINT and SIGTERM: the first asks for a clean stop, the second drops what is in flight, the
 //! third ends the process at once. It only counts and translates; what stopping means is the engine's.
 
-use std::io;
+use std::{
+    io,
+    sync::{Arc, OnceLock},
+};
 
 use crawler::engine::Shutdown;
 
@@ -25,23 +28,23 @@ pub(crate) enum Reaction {
     Dying,
 }
 
-/// The signals so far, and what they ask of the run.
-#[derive(Debug, Default)]
+/// The signals so far, and what they ask of the runs. Clones share their state.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Stop {
-    /// Handed to the engine.
+    /// Handed to the engines.
     pub(crate) shutdown: Shutdown,
-    first: Option<StopSignal>,
+    first: Arc<OnceLock<StopSignal>>,
 }
 
 impl Stop {
     /// The signal that asked first, if one did.
     pub(crate) fn asked_by(&self) -> Option<StopSignal> {
-        self.first
+        self.first.get().copied()
     }
 
     /// Obeys a signal.
-    pub(crate) fn obey(&mut self, signal: StopSignal) -> Reaction {
-        self.first.get_or_insert(signal);
+    pub(crate) fn obey(&self, signal: StopSignal) -> Reaction {
+        self.first.get_or_init(|| signal);
         if self.shutdown.is_aborting() {
             Reaction::Dying
         } else if self.shutdown.is_stopping() {
@@ -124,7 +127,7 @@ mod tests {
 
     #[test]
     fn each_signal_asks_harder() {
-        let mut stop = Stop::default();
+        let stop = Stop::default();
         assert_eq!(stop.asked_by(), None);
         assert_eq!(stop.obey(StopSignal::Terminate), Reaction::Stopping);
         assert!(stop.shutdown.is_stopping() && !stop.shutdown.is_aborting());
@@ -136,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_signal_after_the_grace_ends_the_process() {
-        let mut stop = Stop::default();
+        let stop = Stop::default();
         assert_eq!(stop.obey(StopSignal::Interrupt), Reaction::Stopping);
         stop.shutdown.abort();
         assert_eq!(stop.obey(StopSignal::Interrupt), Reaction::Dying);

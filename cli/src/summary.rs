@@ -255,7 +255,7 @@ impl Summary {
 
     /// Whether readers see another set than before.
     pub(crate) fn has_changed(&self) -> bool {
-        self.dropped > 0 || self.files.iter().any(|file| file.changed)
+        self.dropped > 0 || self.files.iter().any(FileLine::has_changed)
     }
 
     /// What hooks are called for: a set that changed, one that was refused, and every failure.

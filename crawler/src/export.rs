@@ -24,7 +24,11 @@ mod trust;
 #[cfg(test)]
 mod tests;
 
-use std::{borrow::Cow, collections::BTreeMap, ops::ControlFlow};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashSet},
+    ops::ControlFlow,
+};
 
 use jiff::{Timestamp, ToSpan as _};
 use sitemap_core::{Loc, UrlEntry, extension::News};
@@ -61,6 +65,17 @@ pub struct Export {
     stand_in: Option<StandIn>,
     rules: EntryRules,
     extensions: PageExtensions,
+    /// What certain pages are listed without.
+    bare: HashSet<(Without, UrlKey)>,
+}
+
+/// What a page is listed without, because no sitemap may hold it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Without {
+    /// Its extensions, all of them.
+    Extensions,
+    /// The article that it is.
+    News,
 }
 
 /// A listed page on its way into the files.
@@ -121,6 +136,7 @@ impl Export {
             stand_in: stand_in.cloned(),
             rules: EntryRules::default(),
             extensions: PageExtensions::default(),
+            bare: HashSet::new(),
         };
         let mut gathered = Gathered::default();
         let look =
@@ -162,6 +178,16 @@ impl Export {
         }
     }
 
+    /// Lists the page `key` without this from now on. Every such page is kept in memory.
+    pub fn leave_out(&mut self, without: Without, key: UrlKey) {
+        self.bare.insert((without, key));
+    }
+
+    /// Whether the page `key` is listed without this.
+    fn lacks(&self, without: Without, key: &UrlKey) -> bool {
+        !self.bare.is_empty() && self.bare.contains(&(without, key.clone()))
+    }
+
     /// Listed pages that have the same content, byte for byte, as an earlier listed one. They stay: only
     /// the site can say which of them is the one.
     pub fn duplicates(&self) -> u64 {
@@ -192,6 +218,16 @@ impl Export {
             let visited = added.map_err(E::from).and_then(|extensions| {
                 let news = entry.extensions.take_news();
                 let source = source.filter(|_| entry.lastmod.is_some());
+                let news = news.filter(|_| !self.lacks(Without::News, key));
+                let is_bare = self.lacks(Without::Extensions, key);
+                if is_bare {
+                    entry.extensions = sitemap_core::extension::Extensions::default();
+                }
+                let extensions = if is_bare {
+                    ExtensionCounts::default()
+                } else {
+                    extensions
+                };
                 visit(Listed {
                     key,
                     written,

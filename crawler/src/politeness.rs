@@ -44,8 +44,8 @@ use self::{
 /// Waits never end later than this, so that no arithmetic on instants can overflow: 30 years.
 const LONGEST_WAIT: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
-/// Known hosts from which idle ones are looked for and forgotten. A crawl meets a handful of hosts;
-/// each costs a few hundred bytes.
+/// Known hosts from which idle ones are looked for and forgotten, except those of sites with settings of
+/// their own. A crawl meets a handful of hosts; each costs a few hundred bytes.
 const HOSTS_BEFORE_CLEANUP: usize = 1_024;
 
 /// The clocks of all hosts, shared by every engine of the process.
@@ -72,7 +72,7 @@ pub enum HostState {
 /// The clocks of all hosts of the process.
 #[derive(Debug)]
 pub struct Politeness {
-    settings: Settings,
+    settings: Arc<Settings>,
     hosts: HashMap<HostKey, Host>,
     /// Turns that are out, over all hosts.
     in_flight: u32,
@@ -90,10 +90,21 @@ struct Settings {
     interval: Duration,
 }
 
+impl Settings {
+    fn new(config: &PolitenessConfig) -> Self {
+        Self {
+            config: config.clone(),
+            interval: rate::interval(config.rate),
+        }
+    }
+}
+
 /// What is kept of one host.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Host {
     clocks: HostClocks,
+    /// Those of the site that is crawled there; `None`: those of the process.
+    settings: Option<Arc<Settings>>,
     /// The second opinion on spacing; none for an unlimited rate.
     limiter: Option<Limiter>,
 }
@@ -163,18 +174,28 @@ pub enum Signal {
 }
 
 impl Politeness {
-    /// Clocks under these settings.
+    /// Clocks under these settings, which hold for every host that has none of its own.
     pub fn new(config: &PolitenessConfig) -> Self {
         Self {
-            settings: Settings {
-                config: config.clone(),
-                interval: rate::interval(config.rate),
-            },
+            settings: Arc::new(Settings::new(config)),
             hosts: HashMap::new(),
             in_flight: 0,
             next_number: 0,
             cleanup_at: HOSTS_BEFORE_CLEANUP,
         }
+    }
+
+    /// From now on `host` is contacted under the settings of the site that is crawled there, except for
+    /// `max_in_flight`, which is that of the process. What is known of the host stays known.
+    pub fn set_settings(&mut self, host: &HostKey, config: &PolitenessConfig) {
+        let settings = Settings::new(config);
+        let known = self.hosts.entry(host.clone()).or_default();
+        let before = known.settings.as_ref().unwrap_or(&self.settings);
+        if before.interval != settings.interval {
+            // The next turn begins a new one; until then the clocks know when the last start was.
+            known.limiter = None;
+        }
+        known.settings = Some(Arc::new(settings));
     }
 
     /// A new run on `host` begins: what trouble of an earlier run left behind (slowdown, failures in a
@@ -188,11 +209,9 @@ impl Politeness {
 
     /// Asks for a turn at `host`.
     pub fn next(&mut self, host: &HostKey, now: Instant) -> NextTurn {
-        let Self {
-            settings, hosts, ..
-        } = self;
-        if let Some(known) = hosts.get_mut(host)
-            && let Some(refusal) = known.clocks.refusal(settings, now)
+        let settings = self.settings_of(host);
+        if let Some(known) = self.hosts.get_mut(host)
+            && let Some(refusal) = known.clocks.refusal(&settings, now)
         {
             return refusal;
         }
@@ -222,10 +241,11 @@ impl Politeness {
             number,
             started,
         } = turn;
+        let settings = self.settings_of(&host);
         if let Some(known) = self.hosts.get_mut(&host) {
             let next_number = self.next_number;
             known.clocks.finish(
-                &self.settings,
+                &settings,
                 Answer {
                     number,
                     next_number,
@@ -241,9 +261,10 @@ impl Politeness {
     pub fn give_back(&mut self, turn: Turn) {
         self.in_flight = self.in_flight.saturating_sub(1);
         let Turn { host, started, .. } = turn;
+        let interval = self.settings_of(&host).interval;
         if let Some(known) = self.hosts.get_mut(&host) {
             known.clocks.give_back(started);
-            known.limiter = Limiter::new(self.settings.interval, started);
+            known.limiter = Limiter::new(interval, started);
         }
     }
 
@@ -252,20 +273,9 @@ impl Politeness {
     pub fn set_crawl_delay(&mut self, origin: &Origin, delay: Option<Duration>) {
         let host = HostKey::new(&origin.host);
         let delay = delay.filter(|delay| !delay.is_zero());
-        match self.hosts.get_mut(&host) {
-            Some(known) => known.clocks.set_crawl_delay(origin, delay),
-            None if delay.is_some() => {
-                let mut clocks = HostClocks::default();
-                clocks.set_crawl_delay(origin, delay);
-                self.hosts.insert(
-                    host,
-                    Host {
-                        clocks,
-                        limiter: None,
-                    },
-                );
-            }
-            None => {}
+        if delay.is_some() || self.hosts.contains_key(&host) {
+            let known = self.hosts.entry(host).or_default();
+            known.clocks.set_crawl_delay(origin, delay);
         }
     }
 
@@ -273,7 +283,7 @@ impl Politeness {
     /// shortens a hold; one that ends later than `max_retry_after` from `now` closes the host.
     pub fn hold_until(&mut self, host: &HostKey, until: Instant, now: Instant) {
         if until > now {
-            let max_retry_after = self.settings.config.max_retry_after;
+            let max_retry_after = self.settings_of(host).config.max_retry_after;
             self.host(host, now)
                 .clocks
                 .hold_until(until, now, max_retry_after);
@@ -287,34 +297,43 @@ impl Politeness {
 
     /// What to show of `host`.
     pub fn state(&self, host: &HostKey, now: Instant) -> HostState {
+        let settings = self.settings_of(host);
         match self.hosts.get(host) {
-            Some(known) => known.clocks.state(&self.settings, now),
-            None => HostClocks::default().state(&self.settings, now),
+            Some(known) => known.clocks.state(&settings, now),
+            None => HostClocks::default().state(&settings, now),
         }
     }
 
     /// Time between two starts under the pauses in force, for an estimate of the time left. `None`
     /// before the first answer of a host without any pause.
     pub fn pace(&self, host: &HostKey) -> Option<Duration> {
+        let settings = self.settings_of(host);
         match self.hosts.get(host) {
-            Some(known) => known.clocks.pace(&self.settings),
-            None => HostClocks::default().pace(&self.settings),
+            Some(known) => known.clocks.pace(&settings),
+            None => HostClocks::default().pace(&settings),
         }
+    }
+
+    /// The settings that hold for `host`.
+    fn settings_of(&self, host: &HostKey) -> Arc<Settings> {
+        let own = self
+            .hosts
+            .get(host)
+            .and_then(|known| known.settings.as_ref());
+        Arc::clone(own.unwrap_or(&self.settings))
     }
 
     /// The clocks of `host`, new ones if it is not known.
     fn host(&mut self, host: &HostKey, now: Instant) -> &mut Host {
         if self.hosts.len() >= self.cleanup_at && !self.hosts.contains_key(host) {
             let settings = &self.settings;
-            self.hosts
-                .retain(|_, known| !known.clocks.is_forgettable(settings, now));
+            self.hosts.retain(|_, known| {
+                known.settings.is_some() || !known.clocks.is_forgettable(settings, now)
+            });
             self.cleanup_at = HOSTS_BEFORE_CLEANUP.max(self.hosts.len() * 2);
         }
-        let interval = self.settings.interval;
-        let known = self.hosts.entry(host.clone()).or_insert_with(|| Host {
-            clocks: HostClocks::default(),
-            limiter: None,
-        });
+        let interval = self.settings_of(host).interval;
+        let known = self.hosts.entry(host.clone()).or_default();
         if known.limiter.is_none() {
             known.limiter = Limiter::new(interval, now);
         }

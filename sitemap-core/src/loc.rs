@@ -6,12 +6,13 @@
 
 mod syntax;
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use crate::limits::MAX_LOC_CHARACTERS;
 
 use syntax::{
-    Comparable, Parts, QUERY, clean_path_start, push_authority, push_encoded, push_path, split,
+    Comparable, Parts, QUERY, clean_path_start, has_needless_escape, push_authority, push_encoded,
+    push_normalised, push_path, split,
 };
 pub(crate) use syntax::{Rawness, has_ascii_host, rawness};
 
@@ -148,6 +149,37 @@ impl Loc {
         let path = self.path();
         let in_path = path.rfind('/').map_or(0, |slash| slash + 1);
         &self.text[..self.path_start + in_path]
+    }
+
+    /// The form in which URLs are compared (R26): the escapes of unreserved characters decoded, the others in upper case
+    /// (RFC 3986 section 6.2.2). Two values with the same form are the same URL for every server that keeps to RFC 3986.
+    ///
+    /// ```
+    /// use sitemap_core::Loc;
+    ///
+    /// let loc = Loc::parse("https://example.com/%61%fc")?;
+    /// assert_eq!(loc.as_str(), "https://example.com/%61%fc");
+    /// assert_eq!(loc.normalised(), "https://example.com/a%FC");
+    /// # Ok::<(), sitemap_core::LocError>(())
+    /// ```
+    pub fn normalised(&self) -> Cow<'_, str> {
+        if !self.text.contains('%') {
+            return Cow::Borrowed(&self.text);
+        }
+        let mut normalised = String::with_capacity(self.text.len());
+        normalised.push_str(self.origin());
+        push_normalised(&mut normalised, self.path_and_query());
+        Cow::Owned(normalised)
+    }
+
+    /// Whether both are the same URL: they have the same [normal form](Self::normalised).
+    pub fn is_equivalent(&self, other: &Self) -> bool {
+        self == other || self.normalised() == other.normalised()
+    }
+
+    /// Whether an escape stands for a character that needs none.
+    pub(crate) fn has_needless_escapes(&self) -> bool {
+        has_needless_escape(self.path_and_query())
     }
 
     /// The location rule: whether a sitemap at this URL may list `page` (R58 to R60, R64).

@@ -342,6 +342,32 @@ fn loops_of_indexes_end_and_are_told() {
 }
 
 #[test]
+fn what_several_indexes_list_is_asked_for_once() {
+    let site = site([
+        ("/i.xml", xml(index(["{}/a.xml", "{}/b.xml", "{}/a.xml"]))),
+        ("/a.xml", xml(index(["{}/s.xml", "{}/b.xml", "{}/i.xml"]))),
+        ("/b.xml", xml(index(["{}/s.xml", "{}/s.xml", "{}/t.xml"]))),
+        ("/s.xml", xml(urlset(["{}/"]))),
+        ("/t.xml", Response::redirect(302, "{}/u.xml")),
+        ("/u.xml", xml(urlset(["{}/u"]))),
+    ]);
+    let bench = Bench::new();
+    bench.json(1, &[&site.url("/i.xml"), &site.url("/u.xml")]);
+    assert_eq!(
+        targets(&site),
+        [
+            "/robots.txt",
+            "/i.xml",
+            "/a.xml",
+            "/b.xml",
+            "/s.xml",
+            "/t.xml",
+            "/u.xml"
+        ]
+    );
+}
+
+#[test]
 fn indexes_are_followed_so_deep_and_no_deeper() {
     let site = Site::start(|request| {
         let origin = format!("http://{}", request.headers["host"]);
@@ -775,18 +801,43 @@ fn what_a_host_asks_not_to_be_asked_for_is_no_fault_but_is_told() {
 
 #[test]
 fn robots_txt_is_obeyed_by_name_and_judges_for_everybody() {
-    let robots = "User-agent: arpent\nDisallow: /kept\n\nUser-agent: *\nDisallow: /b\n";
+    let robots =
+        "User-agent: arpent\nDisallow: /kept\nDisallow: /b.xml\n\nUser-agent: *\nDisallow: /b\n";
     let site = site([
         ("/robots.txt", Response::text(robots)),
         ("/kept.xml", xml(urlset(["{}/a"]))),
         ("/s.xml", xml(urlset(["{}/kept/a", "{}/b"]))),
+        (
+            "/i.xml",
+            xml(index(["{}/kept.xml", "{}/b.xml", "{}/moved.xml"])),
+        ),
+        ("/b.xml", xml(urlset(["{}/a"]))),
+        ("/moved.xml", Response::redirect(301, "{}/kept.xml")),
     ]);
     let bench = Bench::new();
-    let said = bench.json(1, &[&site.url("/kept.xml")]);
-    assert_eq!(findings(&said), ["error R79 /kept.xml"]);
+    // Others may read it, so nothing is wrong with it; it is not checked, and what helps is told.
+    let said = bench.json(5, &[&site.url("/kept.xml")]);
+    assert_eq!(findings(&said), ["warning R72 /kept.xml"]);
+    assert!(
+        said["findings"][0]["help"]
+            .as_str()
+            .unwrap()
+            .contains("--user-agent"),
+        "{said:#}"
+    );
     assert_eq!(targets(&site), ["/robots.txt"]);
     let said = bench.json(0, &[&site.url("/s.xml")]);
     assert_eq!(findings(&said), ["warning R79 /s.xml:4"]);
+    // In an index, and behind a redirect; what everybody is kept from is an error.
+    let said = bench.json(5, &[&site.url("/i.xml")]);
+    assert_eq!(
+        findings(&said),
+        [
+            "warning R40 /i.xml:3",
+            "error R79 /i.xml:4",
+            "warning R40 /i.xml:5"
+        ]
+    );
     // Under another name it may be read.
     let said = bench.json(0, &[&site.url("/kept.xml"), "--user-agent", "probe/1.0"]);
     assert_eq!(findings(&said), [""; 0]);
@@ -817,6 +868,15 @@ fn what_does_not_answer_ends_with_a_code_of_its_own() {
     let good = site([("/s.xml", xml(urlset(["{}/"])))]);
     let said = bench.json(5, &[&silent, &good.url("/s.xml")]);
     assert_eq!(files(&said)[1].3, 200);
+    // What was not checked goes before what was found, as the help says.
+    let bad = site([("/s.xml", xml(urlset(["/"])))]);
+    let said = bench.json(5, &[&silent, &bad.url("/s.xml")]);
+    has(&said, "error R9 /s.xml:3");
+    let help = bench.check(&["--help"]).expect_code(0).stdout;
+    assert!(
+        help.contains("and 5 before 1: with 5, errors may have"),
+        "{help}"
+    );
     let ran = bench
         .check(&["https://user:secret@h.example/"])
         .expect_code(2);

@@ -1,5 +1,7 @@
 //! Every rule of the protocol that a document, its place or a set can break, through `arpent check`: one set of files that breaks
 //! it, where that is said, and one that is as near to it as can be and does not.
+//!
+//! What was broken and kept is recorded while it runs; [`coverage`] runs all groups of cases and looks for rules without.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -11,13 +13,17 @@ mod places;
 
 mod extensions;
 
+mod served;
+
 mod coverage;
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::Write as _,
     path::Path,
     process::{Command, Stdio},
+    sync::{Mutex, PoisonError},
     time::SystemTime,
 };
 
@@ -25,6 +31,60 @@ use flate2::{Compression, write::GzEncoder};
 use serde_json::Value;
 
 use crate::support::program::Ran;
+
+/// Makes a test of each group of cases, which is run once although [`coverage`] asks for all of them.
+macro_rules! groups {
+    ($($module:ident: $($name:ident)+;)+) => {
+        mod groups {
+            $(mod $module {
+                $(
+                    #[test]
+                    pub(super) fn $name() {
+                        static ONCE: std::sync::Once = std::sync::Once::new();
+                        ONCE.call_once(super::super::$module::$name);
+                    }
+                )+
+            })+
+
+            /// Runs all that did not run yet.
+            pub(super) fn all() {
+                $($($module::$name();)+)+
+            }
+        }
+    };
+}
+
+groups! {
+    document: xml_and_its_root beginning_names_and_prefixes_that_are_read_all_the_same elements_of_an_entry urls escapes values_of_an_entry values_that_all_entries_share urls_are_listed_once;
+    sizes_and_indexes: limits compression indexes several_indexes listed_sitemaps_stand_at_their_own_place what_an_index_lists dates_of_an_index damaged_compression_is_told_behind_all_that_can_be_read;
+    formats: feeds dates_of_feeds text_files;
+    places: places sections_have_sitemaps_of_their_own sets_for_other_hosts_stand_where_they_do_on_purpose the_missing_line_is_told sitemaps_on_other_hosts robots_of_the_folder;
+    extensions: schema_and_namespaces extensions versions_in_other_languages;
+    served: pages sitemaps_that_cannot_be_had;
+}
+
+/// What was seen of a rule in the runs so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Seen {
+    /// A document broke it, which was told in the right line.
+    Broken,
+    /// A document broke it, which was told as another rule in the right line.
+    BrokenAs(u8),
+    /// A document that does what it is about had no finding of it.
+    Kept,
+}
+
+/// Each rule with what was seen of it.
+static SEEN: Mutex<BTreeSet<(u8, Seen)>> = Mutex::new(BTreeSet::new());
+
+fn number(rule: &str) -> u8 {
+    rule.strip_prefix('R').unwrap().parse().unwrap()
+}
+
+fn record(rule: &str, seen: Seen) {
+    let mut all = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    all.insert((number(rule), seen));
+}
 
 const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 const SITEMAP: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
@@ -119,8 +179,22 @@ fn command(folder: &Path, path: &str, arguments: &[String]) -> Command {
 /// `fail` breaks the rule in this line, `pass` does not; an error decides the exit code.
 #[track_caller]
 fn rule(rule: &str, severity: &str, line: impl Into<Option<u64>>, fail: &Given, pass: &Given) {
-    let line = line.into();
-    let found = check(fail);
+    breaks(rule, severity, line.into(), &check(fail));
+    keeps(rule, &check(pass));
+}
+
+/// The same of a rule that breaks by breaking another one, which is told.
+#[track_caller]
+fn rule_as(rule: &str, told: &str, line: u64, fail: &Given, pass: &Given) {
+    breaks(told, "error", Some(line), &check(fail));
+    record(rule, Seen::BrokenAs(number(told)));
+    let found = check(pass);
+    keeps(rule, &found);
+    keeps(told, &found);
+}
+
+#[track_caller]
+fn breaks(rule: &str, severity: &str, line: Option<u64>, found: &Found) {
     assert!(
         found.has(rule, severity, line),
         "{rule} {severity} in line {line:?} is missing: {:#?}",
@@ -129,12 +203,26 @@ fn rule(rule: &str, severity: &str, line: impl Into<Option<u64>>, fail: &Given, 
     if severity == "error" {
         assert_eq!(found.code, 1, "{rule}");
     }
-    let found = check(pass);
+    record(rule, Seen::Broken);
+}
+
+#[track_caller]
+fn keeps(rule: &str, found: &Found) {
     assert!(
         found.findings.iter().all(|finding| finding["rule"] != rule),
         "{rule} is told of what keeps it: {:#?}",
         found.findings
     );
+    record(rule, Seen::Kept);
+}
+
+/// What a rule allows has no findings at all.
+#[track_caller]
+fn allowed(rule: &str, given: &Given) {
+    let found = check(given);
+    assert_eq!(found.findings, [Value::Null; 0], "{rule}");
+    assert_eq!(found.code, 0, "{rule}");
+    record(rule, Seen::Kept);
 }
 
 /// A urlset of these lines: the first stands in line 3.

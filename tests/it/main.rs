@@ -33,5 +33,6 @@ mod real_world;
 mod recrawl;
 mod reference_model;
 mod schemas;
+mod sites;
 mod smoke;
 mod verdicts;

@@ -172,6 +172,7 @@ fn page(target: &str, edition: usize, output: &Path) -> Response {
         // Nothing else of the output is served: the program must not see its own sitemaps.
         target => match fs::read_to_string(output.join(&target[1..])) {
             Ok(key) if target.len() > 20 => Response::text(key),
+            Ok(_) | Err(_) if target.len() == 2 => Response::status(410),
             Ok(_) | Err(_) => Response::status(404),
         },
     }

@@ -72,7 +72,8 @@ Exit codes:
   1    errors were found; a sitemap that answers with another status than 200 is one
   2    wrong usage, or a file could not be read
   5    a URL, or the robots.txt of its host, did not answer, or a host takes no requests now
-  130  stopped by SIGINT (143: SIGTERM)";
+  130  stopped by SIGINT (143: SIGTERM)
+Of several, 130 goes before 2, 2 before 5, and 5 before 1: with 5, errors may have been found as well.";
 
 impl CheckArgs {
     /// The settings that were typed, by setting name.

@@ -131,7 +131,7 @@ pub(super) fn run(
                     code
                 }
             };
-            summary.outcome = if error.is::<FaultyInput>() {
+            summary.outcome = if is_unusable_input(&error) {
                 Outcome::Refused
             } else {
                 Outcome::of_failure(code)
@@ -145,6 +145,18 @@ pub(super) fn run(
     summary.set_duration(began.elapsed());
     print(&summary, format, output);
     Ok(code)
+}
+
+/// Whether an input was opened and read, and nothing can be made of it: the work had begun.
+fn is_unusable_input(error: &anyhow::Error) -> bool {
+    // The other errors have their outcomes by their exit codes.
+    let unusable = |error: &BuildError| {
+        matches!(
+            error,
+            BuildError::Format { .. } | BuildError::TooMuch { .. }
+        )
+    };
+    error.is::<FaultyInput>() || error.downcast_ref::<BuildError>().is_some_and(unusable)
 }
 
 /// Everything that the work needs, away from the thread that listens to signals.

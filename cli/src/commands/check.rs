@@ -6,6 +6,7 @@ mod folder;
 mod live;
 mod network;
 mod places;
+mod queue;
 mod sample;
 mod tell;
 mod watch;

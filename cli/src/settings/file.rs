@@ -1,5 +1,6 @@
-//! The settings file: TOML with flat keys, a table for who is told, and tables for page rules and namespaces. It finds names, values and
-//! lines, and every problem of the file at once; what a value means is decided by the table of settings.
+//! The settings file: TOML with flat keys, a table for who is told, tables for page rules and namespaces, and a table
+//! for each site with the same keys again. It finds names, values and lines, and every problem of the file at once; what a value
+//! means is decided by the table of settings.
 
 use std::{borrow::Cow, ops::Range, path::Path, sync::Arc};
 
@@ -11,7 +12,8 @@ use toml::{
 
 use super::{
     problem::{Origin, Problem, nearest},
-    table::{SETTINGS, Setting},
+    request::is_secret_header,
+    table::{Reach, SETTINGS, Setting},
     tables::{NAMESPACE, NamespaceTable, PAGE_RULE},
     value::{Item, Value},
 };
@@ -19,17 +21,62 @@ use super::{
 /// Largest settings file, in bytes: a mistaken path should not fill the memory.
 pub(crate) const MAX_FILE_BYTES: usize = 1024 * 1024;
 
+/// The key of the tables that hold the sites.
+const SITE: &str = "site";
+
+/// The key of the table that says who is told, of all sites or of one.
+const NOTIFY: &str = "notify";
+
+/// What only the table of a site has: where it begins, and what it is called.
+const SITE_URL: &str = "url";
+const SITE_NAME: &str = "name";
+
 /// What a settings file says.
 #[derive(Debug, Default)]
 pub(crate) struct SettingsFile {
-    /// Values by setting name, with their line.
-    pub(crate) values: Vec<(&'static str, Value, Origin)>,
+    /// What holds for every site.
+    pub(crate) shared: Section,
+    /// The sites that have a table.
+    pub(crate) sites: Vec<SiteTable>,
+    /// Everything that is wrong with the file as a file.
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// Settings that stand together: those above the sites, or those of one site.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Section {
+    /// The values, by line.
+    pub(crate) values: Vec<Written>,
     /// The page rules, each with its line.
     pub(crate) page_rules: Vec<(PageRule, Origin)>,
     /// The own namespaces.
     pub(crate) namespaces: Vec<NamespaceTable>,
-    /// Everything that is wrong with the file as a file.
-    pub(crate) problems: Vec<Problem>,
+}
+
+/// The value of one setting.
+#[derive(Debug, Clone)]
+pub(crate) struct Written {
+    /// Which setting.
+    pub(crate) name: &'static str,
+    /// What is written there.
+    pub(crate) value: Value,
+    /// Where.
+    pub(crate) origin: Origin,
+    /// In the table of a site, for this site alone.
+    pub(crate) is_own: bool,
+}
+
+/// One `[[site]]`.
+#[derive(Debug)]
+pub(crate) struct SiteTable {
+    /// Where its crawl starts.
+    pub(crate) url: String,
+    /// What it is called.
+    pub(crate) name: Option<(String, Origin)>,
+    /// Where its URL stands.
+    pub(crate) origin: Origin,
+    /// What is written for it alone.
+    pub(crate) section: Section,
 }
 
 impl SettingsFile {
@@ -62,66 +109,164 @@ impl SettingsFile {
             return file;
         }
         for (key, value) in table.get_ref() {
-            let name: &str = key.get_ref();
-            if name == PAGE_RULE {
-                file.page_rules = place.page_rules(value, &mut file.problems);
-            } else if name == NAMESPACE {
-                file.namespaces = place.namespaces(value, &mut file.problems);
-            } else if let (NOTIFY, Some(table)) = (name, value.get_ref().as_table()) {
-                for (key, value) in table {
-                    file.take(&place, key, value, true);
-                }
+            if key.get_ref() == SITE {
+                file.sites = place.sites(value, &mut file.problems);
             } else {
-                file.take(&place, key, value, false);
+                let problems = &mut file.problems;
+                file.shared
+                    .take(&place, key, value, Table::default(), problems);
             }
         }
-        file.values.sort_by_key(|(_, _, origin)| line_of(origin));
+        file.shared.sort();
         file.problems
             .sort_by_key(|problem| line_of(&problem.origin));
         file
     }
 
-    /// Takes one key, of the file itself or of its table `[notify]`.
+    /// What holds for the site of `table`: its own settings over those of all. A list replaces the list below it
+    /// as a whole, and so do the page rules and the namespaces.
+    pub(crate) fn section_of(&self, table: Option<&SiteTable>) -> Section {
+        let mut section = self.shared.clone();
+        let Some(SiteTable { section: own, .. }) = table else {
+            return section;
+        };
+        section.values.extend_from_slice(&own.values);
+        if !own.page_rules.is_empty() {
+            section.page_rules.clone_from(&own.page_rules);
+        }
+        if !own.namespaces.is_empty() {
+            section.namespaces.clone_from(&own.namespaces);
+        }
+        section
+    }
+
+    /// The first line where a secret itself is written, not where it is kept.
+    pub(crate) fn first_secret(&self) -> Option<&Written> {
+        let own = self.sites.iter().flat_map(|site| &site.section.values);
+        self.shared.values.iter().chain(own).find(|written| {
+            let is_filled = |value: &Value| matches!(value, Value::Text(text) if !text.is_empty());
+            match (written.name, &written.value) {
+                ("basic_auth" | "bearer_token", value) => is_filled(value),
+                ("header", Value::List(items)) => items.iter().any(|item| match &item.value {
+                    Value::Text(line) => line
+                        .split_once(':')
+                        .is_some_and(|(name, _)| is_secret_header(name.trim_ascii())),
+                    Value::Bare(_) | Value::List(_) | Value::Table(_) => false,
+                }),
+                _ => false,
+            }
+        })
+    }
+}
+
+impl Section {
+    /// Takes one key of the table `table`.
     fn take(
         &mut self,
         place: &Place,
         key: &Spanned<Cow<'_, str>>,
         value: &Spanned<DeValue<'_>>,
-        is_in_notify: bool,
+        table: Table,
+        problems: &mut Vec<Problem>,
     ) {
         let name: &str = key.get_ref();
-        let known = SETTINGS.iter().find(|setting| setting.name == name);
-        match known {
-            Some(setting) if setting.is_in_notify == is_in_notify => {
-                let origin = place.origin(&key.span());
-                self.values.push((setting.name, place.value(value), origin));
-            }
-            Some(setting) => {
-                let message = if setting.is_in_notify {
-                    "expected in the table [notify]"
-                } else {
-                    "not a setting of [notify]; write it above all tables"
-                };
-                self.problems
-                    .push(place.problem(&key.span(), name, message));
-            }
-            None => {
-                let own = |setting: &&Setting| setting.is_in_notify == is_in_notify;
-                let tables: &[&str] = if is_in_notify {
-                    &[]
-                } else {
-                    &[PAGE_RULE, NAMESPACE, NOTIFY]
-                };
-                let known = SETTINGS.iter().filter(own).map(|setting| setting.name);
-                let known = known.chain(tables.iter().copied());
-                self.problems.push(place.unknown(key, "setting", known));
+        let path = table.is_of_site.then_some(SITE);
+        if !table.is_notify {
+            match (name, value.get_ref().as_table()) {
+                (PAGE_RULE, _) => {
+                    self.page_rules = place.page_rules(value, path, problems);
+                    return;
+                }
+                (NAMESPACE, _) => {
+                    self.namespaces = place.namespaces(value, path, problems);
+                    return;
+                }
+                (NOTIFY, Some(entries)) => {
+                    let table = Table {
+                        is_notify: true,
+                        ..table
+                    };
+                    for (key, value) in entries {
+                        self.take(place, key, value, table, problems);
+                    }
+                    return;
+                }
+                _ => {}
             }
         }
+        let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
+            problems.push(place.unknown(key, table.what(), table.known()));
+            return;
+        };
+        match table.misplaced(setting) {
+            Some(message) => problems.push(place.problem(&key.span(), name, message)),
+            None => self.values.push(Written {
+                name: setting.name,
+                value: place.value(value),
+                origin: place.origin(&key.span()),
+                is_own: table.is_of_site,
+            }),
+        }
+    }
+
+    fn sort(&mut self) {
+        self.values.sort_by_key(|written| line_of(&written.origin));
     }
 }
 
-/// The key of the table that says who is told.
-const NOTIFY: &str = "notify";
+/// Which table of the file.
+#[derive(Debug, Clone, Copy, Default)]
+struct Table {
+    /// That of a site, or in it.
+    is_of_site: bool,
+    /// The one that says who is told.
+    is_notify: bool,
+}
+
+impl Table {
+    /// What stands in it, for messages.
+    fn what(self) -> &'static str {
+        match (self.is_notify, self.is_of_site) {
+            (true, _) => "setting of [notify]",
+            (false, true) => "setting of a site",
+            (false, false) => "setting",
+        }
+    }
+
+    /// Every key that it may have.
+    fn known(self) -> impl Iterator<Item = &'static str> {
+        let settings = SETTINGS
+            .iter()
+            .filter(move |setting| self.misplaced(setting).is_none())
+            .map(|setting| setting.name);
+        let tables: &[&str] = match (self.is_notify, self.is_of_site) {
+            (true, _) => &[],
+            (false, true) => &[PAGE_RULE, NAMESPACE, NOTIFY, SITE_URL, SITE_NAME],
+            (false, false) => &[PAGE_RULE, NAMESPACE, NOTIFY, SITE],
+        };
+        settings.chain(tables.iter().copied())
+    }
+
+    /// Why `setting` does not stand here; `None`: it may.
+    fn misplaced(self, setting: &Setting) -> Option<&'static str> {
+        match (self.is_of_site, setting.reach) {
+            _ if setting.is_in_notify && !self.is_notify => Some("expected in the table [notify]"),
+            _ if self.is_notify && !setting.is_in_notify => {
+                Some("not a setting of [notify]; write it above that table")
+            }
+            (true, Reach::Program) if setting.name == "urls" => {
+                Some("a site has one url; write each site into a table of its own")
+            }
+            (true, Reach::Program) => {
+                Some("holds for all sites together; write it above the first table")
+            }
+            (true, Reach::Build) => {
+                Some("a setting of arpent build, not of a site that is crawled")
+            }
+            (true, Reach::Site) | (false, _) => None,
+        }
+    }
+}
 
 /// Where in which file.
 pub(super) struct Place {
@@ -182,8 +327,70 @@ impl Place {
                     })
                     .collect(),
             ),
-            DeValue::Table(_) => Value::Table,
+            DeValue::Table(table) => Value::Table(
+                table
+                    .iter()
+                    .map(|(key, value)| (key.get_ref().to_string(), self.value(value)))
+                    .collect(),
+            ),
         }
+    }
+}
+
+impl Place {
+    /// The tables of the sites; one that cannot be used is among `problems`.
+    fn sites(&self, value: &Spanned<DeValue<'_>>, problems: &mut Vec<Problem>) -> Vec<SiteTable> {
+        let tables = self.tables(value, SITE, SITE, problems);
+        tables
+            .into_iter()
+            .filter_map(|(table, span)| self.site(table, &span, problems))
+            .collect()
+    }
+
+    fn site(
+        &self,
+        table: &DeTable<'_>,
+        span: &Range<usize>,
+        problems: &mut Vec<Problem>,
+    ) -> Option<SiteTable> {
+        let mut section = Section::default();
+        let [mut url, mut name] = [const { None }; 2];
+        let mut is_url_wrong = false;
+        for (key, value) in table {
+            let slot = match key.get_ref().as_ref() {
+                SITE_URL => &mut url,
+                SITE_NAME => &mut name,
+                _ => {
+                    let table = Table {
+                        is_of_site: true,
+                        ..Table::default()
+                    };
+                    section.take(self, key, value, table, problems);
+                    continue;
+                }
+            };
+            match value.get_ref().as_str() {
+                Some(text) if !text.is_empty() && !text.contains(char::is_control) => {
+                    *slot = Some((text.to_owned(), self.origin(&key.span())));
+                }
+                Some(_) | None => {
+                    let message = format!("expected text, found {}", self.value(value));
+                    problems.push(self.problem(&key.span(), key.get_ref(), &message));
+                    is_url_wrong |= key.get_ref() == SITE_URL;
+                }
+            }
+        }
+        section.sort();
+        if url.is_none() && !is_url_wrong {
+            self.missing(span, SITE, &[(SITE_URL, true)], problems);
+        }
+        let (url, origin) = url?;
+        Some(SiteTable {
+            url,
+            name,
+            origin,
+            section,
+        })
     }
 }
 

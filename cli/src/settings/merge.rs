@@ -3,7 +3,9 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    num::NonZeroU32,
     path::PathBuf,
+    time::Duration,
 };
 
 use crawler::{
@@ -11,15 +13,18 @@ use crawler::{
     export::EntryRules,
     parse::PageReader,
     pattern::Pattern,
+    schedule::{Schedule, ScheduleError},
     site::settle_so_far,
     url_key::{Identity, UrlKey},
 };
+use jiff::tz::TimeZone;
 
 use super::{
     BuildSettings, CONFIG_VARIABLE, Environment, KeptState, Settings, SettingsError, SummaryFormat,
-    file::SettingsFile,
+    file::Section,
     problem::{Origin, Problem, nearest},
     request::{has_user_info, is_one_for_a_host, is_secret_header},
+    secret::World,
     table::{SETTINGS, Setting},
     tables::{NAMESPACE, NamespaceTable},
     value::{Item, Value, Wrong},
@@ -29,6 +34,10 @@ use super::{
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     pub(super) urls: Vec<String>,
+    pub(super) max_sites: Option<NonZeroU32>,
+    pub(super) schedule: Option<String>,
+    pub(super) time_zone: Option<TimeZone>,
+    pub(super) jitter: Duration,
     pub(super) base_url: Option<String>,
     pub(super) inputs: Vec<String>,
     pub(super) config: Config,
@@ -49,10 +58,12 @@ pub(crate) struct Draft {
 /// The layers so far, the lowest first: each value replaces what was there.
 #[derive(Debug, Default)]
 pub(super) struct Merge {
-    draft: Draft,
+    pub(super) draft: Draft,
     origins: BTreeMap<&'static str, Origin>,
-    problems: Vec<Problem>,
-    warnings: Vec<String>,
+    /// Settings whose value stands in the table of the site: they are meant for it alone.
+    own: BTreeSet<&'static str>,
+    pub(super) problems: Vec<Problem>,
+    pub(super) warnings: Vec<String>,
 }
 
 /// Prefix of the variables that are settings.
@@ -65,13 +76,28 @@ const NOT_FROM_VARIABLES: [&str; 1] = ["ignore"];
 const HOOK_VARIABLES: [&str; 5] = ["event", "site", "outcome", "exit_code", "sitemaps_dir"];
 
 impl Merge {
-    /// Puts the settings file on top.
-    pub(super) fn file(&mut self, file: SettingsFile) {
-        self.problems.extend(file.problems);
-        for (name, value, origin) in file.values {
-            self.value(name, &value, origin);
+    /// Puts what a settings file says on top.
+    pub(super) fn section(&mut self, section: Section, world: &World<'_>) {
+        for written in section.values {
+            let Some(setting) = setting_of(written.name) else {
+                continue;
+            };
+            let value = if setting.is_secret {
+                world.reveal(&written.value, &mut self.warnings)
+            } else {
+                Ok(written.value)
+            };
+            match value {
+                Ok(value) => {
+                    self.value(written.name, &value, written.origin);
+                    if written.is_own {
+                        self.own.insert(written.name);
+                    }
+                }
+                Err(wrong) => self.wrong(written.name, written.origin, wrong),
+            }
         }
-        for (rule, origin) in file.page_rules {
+        for (rule, origin) in section.page_rules {
             let alone = ParseConfig {
                 page_rules: vec![rule.clone()],
                 ..ParseConfig::default()
@@ -81,7 +107,7 @@ impl Merge {
                 Err(error) => self.wrong("page_rule", origin, Wrong::new(error.problem)),
             }
         }
-        self.namespaces(file.namespaces);
+        self.namespaces(section.namespaces);
     }
 
     /// Takes the own namespaces of the file; each problem gets the line of its table.
@@ -164,18 +190,19 @@ impl Merge {
 
     /// Puts one value on top.
     pub(super) fn value(&mut self, name: &'static str, value: &Value, origin: Origin) {
-        let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
+        let Some(setting) = setting_of(name) else {
             return;
         };
         match (setting.read)(&mut self.draft, value) {
             Ok(()) => {
+                self.own.remove(name);
                 self.origins.insert(name, origin);
             }
             Err(wrong) => self.wrong(name, origin, wrong),
         }
     }
 
-    fn wrong(&mut self, name: &str, origin: Origin, wrong: Wrong) {
+    pub(super) fn wrong(&mut self, name: &str, origin: Origin, wrong: Wrong) {
         let origin = match (origin, wrong.line) {
             (Origin::File { path, .. }, Some(line)) => Origin::File { path, line },
             (origin, _) => origin,
@@ -187,19 +214,61 @@ impl Merge {
         });
     }
 
-    fn origin(&self, name: &str) -> Origin {
+    pub(super) fn origin(&self, name: &str) -> Origin {
         self.origins.get(name).cloned().unwrap_or_default()
     }
 
+    /// Where the table of the site has its own value for `name`, if it has one that counts.
+    pub(super) fn own_origin(&self, name: &str) -> Option<Origin> {
+        self.own.contains(name).then(|| self.origin(name))
+    }
+
     /// A problem of a value that was read well but does not fit the others.
-    fn misfit(&mut self, name: &str, message: impl Into<String>) {
+    pub(super) fn misfit(&mut self, name: &str, message: impl Into<String>) {
         self.wrong(name, self.origin(name), Wrong::new(message));
     }
 
-    /// The settings of a crawl, when nothing is wrong with them.
-    pub(super) fn finish(mut self, environment: &Environment) -> Result<Settings, SettingsError> {
-        let urls = self.urls();
-        self.settings(urls, environment)
+    /// The settings of the crawl of one site among `all`, when nothing is wrong with them; otherwise what is,
+    /// in no order.
+    pub(super) fn finish_site(
+        mut self,
+        start: &UrlKey,
+        all: &[UrlKey],
+        environment: &Environment,
+    ) -> Result<Settings, Vec<Problem>> {
+        self.check_together(std::slice::from_ref(start), all);
+        self.settings(vec![start.clone()], all.len() > 1, environment)
+    }
+
+    /// What holds for a program that crawls `all`; whether values fit each other is asked for each site.
+    pub(super) fn finish_shared(
+        mut self,
+        all: Vec<UrlKey>,
+        environment: &Environment,
+    ) -> Result<Settings, Vec<Problem>> {
+        let is_several = all.len() > 1;
+        // Each site may have one of its own.
+        let state = self.draft.state.take();
+        let state = state.or_else(|| default_state_folder(environment));
+        self.draft.state = Some(state.unwrap_or_default());
+        self.settings(all, is_several, environment)
+    }
+
+    /// When the site `name` is crawled; `None` when nobody said, or what was said is no schedule.
+    pub(super) fn schedule(&mut self, name: &str) -> Option<Schedule> {
+        let expression = self.draft.schedule.clone()?;
+        let zone = self.draft.time_zone.clone().unwrap_or(TimeZone::UTC);
+        match Schedule::new(&expression, zone, self.draft.jitter, name) {
+            Ok(schedule) => Some(schedule),
+            Err(error) => {
+                let setting = match error {
+                    ScheduleError::Zone(_) => "time_zone",
+                    _ => "schedule",
+                };
+                self.misfit(setting, error.to_string());
+                None
+            }
+        }
     }
 
     /// The settings of a build, when nothing is wrong with them.
@@ -227,7 +296,10 @@ impl Merge {
         let has_state = state.is_some();
         // A build can do without.
         self.draft.state = Some(state.unwrap_or_default());
-        let common = self.settings(base, environment)?;
+        self.check_together(&base, &base);
+        let common = self
+            .settings(base, false, environment)
+            .map_err(problems_in_order)?;
         Ok(BuildSettings {
             state: match (is_state_given, has_state) {
                 (true, _) => KeptState::Always,
@@ -257,28 +329,25 @@ impl Merge {
         // There is one for what hosts asked to wait for; a check can do without.
         let state = state.or_else(|| default_state_folder(environment));
         self.draft.state = Some(state.unwrap_or_default());
-        self.settings(urls, environment)
+        self.check_together(&urls, &urls);
+        let is_several = urls.len() > 1;
+        self.settings(urls, is_several, environment)
+            .map_err(problems_in_order)
     }
 
-    /// The settings of telling others of what stands, when nothing is wrong with them. How the set was made
-    /// is known from its state.
-    pub(super) fn finish_notify(
-        mut self,
-        environment: &Environment,
-    ) -> Result<Settings, SettingsError> {
+    /// What others are told of is what stands: how the set was made is known from its state.
+    pub(super) fn for_telling(&mut self) {
         self.draft.config.written_as = None;
         self.draft.config.publish.public_url = None;
         self.draft.seeds.clear();
-        let urls = self.urls();
-        self.settings(urls, environment)
     }
 
     fn settings(
         mut self,
         urls: Vec<UrlKey>,
+        is_one_of_several: bool,
         environment: &Environment,
-    ) -> Result<Settings, SettingsError> {
-        self.check_together(&urls);
+    ) -> Result<Settings, Vec<Problem>> {
         self.check_globs();
         self.warn_of_typed_secrets();
         let state = self
@@ -293,12 +362,11 @@ impl Merge {
             );
         }
         let (Some(state), true) = (state, self.problems.is_empty()) else {
-            // As one reads: the file from its first line on, then what lies on top of it.
-            self.problems
-                .sort_by_key(|problem| problem.origin.position());
-            return Err(SettingsError::Problems(self.problems));
+            return Err(self.problems);
         };
         let public_url_origin = self.origin("public_url");
+        let is_own = |name| self.own.contains(name);
+        let (has_own_output, has_own_public_url) = (is_own("output"), is_own("public_url"));
         let Draft {
             mut config,
             user_agent,
@@ -325,6 +393,9 @@ impl Merge {
             quiet: self.draft.quiet,
             verbose: self.draft.verbose,
             warnings: self.warnings,
+            is_one_of_several,
+            has_own_output,
+            has_own_public_url,
             public_url_origin,
         })
     }
@@ -356,30 +427,15 @@ impl Merge {
         }
     }
 
-    /// The start URLs as keys, none twice.
+    /// The start URLs as keys, none twice, at least one.
     fn urls(&mut self) -> Vec<UrlKey> {
         let texts = std::mem::take(&mut self.draft.urls);
-        if texts.is_empty()
-            && !self
-                .problems
-                .iter()
-                .any(|problem| problem.setting == "urls" || problem.setting.is_empty())
-        {
-            self.misfit(
-                "urls",
-                "no site to crawl: name at least one URL, or urls in the settings file",
-            );
+        if texts.is_empty() {
+            self.misses_sites();
         }
         let mut urls: Vec<UrlKey> = Vec::with_capacity(texts.len());
         for text in texts {
-            if has_user_info(&text) {
-                self.misfit(
-                    "urls",
-                    "a URL with a user name or password; put it into basic_auth in the settings file, or ARPENT_BASIC_AUTH",
-                );
-                continue;
-            }
-            match start_url(&self.draft.config.identity, &text) {
+            match self.start_of(&text) {
                 Ok(url) if urls.contains(&url) => {}
                 Ok(url) => urls.push(url),
                 Err(message) => self.misfit("urls", message),
@@ -388,8 +444,32 @@ impl Merge {
         urls
     }
 
-    /// Values that make sense alone, but not with each other.
-    fn check_together(&mut self, urls: &[UrlKey]) {
+    /// Nobody named a site.
+    pub(super) fn misses_sites(&mut self) {
+        if self.has_no_problem_of("urls") {
+            self.misfit(
+                "urls",
+                "no site to crawl: name at least one URL, or urls in the settings file",
+            );
+        }
+    }
+
+    /// The URL `text` as the key of a start URL.
+    ///
+    /// # Errors
+    /// It is none; the message says why.
+    pub(super) fn start_of(&self, text: &str) -> Result<UrlKey, String> {
+        if has_user_info(text) {
+            return Err(
+                "a URL with a user name or password; put it into basic_auth in the settings file, or ARPENT_BASIC_AUTH"
+                    .to_owned(),
+            );
+        }
+        start_url(&self.draft.config.identity, text)
+    }
+
+    /// Values that make sense alone, but not with each other: for the sites `urls` among `all` of the program.
+    fn check_together(&mut self, urls: &[UrlKey], all: &[UrlKey]) {
         let politeness = &self.draft.config.politeness;
         if politeness.max_pause < politeness.pause {
             self.misfit("max_pause", "shorter than pause");
@@ -400,7 +480,7 @@ impl Merge {
                 "a request carries either this or basic_auth, not both",
             );
         }
-        self.check_places(urls);
+        self.check_places(urls, all);
         if !self.draft.seeds.is_empty() && !self.draft.config.discover.list {
             self.misfit(
                 "seeds",
@@ -417,7 +497,7 @@ impl Merge {
                 "only lists are to be read, but seeds names none",
             );
         }
-        let several_origins = urls
+        let several_origins = all
             .windows(2)
             .any(|pair| pair[0].origin() != pair[1].origin());
         let notify = &self.draft.config.notify;
@@ -430,11 +510,12 @@ impl Merge {
         ];
         for (name, _) in of_one_site
             .into_iter()
-            .filter(|(_, given)| *given && several_origins)
+            .filter(|(name, given)| *given && several_origins && !self.own.contains(name))
+            .collect::<Vec<_>>()
         {
             self.misfit(
                 name,
-                "one file cannot be that of several sites; give it for one site at a time",
+                "one file cannot be that of several sites; write it into [site.notify] of the one it is for",
             );
         }
         let credentials = [
@@ -452,20 +533,22 @@ impl Merge {
         ];
         for (name, _) in credentials
             .into_iter()
-            .filter(|(_, given)| *given && several_origins)
+            .filter(|(name, given)| *given && several_origins && !self.own.contains(name))
+            .collect::<Vec<_>>()
         {
             self.misfit(
                 name,
-                "each of several sites would be sent these credentials; crawl one site at a time",
+                "each of several sites would be sent these credentials; write them into the table [[site]] of the one they are for",
             );
         }
     }
 
     /// Where the sites are served, and what they are written as.
-    fn check_places(&mut self, urls: &[UrlKey]) {
+    fn check_places(&mut self, urls: &[UrlKey], all: &[UrlKey]) {
         let public_url = self.draft.config.publish.public_url.as_deref();
+        let public_url = public_url.filter(|_| !self.own.contains("public_url"));
         let mut hosts = BTreeSet::new();
-        let shared = urls.iter().find(|url| !hosts.insert(url.host()));
+        let shared = all.iter().find(|url| !hosts.insert(url.host()));
         if let Some(url) = shared.filter(|_| public_url.is_some_and(is_one_for_a_host)) {
             self.misfit(
                 "public_url",
@@ -478,10 +561,10 @@ impl Merge {
         let Some(written_as) = self.draft.config.written_as.clone() else {
             return;
         };
-        if urls.len() > 1 {
+        if all.len() > 1 && !self.own.contains("as") {
             self.misfit(
                 "as",
-                "one directory cannot be what several sites are written as; crawl one site at a time",
+                "one directory cannot be what several sites are written as; write it into the table [[site]] of the one it is for",
             );
         } else if let Some(start) = urls.first()
             && let Err(error) =
@@ -543,6 +626,29 @@ impl Merge {
             );
         }
     }
+}
+
+/// The row of the table that is called `name`.
+fn setting_of(name: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.name == name)
+}
+
+/// Problems as one reads: the file from its first line on, then what lies on top of it. What is shared by
+/// several sites is told once.
+pub(super) fn problems_in_order(mut problems: Vec<Problem>) -> SettingsError {
+    problems.sort_by_key(|problem| problem.origin.position());
+    let mut told: Vec<Problem> = Vec::with_capacity(problems.len());
+    for problem in problems {
+        let here = problem.origin.position();
+        let mut beside = told
+            .iter()
+            .rev()
+            .take_while(|known| known.origin.position() == here);
+        if !beside.any(|known| *known == problem) {
+            told.push(problem);
+        }
+    }
+    SettingsError::Problems(told)
 }
 
 /// What is wrong with the namespaces and their selectors.

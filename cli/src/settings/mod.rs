@@ -8,6 +8,8 @@ mod notify;
 mod output;
 mod problem;
 mod request;
+mod secret;
+mod sites;
 pub(crate) mod table;
 mod tables;
 mod units;
@@ -24,15 +26,22 @@ use std::{
 
 use crawler::{config::Config, site::Site, url_key::UrlKey};
 
-pub(crate) use self::{file::MAX_FILE_BYTES, problem::SettingsError, units::duration};
+pub(crate) use self::{
+    file::MAX_FILE_BYTES,
+    problem::SettingsError,
+    secret::FileText,
+    sites::{CrawlSettings, SiteSettings, settled},
+    units::duration,
+};
 use self::{
-    file::SettingsFile,
+    file::{Section, SettingsFile},
     merge::Merge,
     problem::{Origin, Problem},
     request::public_url_of,
+    secret::World,
     value::Value,
 };
-use crate::args::{BuildArgs, CheckArgs, CrawlArgs, NotifyArgs};
+use crate::args::{BuildArgs, CheckArgs};
 
 /// What is printed on stdout at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,10 +56,14 @@ pub(crate) enum SummaryFormat {
 /// The variables of the environment, read once by `main`.
 pub(crate) type Environment = BTreeMap<String, String>;
 
-/// Everything `arpent crawl` needs to know, checked.
+/// Everything the work on a site needs to know, checked.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent settings, each a switch of its own"
+)]
 pub(crate) struct Settings {
-    /// The sites, each by the URL its crawl starts from; at least one, none twice.
+    /// The URLs that the work starts from, none twice: exactly one for the crawl of a site.
     pub(crate) urls: Vec<UrlKey>,
     /// For the library. Output folder, credential origins and start host are filled in per site.
     pub(crate) config: Config,
@@ -72,6 +85,12 @@ pub(crate) struct Settings {
     pub(crate) verbose: u32,
     /// What the user should know about the settings, each a sentence.
     pub(crate) warnings: Vec<String>,
+    /// Other sites are crawled too: folders and URLs that are meant for all get the site's name.
+    is_one_of_several: bool,
+    /// The output is that of this site alone.
+    has_own_output: bool,
+    /// The public URL is that of this site alone.
+    has_own_public_url: bool,
     /// Where the public URL came from, for a problem that only shows when the site is known.
     public_url_origin: Origin,
 }
@@ -102,90 +121,113 @@ pub(crate) enum KeptState {
 const CONFIG_VARIABLE: &str = "ARPENT_CONFIG";
 
 impl Settings {
-    /// Merges what was typed with the environment, the settings file and the defaults. `read_file`
-    /// reads the settings file; everything else is given.
+    /// The settings of `arpent check`, which begins at the URLs `starts`: those that the file has for all sites.
     ///
     /// # Errors
-    /// The file cannot be read, or anything in any of the layers makes no sense; all problems at once.
-    pub(crate) fn load(
-        args: &CrawlArgs,
-        environment: &Environment,
-        read_file: impl FnOnce(&Path) -> io::Result<String>,
-    ) -> Result<Self, SettingsError> {
-        layers(args.config.as_deref(), args.typed(), environment, read_file)?.finish(environment)
-    }
-}
-
-impl Settings {
-    /// The same for `arpent check`, which begins at the URLs `starts`.
-    ///
-    /// # Errors
-    /// As [`Settings::load`].
+    /// As [`CrawlSettings::load`].
     pub(crate) fn load_check(
         args: &CheckArgs,
         starts: Vec<String>,
         environment: &Environment,
-        read_file: impl FnOnce(&Path) -> io::Result<String>,
+        read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
-        layers(args.config.as_deref(), args.typed(), environment, read_file)?
-            .finish_check(starts, environment)
-    }
-}
-
-impl Settings {
-    /// The same for `arpent notify`.
-    ///
-    /// # Errors
-    /// As [`Settings::load`].
-    pub(crate) fn load_notify(
-        args: &NotifyArgs,
-        environment: &Environment,
-        read_file: impl FnOnce(&Path) -> io::Result<String>,
-    ) -> Result<Self, SettingsError> {
-        layers(args.config.as_deref(), args.typed(), environment, read_file)?
-            .finish_notify(environment)
+        Layers::read(
+            args.config.as_deref(),
+            args.typed(),
+            environment,
+            &read_file,
+        )?
+        .shared()
+        .finish_check(starts, environment)
     }
 }
 
 impl BuildSettings {
-    /// The same for `arpent build`.
+    /// The settings of `arpent build`: those that the file has for all sites.
     ///
     /// # Errors
-    /// As [`Settings::load`].
+    /// As [`CrawlSettings::load`].
     pub(crate) fn load(
         args: &BuildArgs,
         environment: &Environment,
-        read_file: impl FnOnce(&Path) -> io::Result<String>,
+        read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
-        layers(args.config.as_deref(), args.typed(), environment, read_file)?
-            .finish_build(environment)
+        Layers::read(
+            args.config.as_deref(),
+            args.typed(),
+            environment,
+            &read_file,
+        )?
+        .shared()
+        .finish_build(environment)
     }
 }
 
-/// Everything that was written anywhere, on top of each other.
-fn layers(
-    config: Option<&Path>,
+/// Everything that was written anywhere, the lowest layer first.
+struct Layers<'w> {
+    file: SettingsFile,
+    world: World<'w>,
     typed: Vec<(&'static str, Value)>,
-    environment: &Environment,
-    read_file: impl FnOnce(&Path) -> io::Result<String>,
-) -> Result<Merge, SettingsError> {
-    let mut merge = Merge::default();
-    let config_variable = environment
-        .get(CONFIG_VARIABLE)
-        .filter(|path| !path.is_empty())
-        .map(PathBuf::from);
-    if let Some(path) = config.or(config_variable.as_deref()) {
-        let text = read_file(path).map_err(|source| SettingsError::Unreadable {
-            path: path.to_owned(),
-            source,
-        })?;
-        merge.file(SettingsFile::parse(path, &text));
+    /// What the user should know about the file as a whole.
+    warnings: Vec<String>,
+}
+
+impl<'w> Layers<'w> {
+    /// Reads the settings file, if there is one.
+    fn read(
+        config: Option<&Path>,
+        typed: Vec<(&'static str, Value)>,
+        environment: &'w Environment,
+        read_file: &'w dyn Fn(&Path) -> io::Result<FileText>,
+    ) -> Result<Self, SettingsError> {
+        let mut layers = Self {
+            file: SettingsFile::default(),
+            world: World {
+                environment,
+                read_file,
+            },
+            typed,
+            warnings: Vec::new(),
+        };
+        let config_variable = environment
+            .get(CONFIG_VARIABLE)
+            .filter(|path| !path.is_empty())
+            .map(PathBuf::from);
+        if let Some(path) = config.or(config_variable.as_deref()) {
+            let found = read_file(path).map_err(|source| SettingsError::Unreadable {
+                path: path.to_owned(),
+                source,
+            })?;
+            layers.file = SettingsFile::parse(path, &found.text);
+            if let Some(secret) = layers.file.first_secret().filter(|_| found.is_open_to_all) {
+                layers.warnings.push(format!(
+                    "everyone on this machine can read {0}, which has a secret in {1}; chmod o-r {0}, or keep it elsewhere: {1} = {{ file = \"...\" }}",
+                    path.display(),
+                    secret.name
+                ));
+            }
+        }
+        Ok(layers)
     }
-    merge.environment(environment);
-    for (name, value) in typed {
-        merge.value(name, &value, Origin::flag(name));
+
+    /// What holds for all sites, with the problems of the file.
+    fn shared(&self) -> Merge {
+        let mut merge = self.merge(self.file.section_of(None));
+        merge.problems.extend_from_slice(&self.file.problems);
+        merge.warnings.splice(0..0, self.warnings.iter().cloned());
+        merge
     }
-    Ok(merge)
+
+    /// A section of the file with the layers above it.
+    fn merge(&self, section: Section) -> Merge {
+        let mut merge = Merge::default();
+        merge.section(section, &self.world);
+        merge.environment(self.world.environment);
+        for (name, value) in &self.typed {
+            merge.value(name, value, Origin::flag(name));
+        }
+        merge
+    }
 }
 
 impl Settings {
@@ -193,7 +235,7 @@ impl Settings {
     /// the site that it is written as.
     pub(crate) fn output_of(&self, site_name: &str) -> PathBuf {
         match &self.output {
-            Some(folder) if self.urls.len() == 1 => folder.clone(),
+            Some(folder) if self.has_own_output || !self.is_one_of_several => folder.clone(),
             Some(folder) => folder.join(site_name),
             None => Path::new("sitemaps").join(site_name),
         }
@@ -222,7 +264,8 @@ impl Settings {
                 message,
             }])
         };
-        let public_url = public_url_of(template, &site, self.urls.len() > 1).ok_or_else(|| {
+        let gets_name = self.is_one_of_several && !self.has_own_public_url;
+        let public_url = public_url_of(template, &site, gets_name).ok_or_else(|| {
             problem(format!(
                 "{template} is no URL for {}; use {{site}} in the path",
                 site.url()

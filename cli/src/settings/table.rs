@@ -4,10 +4,14 @@
 
 use std::time::Duration;
 
-use crawler::config::{
-    DiscoverConfig, FileDates, HtmlSuffix, IgnoreConfig, IndexMode, InputFormat, Layout, Rate,
-    ScopeWidth,
+use crawler::{
+    config::{
+        DiscoverConfig, FileDates, HtmlSuffix, IgnoreConfig, IndexMode, InputFormat, Layout, Rate,
+        ScopeWidth,
+    },
+    schedule,
 };
+use jiff::tz::TimeZone;
 
 use super::{
     SummaryFormat,
@@ -25,6 +29,10 @@ use super::{
 pub(crate) struct Setting {
     /// Its name everywhere.
     pub(crate) name: &'static str,
+    /// What it is about.
+    pub(crate) reach: Reach,
+    /// The file may say where its value is kept instead.
+    pub(crate) is_secret: bool,
     /// It stands in the table `[notify]` of the file.
     pub(crate) is_in_notify: bool,
     /// It holds several values: a list in the file, an option that is repeated, a variable with one value per line.
@@ -33,10 +41,39 @@ pub(crate) struct Setting {
     pub(crate) read: fn(&mut Draft, &Value) -> Read<()>,
 }
 
+/// What a setting is about, and so where in the file it may stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// One site: it may stand in the table of each.
+    Site,
+    /// The program with all its sites.
+    Program,
+    /// `arpent build`.
+    Build,
+}
+
 /// Every setting but the page rules and namespaces, in the order of `config/default.toml`.
 pub(crate) const SETTINGS: &[Setting] = &[
-    list_row("urls", |draft, value| {
+    of_program(list_row("urls", |draft, value| {
         set(&mut draft.urls, list(value, |item| filled(item, "a URL")))
+    })),
+    of_program(row("max_sites", |draft, value| {
+        set(&mut draft.max_sites, non_zero(value, 1_000).map(Some))
+    })),
+    row("schedule", |draft, value| {
+        set(
+            &mut draft.schedule,
+            optional_text(value, "a cron expression such as \"30 2 * * *\""),
+        )
+    }),
+    row("time_zone", |draft, value| {
+        set(&mut draft.time_zone, time_zone(value).map(Some))
+    }),
+    row("jitter", |draft, value| {
+        set(
+            &mut draft.jitter,
+            duration(value, Duration::ZERO..=MAX_DURATION),
+        )
     }),
     // Output.
     row("output", |draft, value| {
@@ -160,12 +197,12 @@ pub(crate) const SETTINGS: &[Setting] = &[
             duration(value, Duration::ZERO..=MAX_DURATION),
         )
     }),
-    row("max_in_flight", |draft, value| {
+    of_program(row("max_in_flight", |draft, value| {
         set(
             &mut draft.config.politeness.max_in_flight,
             non_zero(value, 10_000),
         )
-    }),
+    })),
     row("failures_before_pause", |draft, value| {
         set(
             &mut draft.config.politeness.failures_before_pause,
@@ -291,27 +328,27 @@ pub(crate) const SETTINGS: &[Setting] = &[
     row("contact", |draft, value| {
         set(&mut draft.contact, request::contact(value))
     }),
-    list_row("header", |draft, value| {
+    secret(list_row("header", |draft, value| {
         set(
             &mut draft.config.fetch.headers,
             list(value, request::header),
         )
-    }),
-    row("basic_auth", |draft, value| {
+    })),
+    secret(row("basic_auth", |draft, value| {
         set(&mut draft.basic_auth, request::basic_auth(value))
-    }),
-    row("bearer_token", |draft, value| {
+    })),
+    secret(row("bearer_token", |draft, value| {
         set(&mut draft.bearer_token, request::bearer_token(value))
-    }),
+    })),
     list_row("resolve", |draft, value| {
         set(
             &mut draft.config.fetch.resolve,
             list(value, request::resolve),
         )
     }),
-    row("proxy", |draft, value| {
+    secret(row("proxy", |draft, value| {
         set(&mut draft.config.fetch.proxy, request::proxy(value))
-    }),
+    })),
     row("ca_file", |draft, value| {
         set(&mut draft.config.fetch.ca_file, optional_path(value))
     }),
@@ -360,16 +397,16 @@ pub(crate) const SETTINGS: &[Setting] = &[
         set(&mut draft.config.parse.max_parse_time, time_out(value))
     }),
     // Build.
-    row("base_url", |draft, value| {
+    of_build(row("base_url", |draft, value| {
         set(&mut draft.base_url, request::public_url(value))
-    }),
-    list_row("inputs", |draft, value| {
+    })),
+    of_build(list_row("inputs", |draft, value| {
         set(
             &mut draft.inputs,
             list(value, |item| filled(item, "a file, a folder or -")),
         )
-    }),
-    row("input_format", |draft, value| {
+    })),
+    of_build(row("input_format", |draft, value| {
         let words = [
             ("auto", None),
             ("text", Some(InputFormat::Text)),
@@ -378,35 +415,37 @@ pub(crate) const SETTINGS: &[Setting] = &[
             ("sitemap", Some(InputFormat::Sitemap)),
         ];
         set(&mut draft.config.build.format, word(value, &words))
-    }),
-    row("strict", |draft, value| {
+    })),
+    of_build(row("strict", |draft, value| {
         set(&mut draft.config.build.strict, switch(value))
-    }),
-    row("lastmod", |draft, value| {
+    })),
+    of_build(row("lastmod", |draft, value| {
         let words = [("mtime", FileDates::Mtime), ("none", FileDates::None)];
         set(&mut draft.config.build.lastmod, word(value, &words))
-    }),
-    row("html_suffix", |draft, value| {
+    })),
+    of_build(row("html_suffix", |draft, value| {
         let words = [
             ("auto", HtmlSuffix::Auto),
             ("keep", HtmlSuffix::Keep),
             ("drop", HtmlSuffix::Drop),
         ];
         set(&mut draft.config.build.html_suffix, word(value, &words))
-    }),
+    })),
     // Run.
     row("fresh", |draft, value| set(&mut draft.fresh, switch(value))),
-    row("summary", |draft, value| {
+    of_program(row("summary", |draft, value| {
         let words = [("json", SummaryFormat::Json), ("text", SummaryFormat::Text)];
         set(&mut draft.summary, word(value, &words))
-    }),
-    row("quiet", |draft, value| set(&mut draft.quiet, switch(value))),
-    row("verbose", |draft, value| {
+    })),
+    of_program(row("quiet", |draft, value| {
+        set(&mut draft.quiet, switch(value))
+    })),
+    of_program(row("verbose", |draft, value| {
         set(
             &mut draft.verbose,
             small_count(value, 0..=u32::from(u8::MAX)),
         )
-    }),
+    })),
     // Notify.
     in_notify(row("indexnow", |draft, value| {
         set(&mut draft.config.notify.indexnow, switch(value))
@@ -449,12 +488,12 @@ pub(crate) const SETTINGS: &[Setting] = &[
             optional_text(value, "a command line"),
         )
     })),
-    in_notify(list_row("hook_url", |draft, value| {
+    in_notify(secret(list_row("hook_url", |draft, value| {
         set(
             &mut draft.config.notify.hook_url,
             list(value, notify::hook_url),
         )
-    })),
+    }))),
     in_notify(list_row("hook_events", |draft, value| {
         set(
             &mut draft.config.notify.hook_events,
@@ -481,6 +520,8 @@ const MAX_RATE: f64 = 1_000_000.0;
 const fn row(name: &'static str, read: fn(&mut Draft, &Value) -> Read<()>) -> Setting {
     Setting {
         name,
+        reach: Reach::Site,
+        is_secret: false,
         is_in_notify: false,
         is_list: false,
         read,
@@ -490,9 +531,35 @@ const fn row(name: &'static str, read: fn(&mut Draft, &Value) -> Read<()>) -> Se
 const fn list_row(name: &'static str, read: fn(&mut Draft, &Value) -> Read<()>) -> Setting {
     Setting {
         name,
+        reach: Reach::Site,
+        is_secret: false,
         is_in_notify: false,
         is_list: true,
         read,
+    }
+}
+
+/// The same for the program with all its sites.
+const fn of_program(setting: Setting) -> Setting {
+    Setting {
+        reach: Reach::Program,
+        ..setting
+    }
+}
+
+/// The same for `arpent build`.
+const fn of_build(setting: Setting) -> Setting {
+    Setting {
+        reach: Reach::Build,
+        ..setting
+    }
+}
+
+/// The same with a value that may be kept elsewhere.
+const fn secret(setting: Setting) -> Setting {
+    Setting {
+        is_secret: true,
+        ..setting
     }
 }
 
@@ -509,11 +576,16 @@ fn set<T>(slot: &mut T, read: Read<T>) -> Read<()> {
     Ok(())
 }
 
+fn time_zone(value: &Value) -> Read<TimeZone> {
+    let name = filled(value, "a time zone such as \"Europe/Paris\"")?;
+    schedule::zone(&name).map_err(|error| Wrong::new(error.to_string()))
+}
+
 fn rate(value: &Value) -> Read<Rate> {
     let number = match value {
         Value::Text(text) if text == "unlimited" => return Ok(Rate::Unlimited),
         Value::Text(text) | Value::Bare(text) => units::decimal(text),
-        Value::List(_) | Value::Table => None,
+        Value::List(_) | Value::Table(_) => None,
     };
     match number {
         Some(number) if (MIN_RATE..=MAX_RATE).contains(&number) => Ok(Rate::PerSecond(number)),

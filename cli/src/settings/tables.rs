@@ -24,7 +24,7 @@ pub(super) const NAMESPACE: &str = "namespace";
 const ELEMENT: &str = "element";
 
 /// One `[[namespace]]` with its lines.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct NamespaceTable {
     /// What it says.
     pub(crate) namespace: Namespace,
@@ -37,35 +37,43 @@ pub(crate) struct NamespaceTable {
 /// A text of a table and where it stands.
 type Found<'a> = Option<(&'a str, Range<usize>)>;
 
+/// The path of the tables under `key` in the table `of`.
+fn path_of(of: Option<&str>, key: &str) -> String {
+    of.map_or_else(|| key.to_owned(), |of| format!("{of}.{key}"))
+}
+
 impl Place {
-    /// The page rules.
+    /// The page rules, of the table `of` if they are part of one.
     pub(super) fn page_rules(
         &self,
         value: &Spanned<DeValue<'_>>,
+        of: Option<&str>,
         problems: &mut Vec<Problem>,
     ) -> Vec<(PageRule, Origin)> {
-        let rules = self.tables(value, PAGE_RULE, PAGE_RULE, problems);
+        let rules = self.tables(value, PAGE_RULE, &path_of(of, PAGE_RULE), problems);
         let rules = rules.into_iter().filter_map(|(table, span)| {
             Some((self.page_rule(table, &span, problems)?, self.origin(&span)))
         });
         rules.collect()
     }
 
-    /// The namespaces.
+    /// The namespaces, of the table `of` if they are part of one.
     pub(super) fn namespaces(
         &self,
         value: &Spanned<DeValue<'_>>,
+        of: Option<&str>,
         problems: &mut Vec<Problem>,
     ) -> Vec<NamespaceTable> {
-        let namespaces = self.tables(value, NAMESPACE, NAMESPACE, problems);
+        let path = path_of(of, NAMESPACE);
+        let namespaces = self.tables(value, NAMESPACE, &path, problems);
         let namespaces = namespaces
             .into_iter()
-            .filter_map(|(table, span)| self.namespace(table, &span, problems));
+            .filter_map(|(table, span)| self.namespace(table, &span, &path, problems));
         namespaces.collect()
     }
 
     /// The tables under a key, `path` in full.
-    fn tables<'a, 'd>(
+    pub(super) fn tables<'a, 'd>(
         &self,
         value: &'a Spanned<DeValue<'d>>,
         key: &str,
@@ -165,11 +173,12 @@ impl Place {
         })
     }
 
-    /// One `[[namespace]]` table; `None` when it cannot be used, and why is among `problems`.
+    /// One `[[namespace]]` table, `path` in full; `None` when it cannot be used, and why is among `problems`.
     fn namespace(
         &self,
         table: &DeTable<'_>,
         span: &Range<usize>,
+        path: &str,
         problems: &mut Vec<Problem>,
     ) -> Option<NamespaceTable> {
         const KEYS: [&str; 3] = ["prefix", "uri", "schema"];
@@ -189,7 +198,7 @@ impl Place {
         let mut origins = Vec::new();
         let elements = table
             .get(ELEMENT)
-            .map(|value| self.tables(value, ELEMENT, "namespace.element", problems));
+            .map(|value| self.tables(value, ELEMENT, &format!("{path}.{ELEMENT}"), problems));
         for (table, span) in elements.unwrap_or_default() {
             if let Some(element) = self.element(table, &span, problems) {
                 namespace.elements.push(element);
@@ -245,7 +254,8 @@ impl Place {
         })
     }
 
-    fn missing(
+    /// Says which keys of a table are missing.
+    pub(super) fn missing(
         &self,
         span: &Range<usize>,
         table: &str,

@@ -5,6 +5,8 @@ mod files;
 mod layers;
 mod places;
 mod problems;
+mod secrets;
+mod sites;
 mod values;
 
 use std::{collections::BTreeSet, io};
@@ -21,12 +23,21 @@ use crawler::{
 use super::{merge::default_state_folder, table::SETTINGS, *};
 use crate::args::{Args, Command};
 
-/// What is loaded from arguments behind `arpent crawl`, variables and a file `config.toml`.
+/// What holds for all sites, loaded from arguments behind `arpent crawl`, variables and a file `config.toml`.
 fn load(
     arguments: &[&str],
     variables: &[(&str, &str)],
     file: Option<&str>,
 ) -> Result<Settings, SettingsError> {
+    load_sites(arguments, variables, file).map(|settings| settings.shared)
+}
+
+/// The same with the sites.
+fn load_sites(
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+    file: Option<&str>,
+) -> Result<CrawlSettings, SettingsError> {
     let mut line = vec!["arpent", "crawl"];
     line.extend(arguments);
     if file.is_some() {
@@ -44,8 +55,9 @@ fn load(
         .iter()
         .chain([&home])
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Settings::load(&args, &environment.collect(), |path| match file {
-        Some(text) if path == Path::new("config.toml") => Ok(text.to_owned()),
+    CrawlSettings::load(&args, &environment.collect(), |path| match file {
+        Some(text) if path == Path::new("config.toml") => Ok(text.to_owned().into()),
+        Some(_) if path.starts_with("/credentials") => Ok("user:pass word\n".to_owned().into()),
         Some(_) | None => Err(io::Error::from(io::ErrorKind::NotFound)),
     })
 }

@@ -14,8 +14,8 @@ pub(crate) enum Value {
     Bare(String),
     /// A list.
     List(Vec<Item>),
-    /// A table of the file where there should be none.
-    Table,
+    /// A table of the file: where a secret is kept, or there should be none.
+    Table(Vec<(String, Value)>),
 }
 
 /// One value of a list.
@@ -40,7 +40,7 @@ impl fmt::Display for Value {
             Self::Text(text) => write!(f, "\"{text}\""),
             Self::Bare(text) => f.write_str(text),
             Self::List(_) => f.write_str("a list"),
-            Self::Table => f.write_str("a table"),
+            Self::Table(_) => f.write_str("a table"),
         }
     }
 }
@@ -76,7 +76,7 @@ pub(crate) type Read<T> = Result<T, Wrong>;
 pub(crate) fn text<'a>(value: &'a Value, expected: &str) -> Read<&'a str> {
     match value {
         Value::Text(text) if !text.chars().any(char::is_control) => Ok(text),
-        Value::Text(_) | Value::Bare(_) | Value::List(_) | Value::Table => {
+        Value::Text(_) | Value::Bare(_) | Value::List(_) | Value::Table(_) => {
             Err(Wrong::found(expected, value))
         }
     }
@@ -219,7 +219,7 @@ pub(crate) fn filled(value: &Value, expected: &str) -> Read<String> {
 fn scalar(value: &Value) -> Option<&str> {
     match value {
         Value::Text(text) | Value::Bare(text) => Some(text.trim_ascii()),
-        Value::List(_) | Value::Table => None,
+        Value::List(_) | Value::Table(_) => None,
     }
 }
 

@@ -29,6 +29,13 @@ impl From<&PublishedFile> for FileLine {
     }
 }
 
+impl FileLine {
+    /// Whether this run wrote it.
+    pub(super) fn has_changed(&self) -> bool {
+        self.changed
+    }
+}
+
 /// Adds the files of a summary to its text.
 pub(super) fn add_lines(summary: &Summary, lines: &mut Vec<String>) {
     let written = summary.files.iter().filter(|file| file.changed).count();

@@ -46,6 +46,20 @@ impl Outcome {
         }
     }
 
+    /// Whether a set stands that is as it should be.
+    pub(crate) fn is_good(self) -> bool {
+        match self {
+            Self::Published | Self::Unchanged | Self::Partial => true,
+            Self::DryRun
+            | Self::Refused
+            | Self::Unreachable
+            | Self::Busy
+            | Self::Settings
+            | Self::Interrupted
+            | Self::Internal => false,
+        }
+    }
+
     /// A few words for people.
     pub(super) fn text(self) -> &'static str {
         match self {

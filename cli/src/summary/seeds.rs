@@ -157,7 +157,7 @@ impl SeedLine {
         }
         let more = rules.len().saturating_sub(MAX_RULES_SHOWN) as u64;
         if more > 0 {
-            lines.push(format!("    and {} more", human::count(more, "rule")));
+            lines.push(format!("    and {}", human::count(more, "more rule")));
         }
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct Draft {
     pub(super) extensions: Map<String, Value>,
     /// What is wrong with values that are not in it.
     pub(super) problems: Vec<String>,
+    /// Values that are in it, and not as they are written.
+    pub(super) corrections: Vec<String>,
 }
 
 /// A value of an entry, by the name that a column or a key has.
@@ -104,7 +106,15 @@ impl Draft {
                 .map(|value| self.given.lastmod = Some(value))
                 .map_err(|error| format!("lastmod {}: {error}", quoted(text))),
             Field::ChangeFreq => ChangeFreq::parse(&text.to_ascii_lowercase())
-                .map(|value| self.given.changefreq = Some(value))
+                .map(|value| {
+                    self.given.changefreq = Some(value);
+                    if value.as_str() != text {
+                        self.corrections.push(format!(
+                            "changefreq {} is read as {value}, expected lower case (R16)",
+                            quoted(text)
+                        ));
+                    }
+                })
                 .map_err(|error| format!("changefreq {}: {error}", quoted(text))),
             Field::Extension(name) => {
                 for item in text
@@ -181,6 +191,7 @@ impl From<UrlEntry> for Draft {
             },
             extensions: Map::new(),
             problems: Vec::new(),
+            corrections: Vec::new(),
         }
     }
 }

@@ -1,29 +1,15 @@
-//! In which encoding a list is written. Spreadsheets and shells of Windows write UTF-16; what reads lists
-//! knows UTF-8 only, so it is undone before. Documents of XML say themselves how they are encoded.
+//! Undoes the encoding of a list. Spreadsheets and shells of Windows write UTF-16; what reads lists knows UTF-8
+//! only, so it is undone before. Documents of XML are left to their reader.
 
 use std::io::{self, BufRead, Read};
 
-use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Decoder, DecoderResult, Encoding};
 
 /// Bytes that are decoded at once.
 const CHUNK_BYTES: usize = 16 * 1024;
 
 /// A byte that stands nowhere in UTF-8: the line that it is in tells that it cannot be read.
 const NO_TEXT: u8 = 0xff;
-
-/// The encoding of a list by its first bytes: a byte order mark, or the zero bytes of a first character of
-/// ASCII.
-///
-/// # Errors
-/// The name of an encoding that is not read.
-pub(super) fn of(head: &[u8]) -> Result<&'static Encoding, &'static str> {
-    match head {
-        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Err("UTF-32"),
-        [0xff, 0xfe, ..] | [1..=0x7f, 0, ..] => Ok(UTF_16LE),
-        [0xfe, 0xff, ..] | [0, 1..=0x7f, ..] => Ok(UTF_16BE),
-        _ => Ok(UTF_8),
-    }
-}
 
 /// The bytes of a list in UTF-16, in UTF-8.
 pub(super) struct Decoded<R> {
@@ -91,6 +77,8 @@ impl<R: BufRead> Read for Decoded<R> {
 mod tests {
     use std::io::BufReader;
 
+    use encoding_rs::{UTF_16BE, UTF_16LE};
+
     use super::*;
 
     fn utf_16(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
@@ -98,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn utf_16_is_told_and_undone() {
+    fn utf_16_is_undone() {
         let long = "/\u{e9}\u{1f600}\u{20ac}\r\n".repeat(5_000);
         for text in ["\u{feff}/a\n/\u{e9}", "/a\n/b\n", &long] {
             let text = text.to_owned();
@@ -106,7 +94,6 @@ mod tests {
                 (utf_16(&text, u16::to_le_bytes), UTF_16LE),
                 (utf_16(&text, u16::to_be_bytes), UTF_16BE),
             ] {
-                assert_eq!(of(&bytes), Ok(expected));
                 // Whatever arrives together.
                 for capacity in [1, 3, 64 * 1024] {
                     let input = BufReader::with_capacity(capacity, &bytes[..]);
@@ -118,11 +105,6 @@ mod tests {
                 }
             }
         }
-        for text in ["", "a", "/a", "\u{feff}/a", "\u{e9}"] {
-            assert_eq!(of(text.as_bytes()), Ok(UTF_8), "{text:?}");
-        }
-        assert_eq!(of(b"\xff\xfe\0\0h\0\0\0"), Err("UTF-32"));
-        assert_eq!(of(b"\0\0\xfe\xff\0\0\0h"), Err("UTF-32"));
     }
 
     #[test]

@@ -6,14 +6,14 @@ use std::{
     io::{self, BufRead, BufReader, Cursor, Read},
 };
 
-use encoding_rs::UTF_8;
-use flate2::bufread::MultiGzDecoder;
+use encoding_rs::{Encoding, UTF_8};
+use sitemap_core::read::{Start, Unpacked};
 
 use super::{
     BuildError,
     csv::{self, CsvRows},
     draft::Draft,
-    encoding::{self, Decoded},
+    encoding::Decoded,
     lines::Lines,
     ndjson::NdjsonRows,
     sitemap::SitemapRows,
@@ -28,8 +28,8 @@ const HEAD_BYTES: u64 = 64 * 1024;
 /// Bytes that are read at once.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// The first two bytes of every gzip member (RFC 1952 section 2.3.1).
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// The first bytes of every zip archive that has a file in it.
+const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 
 /// One entry of a list.
 #[derive(Debug)]
@@ -67,22 +67,29 @@ impl Rows {
             }
         };
         let (head, raw) = peek(bytes).map_err(broken(0))?;
-        let (head, input): (Vec<u8>, Bytes) = if head.starts_with(&GZIP_MAGIC) {
-            let unpacked = Box::new(MultiGzDecoder::new(raw));
-            let (head, input) = peek(unpacked).map_err(broken(0))?;
-            (head, input)
-        } else {
-            (head, raw)
-        };
         let refused = |line, problem: String| BuildError::Format {
             name: name.to_owned(),
             line,
             problem,
         };
-        let encoding = encoding::of(&head)
-            .map_err(|found| refused(1, format!("this is {found}, expected UTF-8 or UTF-16")))?;
+        if head.starts_with(ZIP_MAGIC) {
+            let problem =
+                "this is a zip archive, expected a list, which may be compressed with gzip";
+            return Err(refused(1, problem.to_owned()));
+        }
+        let (head, input) = peek(Box::new(Unpacked::new(raw))).map_err(broken(0))?;
+        let start = Start::of(&head)
+            .ok_or_else(|| refused(1, "this is UTF-32, expected UTF-8 or UTF-16".to_owned()))?;
+        let encoding = start
+            .encoding
+            .and_then(|name| Encoding::for_label(name.as_bytes()))
+            .unwrap_or(UTF_8);
         let (head, _) = encoding.decode_with_bom_removal(&head);
-        let detected = format.unwrap_or_else(|| detect(&head));
+        let detected = match format {
+            Some(format) => format,
+            None if start.is_markup => InputFormat::Sitemap,
+            None => detect(&head),
+        };
         if let (None, InputFormat::Text) = (format, detected)
             && let Some(line) = row_without_header(&head)
         {
@@ -155,7 +162,7 @@ fn peek(mut bytes: Box<dyn Read + Send>) -> io::Result<(Vec<u8>, Bytes)> {
     ))
 }
 
-/// The format of a list by its first line that says anything.
+/// The format of a list that is no markup, by its first line that says anything.
 fn detect(head: &str) -> InputFormat {
     let first = head
         .split(['\n', '\r'])
@@ -163,9 +170,7 @@ fn detect(head: &str) -> InputFormat {
         .map(str::trim)
         .find(|line| !is_silent(line))
         .unwrap_or_default();
-    if first.starts_with('<') {
-        InputFormat::Sitemap
-    } else if first.starts_with(['{', '[']) {
+    if first.starts_with(['{', '[']) {
         InputFormat::Ndjson
     } else if csv::delimiter_of(first).is_some() {
         InputFormat::Csv
@@ -201,7 +206,5 @@ mod tests {
         check("sep=\t\r\nloc\tpriority\r\n", InputFormat::Csv);
         check("  {\"loc\": \"/a\"}\n", InputFormat::Ndjson);
         check("[\n{\"loc\": \"/a\"}\n]", InputFormat::Ndjson);
-        check("\n <?xml version='1.0'?>", InputFormat::Sitemap);
-        check("<urlset>", InputFormat::Sitemap);
     }
 }

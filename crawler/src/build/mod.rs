@@ -143,6 +143,8 @@ pub enum RemarkKind {
     LeftOut,
     /// A value of it is left out.
     ValueLeftOut,
+    /// A value of it is used, but not as it is written.
+    ValueCorrected,
     /// It is about a page outside the site's directory.
     Outside,
 }
@@ -171,6 +173,7 @@ impl fmt::Display for Remark {
         let what = match kind {
             RemarkKind::LeftOut => "left out",
             RemarkKind::ValueLeftOut => "value left out",
+            RemarkKind::ValueCorrected => "value corrected",
             RemarkKind::Outside => "not listed",
         };
         write!(f, "{source}:{line}: {what}: {message}")
@@ -401,6 +404,9 @@ impl Lists<'_> {
             return None;
         }
         let mut given = draft.given;
+        for correction in draft.corrections {
+            self.remark(line, RemarkKind::ValueCorrected, correction);
+        }
         let mut problems = draft.problems;
         if !draft.extensions.is_empty() {
             let (extensions, errors) =
@@ -512,6 +518,7 @@ impl Lists<'_> {
         match kind {
             RemarkKind::LeftOut => self.loaded.left_out += 1,
             RemarkKind::ValueLeftOut => self.loaded.values_left_out += 1,
+            RemarkKind::ValueCorrected => {}
             RemarkKind::Outside => self.loaded.outside += 1,
         }
         let remark = Remark {

@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 
 use sitemap_core::{
     Limits,
-    read::{Item, ReadError, Reader, Severity},
+    read::{Item, Problem, ReadError, Reader, Severity},
 };
 
 use super::{BuildError, draft::Draft, input::Row};
@@ -43,6 +43,12 @@ impl<R: BufRead> SitemapRows<R> {
                     .filter(|finding| finding.severity() == Severity::Error)
                     .filter(|finding| finding.position.line >= line);
                 draft.problems = lost.map(|finding| finding.problem.to_string()).collect();
+                let corrected = findings
+                    .iter()
+                    .filter(|finding| finding.problem == Problem::ChangeFreqCase);
+                draft.corrections = corrected
+                    .map(|finding| finding.problem.to_string())
+                    .collect();
                 Ok(Some(Row {
                     line,
                     said: Ok(draft),
@@ -59,6 +65,16 @@ impl<R: BufRead> SitemapRows<R> {
                 line: finding.position.line,
                 said: Err(finding.problem.to_string()),
             })),
+            // It is a sitemap, or the beginning of one, and there is more of it that cannot be read.
+            Err(ReadError::File(finding))
+                if finding.problem == Problem::Truncated || self.0.kind().is_some() =>
+            {
+                Err(BuildError::Broken {
+                    name: name.to_owned(),
+                    line: finding.position.line,
+                    source: io::Error::other(finding.problem),
+                })
+            }
             Err(ReadError::File(finding)) => Err(BuildError::Format {
                 name: name.to_owned(),
                 line: finding.position.line,

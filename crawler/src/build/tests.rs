@@ -237,3 +237,97 @@ fn dates_may_be_a_day_ahead_and_no_more() {
         "{told:?}"
     );
 }
+
+/// Packs bytes as gzip does.
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    io::Write::write_all(&mut encoder, bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn example_site() -> Site {
+    let base = Identity::default().parse("https://example.com/").unwrap();
+    settle(&base, &[], ScopeWidth::Directory).unwrap()
+}
+
+const SITEMAP: &str = "<?xml version=\"1.0\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n\
+    <url><loc>https://example.com/a</loc></url>\n<url><loc>https://example.com/b</loc></url>\n</urlset>";
+
+#[test]
+fn lists_are_read_whatever_stands_around_them() {
+    let narrow = "https://example.com/a\nhttps://example.com/b\n";
+    let wide = |bytes: fn(u16) -> [u8; 2]| narrow.encode_utf16().flat_map(bytes).collect();
+    let warned = format!("Warning: undefined index in map.php on line 3\n{SITEMAP}");
+    let cases: [(&str, Vec<u8>); 7] = [
+        (
+            "padded",
+            [packed(narrow.as_bytes()), vec![0; 1_000]].concat(),
+        ),
+        (
+            "padded XML",
+            [packed(SITEMAP.as_bytes()), vec![0; 1_000]].concat(),
+        ),
+        ("twice", packed(&packed(narrow.as_bytes()))),
+        ("behind a warning", warned.clone().into_bytes()),
+        ("behind a warning, packed", packed(warned.as_bytes())),
+        ("UTF-16LE", wide(u16::to_le_bytes)),
+        ("UTF-16BE", wide(u16::to_be_bytes)),
+    ];
+    for (name, list) in cases {
+        let (store, loaded, told) =
+            load_list_of(&example_site(), &list, &Config::default(), &|| false);
+        assert_eq!(loaded.unwrap().entries, 2, "{name}: {told:?}");
+        assert_eq!(told, [""; 0], "{name}");
+        assert!(
+            page(&store, "/a").is_some() && page(&store, "/b").is_some(),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn what_breaks_off_is_broken_and_what_is_no_list_is_told() {
+    let is_broken = |list: &[u8]| {
+        let (_, loaded, _) = load_list_of(&example_site(), list, &Config::default(), &|| false);
+        match loaded.unwrap_err() {
+            BuildError::Broken { .. } => true,
+            BuildError::Format { .. } => false,
+            other => panic!("{other}"),
+        }
+    };
+    let cut = &SITEMAP.as_bytes()[..SITEMAP.len() - 30];
+    assert!(is_broken(cut));
+    assert!(is_broken(&packed(cut)));
+    let whole = packed(SITEMAP.as_bytes());
+    assert!(is_broken(&whole[..whole.len() - 9]));
+    assert!(is_broken(&[&packed(b"/a\n")[..], b"more"].concat()));
+    assert!(!is_broken(b"<!doctype html><title>x</title>"));
+    assert!(!is_broken(b"PK\x03\x04 and so on"));
+}
+
+#[test]
+fn a_value_that_is_read_otherwise_than_it_is_written_is_told() {
+    let rows = [
+        "{\"loc\":\"/a\",\"changefreq\":\"Daily\"}\n",
+        "url,changefreq\n/a,DAILY\n",
+    ];
+    for list in rows {
+        let (store, loaded, told) = load_list(list, &Config::default(), &|| false);
+        assert!(!loaded.unwrap().has_faults());
+        let [told] = &told[..] else {
+            panic!("{told:?}");
+        };
+        assert!(told.contains(": value corrected: changefreq "), "{told}");
+        assert!(
+            told.ends_with("is read as daily, expected lower case (R16)"),
+            "{told}"
+        );
+        let Some(Outcome::Given(given)) = page(&store, "/a").unwrap().outcome else {
+            panic!("{list}");
+        };
+        assert_eq!(
+            given.changefreq.map(sitemap_core::ChangeFreq::as_str),
+            Some("daily")
+        );
+    }
+}

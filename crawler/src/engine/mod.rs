@@ -333,7 +333,9 @@ async fn crawl_through(
     } = seams;
     let clock = Arc::clone(&door.clock);
     for host in [Some(start.host()), www_twin(start)].into_iter().flatten() {
-        door.clocks().begin_run(&host);
+        let mut clocks = door.clocks();
+        clocks.set_settings(&host, &config.politeness);
+        clocks.begin_run(&host);
     }
     let began = clock.now();
     let deadline = end_of(config.limits.max_time);

@@ -93,7 +93,14 @@ impl Export {
         let stated = self.stated(key, record, facts, known);
         match History::of(facts, known) {
             History::None => first(stated, None),
-            History::Same(known) => published(known).or_else(|| first(stated, Some(known))),
+            History::Same(known) => published(known).or_else(|| {
+                let mut stated = stated;
+                if record.basis != Basis::Own {
+                    // What the page stated when it was read was not believed then, and it was not read since.
+                    stated.retain(|stated| stated.source == DateSource::Sitemap);
+                }
+                first(stated, Some(known))
+            }),
             History::Unknown(known) => moved(stated, record, known)
                 .filter(|_| known.lastmod.is_some())
                 .or_else(|| published(known))

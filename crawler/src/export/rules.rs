@@ -87,6 +87,8 @@ pub struct Sameness {
     /// The value of all entries so far; a missing one counts as the default.
     priority: Option<Priority>,
     has_priority: bool,
+    /// An entry has none.
+    lacks_priority: bool,
     priorities_differ: bool,
     /// Entries that claim to change all the time.
     restless: u64,
@@ -98,6 +100,7 @@ impl Sameness {
         self.entries += 1;
         let priority = entry.priority.unwrap_or(Priority::DEFAULT);
         self.has_priority |= entry.priority.is_some();
+        self.lacks_priority |= entry.priority.is_none();
         self.priorities_differ |= *self.priority.get_or_insert(priority) != priority;
         let restless = [ChangeFreq::Always, ChangeFreq::Hourly];
         let is_restless = entry
@@ -116,8 +119,13 @@ impl Sameness {
         if let (Some(priority), true, false) =
             (self.priority, self.has_priority, self.priorities_differ)
         {
+            let or_none = if self.lacks_priority {
+                " or none, which means the same"
+            } else {
+                ""
+            };
             notices.push(format!(
-                "every page has the priority {priority}, which says no more than none: search engines compare the pages of one site only"
+                "every page has the priority {priority}{or_none}, which says no more than none: search engines compare the pages of one site only"
             ));
         }
         if self.restless == self.entries {

@@ -468,3 +468,54 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_host_has_the_settings_of_the_site_that_is_crawled_there() {
+    let mut bench = Bench::new(&config(Rate::PerSecond(10.0), 4));
+    let process = bench.host.clone();
+    let slow = HostKey::new("slow.test");
+    let own = PolitenessConfig {
+        max_in_flight: NonZeroU32::new(1).unwrap(),
+        ..config(Rate::PerSecond(0.5), 1)
+    };
+    bench.politeness.set_settings(&slow, &own);
+    let _first = bench.turn();
+    bench.host = slow;
+    // Its max_in_flight says nothing: that of the process holds.
+    let turn = bench.turn();
+    assert!(bench.is_busy(), "one at a time");
+    bench.finish(turn, FINE);
+    bench.wait(SECOND);
+    assert!(bench.politeness.next(&bench.host, bench.now).is_wait());
+    bench.wait(SECOND);
+    let turn = bench.turn();
+    bench.finish(turn, FINE);
+    // The other host keeps the pace of the process.
+    bench.host = process;
+    let _second = bench.turn();
+}
+
+#[test]
+fn new_settings_of_a_host_forget_nothing() {
+    let mut bench = Bench::new(&config(Rate::PerSecond(1.0), 4));
+    let turn = bench.turn();
+    bench.finish(turn, FINE);
+    bench
+        .politeness
+        .set_settings(&bench.host.clone(), &config(Rate::PerSecond(2.0), 4));
+    assert!(bench.politeness.next(&bench.host, bench.now).is_wait());
+    bench.wait(milliseconds(500));
+    let turn = bench.turn();
+    bench.finish(turn, retry_after(10 * SECOND));
+    bench
+        .politeness
+        .set_settings(&bench.host.clone(), &config(Rate::Unlimited, 4));
+    bench.wait(9 * SECOND);
+    assert!(bench.politeness.next(&bench.host, bench.now).is_wait());
+}
+
+impl NextTurn {
+    fn is_wait(&self) -> bool {
+        matches!(self, Self::WaitUntil(_))
+    }
+}

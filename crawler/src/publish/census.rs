@@ -13,7 +13,7 @@ use super::{
     PublishError, PublishRequest,
     manifest::Manifest,
     recent::Recent,
-    trial::{Refused, Trial},
+    trial::{Refusals, Trial},
 };
 use crate::{
     config::{Layout, PublishConfig},
@@ -41,9 +41,8 @@ pub(super) struct Census {
     pub(super) news: Vec<String>,
     /// The pages that changed last, when there is to be a feed.
     pub(super) recent: Recent,
-    /// Entries that cannot be written, which are counted here all the same: the scan has to be repeated without
-    /// them.
-    pub(super) refused: Vec<Refused>,
+    /// What cannot be written, which is counted here all the same: the scan has to be repeated without it.
+    pub(super) refused: Refusals,
     /// What the user should know, each a sentence.
     pub(super) notices: Vec<String>,
 }
@@ -77,7 +76,7 @@ impl Census {
             match counter.push(listed.written.path_and_query(), entry.written_len()) {
                 Ok(()) => {}
                 Err(error @ (PartitionError::Key { .. } | PartitionError::KeyTooLong { .. })) => {
-                    trial.refuse(listed.key, format!("{}: {error} (R58)", entry.loc));
+                    trial.refuse(listed.key, format!("{}: {error} (R58)", entry.loc))?;
                     return Ok(ControlFlow::Continue(()));
                 }
                 Err(error) => {
@@ -87,10 +86,7 @@ impl Census {
                     });
                 }
             }
-            trial.add(listed.key, entry)?;
-            if let Some(entry) = listed.news_entry() {
-                trial.add(listed.key, &entry)?;
-            }
+            trial.add(listed.key, entry, listed.news_entry())?;
             declare(&mut namespaces, entry)?;
             sameness.add(entry);
             if listed.news.is_some() {

@@ -16,7 +16,6 @@ use super::{
 };
 use crate::{
     export::{EntryRules, Export},
-    page::Reason,
     store::Store,
 };
 
@@ -40,7 +39,7 @@ impl NewSet {
     ) -> Result<Self, PublishError> {
         let rules = EntryRules::new(&request.config.entries)
             .map_err(|error| PublishError::Settings(error.to_string()))?;
-        let export = Export::prepare(
+        let mut export = Export::prepare(
             store,
             request.run,
             request.site.stand_in.as_ref(),
@@ -58,11 +57,7 @@ impl NewSet {
             }
             go_on(request)?;
             left_out.add(&census.refused);
-            let refused = census.refused.into_iter();
-            let refused: Vec<_> = refused
-                .map(|refused| (refused.key, Reason::EntryRefused))
-                .collect();
-            store.rejudge(&refused)?;
+            census.refused.apply(store, &mut export)?;
         };
         guard(request, &previous.manifest, census.listed)?;
         let planned = PlannedSet::new(request, &census)?;

@@ -11,6 +11,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use sitemap_core::read::Start;
+
 use super::{
     SeedProblem,
     read::{Batch, Reading, read},
@@ -310,12 +312,10 @@ fn key_of(line: &[u8], identity: &Identity) -> Result<Option<UrlKey>, LineProble
     })
 }
 
-/// Whether the first bytes are those of something for the reader of sitemaps: XML in any encoding, or gzip.
-fn is_document(start: &[u8]) -> bool {
-    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
-    let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
-    start.starts_with(&[0x1f, 0x8b])
-        || start.starts_with(&[0xff, 0xfe])
-        || start.starts_with(&[0xfe, 0xff])
-        || matches!(first, Some(b'<' | 0))
+/// Whether the first bytes are those of something for the reader of sitemaps: markup as it understands that,
+/// text in another encoding than UTF-8, or something compressed.
+fn is_document(head: &[u8]) -> bool {
+    let is_gzip = head.starts_with(&[0x1f, 0x8b]);
+    // What nobody reads it refuses with words of its own.
+    is_gzip || Start::of(head).is_none_or(|start| start.is_markup || start.encoding.is_some())
 }

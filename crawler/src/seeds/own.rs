@@ -48,6 +48,11 @@ impl OwnFiles {
         is_new
     }
 
+    /// Whether arpent never published anything for the site, as far as is known.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
     /// Whether a document with this SHA-256 (hex) is one of ours.
     pub fn contains(&self, sha256: &str) -> bool {
         sha256

@@ -154,6 +154,22 @@ fn an_empty_list_names_nothing() {
 }
 
 /// A list of these lines, as far as it is one.
+#[test]
+fn a_list_is_read_whatever_stands_around_it() {
+    let narrow = "https://example.com/a\nhttps://example.com/b\n";
+    let wide = |bytes: fn(u16) -> [u8; 2]| narrow.encode_utf16().flat_map(bytes).collect();
+    let sitemap = "Warning: undefined index on line 3\n<?xml version='1.0'?>\n<urlset>\
+                   <url><loc>https://example.com/a</loc></url><url><loc>https://example.com/b</loc></url></urlset>";
+    let lists: [Vec<u8>; 3] = [
+        wide(u16::to_le_bytes),
+        wide(u16::to_be_bytes),
+        sitemap.as_bytes().to_owned(),
+    ];
+    for list in lists {
+        assert_eq!(checked(&list).unwrap().entries, 2, "{list:?}");
+    }
+}
+
 fn checked(text: &[u8]) -> Result<ListCheck, SeedListError> {
     SeedList::copy("urls.txt", Cursor::new(text))
         .unwrap()

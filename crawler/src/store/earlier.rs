@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use crate::page::{BodyEnd, BodyKind, ContentHash, PageFacts};
+use crate::page::{BodyEnd, BodyKind, Canonical, ContentHash, Directives, PageFacts};
 
 /// What was known of a queued URL before.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,6 +40,8 @@ pub struct EarlierAnswer {
     pub is_complete: bool,
     /// Hash of its content, when the algorithm is still the same.
     pub content_hash: Option<ContentHash>,
+    /// See [`orders`].
+    pub orders: u64,
     /// `Last-Modified`.
     pub last_modified: Option<Timestamp>,
     /// The server's clock with the answer.
@@ -56,6 +58,16 @@ pub struct EarlierAnswer {
     pub has_alternates: bool,
 }
 
+/// The fingerprint of what a page asks of indexes, which is no part of its content: whether it is to be left out, and
+/// under which URL it is to be known.
+pub fn orders(directives: Directives, canonical: &Canonical) -> u64 {
+    let text = format!(
+        "{} {} {canonical:?}",
+        directives.noindex, directives.nofollow
+    );
+    xxhash_rust::xxh3::xxh3_64(text.as_bytes())
+}
+
 impl EarlierAnswer {
     /// The outlines of `facts`.
     pub fn of(facts: &PageFacts) -> Self {
@@ -64,6 +76,7 @@ impl EarlierAnswer {
             kind: facts.kind,
             is_complete: facts.end == BodyEnd::Complete,
             content_hash: facts.content_hash,
+            orders: orders(facts.directives, &facts.canonical),
             last_modified: facts.last_modified,
             date: facts.date,
             etag: facts.etag.clone(),

@@ -19,7 +19,7 @@ use std::{collections::BTreeMap, ops::ControlFlow};
 use jiff::Timestamp;
 
 pub(crate) use self::chunks::change_in_chunks;
-pub use self::earlier::{Earlier, EarlierAnswer};
+pub use self::earlier::{Earlier, EarlierAnswer, orders};
 use self::outbox::{Listing, OutboxStep, Waiting};
 use crate::{
     page::{

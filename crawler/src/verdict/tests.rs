@@ -158,8 +158,13 @@ fn judge_at(path: &str, outcome: &Outcome, policy: Policy) -> Verdict {
 fn every_reason_is_reached() {
     let judged = table::rows().into_iter().map(|(_, _, reason, _)| reason);
     let settled = settle::rows().into_iter().map(|(_, reason)| reason);
-    // Whether a URL can be written is decided where entries are made.
-    let exported = [Reason::DuplicateSpelling, Reason::Unwritable];
+    // Whether a URL can be written is decided where entries are made, and whether it is a feed where it is read.
+    let exported = [
+        Reason::DuplicateSpelling,
+        Reason::Unwritable,
+        Reason::EntryRefused,
+        Reason::SeedDocument,
+    ];
     // Whether a listed page stays so is asked where its history is known.
     let kept = [Reason::KeptGoneOnce, Reason::KeptUnreachable];
     let decided_elsewhere = exported.into_iter().chain(kept);

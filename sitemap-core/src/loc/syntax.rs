@@ -301,6 +301,28 @@ pub(super) fn push_encoded(out: &mut String, text: &str, class: u8) {
     }
 }
 
+/// Appends an encoded path or query with the escapes of unreserved characters decoded and the others in upper case.
+pub(super) fn push_normalised(out: &mut String, text: &str) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    for byte in Comparable::new(text) {
+        match byte {
+            ComparableByte::Raw(byte) => out.push(char::from(byte)),
+            ComparableByte::Escaped(byte) => {
+                out.push('%');
+                out.push(char::from(DIGITS[usize::from(byte >> 4)]));
+                out.push(char::from(DIGITS[usize::from(byte & 15)]));
+            }
+        }
+    }
+}
+
+/// Whether an encoded path or query has the escape of an unreserved character.
+pub(super) fn has_needless_escape(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    text.match_indices('%')
+        .any(|(position, _)| escape_at(bytes, position).is_some_and(|byte| is(byte, UNRESERVED)))
+}
+
 /// The bytes of a path in the form in which two paths are compared, one by one and without allocation.
 ///
 /// An escape that stays an escape is one item, so that it can never be taken for raw characters.

@@ -56,6 +56,35 @@ fn scheme_host_and_port_take_their_one_form() {
 }
 
 #[test]
+fn needless_escapes_make_no_other_url() {
+    let check = |text: &str, expected: &str| {
+        let loc = loc(text);
+        assert_eq!(loc.normalised(), expected, "{text}");
+        assert!(loc.is_equivalent(&Loc::parse(expected).unwrap()), "{text}");
+    };
+    check("https://h/a/b?c=%2B", "https://h/a/b?c=%2B");
+    check("https://h/%61%2d%7E%5f", "https://h/a-~_");
+    check("https://h/?%61=%7e", "https://h/?a=~");
+    check("https://h/%fc%2f%C3%bc", "https://h/%FC%2F%C3%BC");
+    // What was escaped once is not unescaped twice, and a lone % stays one.
+    check("https://h/%2561", "https://h/%2561");
+    check("https://h/100%/%2%65", "https://h/100%25/%252e");
+    let different = |one: &str, other: &str| assert!(!loc(one).is_equivalent(&loc(other)), "{one}");
+    different("https://h/a%2Fb", "https://h/a/b");
+    different("https://h/%41", "https://h/a");
+    different("https://h/a", "http://h/a");
+    let needless = ["https://h/%61", "https://h/?%7E"];
+    assert!(needless.iter().all(|text| loc(text).has_needless_escapes()));
+    let needed = [
+        "https://h/",
+        "https://h/%fc",
+        "https://h/%25",
+        "https://h/%2561",
+    ];
+    assert!(!needed.iter().any(|text| loc(text).has_needless_escapes()));
+}
+
+#[test]
 fn forbidden_characters_are_percent_encoded_and_escapes_are_kept() {
     check("http://h/a b", "http://h/a%20b");
     check(

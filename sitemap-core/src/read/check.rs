@@ -113,8 +113,8 @@ pub enum CheckError {
 ///
 /// It passes when it is well-formed, has the right root and namespace, breaks no limit, and each entry has an absolute URL in its
 /// normal form within the scope of `location`, and values that both the text of the protocol and its schemas accept. Anything a
-/// [`Reader`] would report, however slight, is an error here, but for [`Problem::LocShort`], [`Problem::Commas`] and
-/// [`Problem::EscapedTwice`], which are about the page and not about how it was written. The summary is the one the writer gave, so
+/// [`Reader`] would report, however slight, is an error here, but for [`Problem::LocShort`], [`Problem::Commas`],
+/// [`Problem::EscapedTwice`], [`Problem::EncodedEntity`] and [`Problem::NeedlessEscapes`], which are about the page and not about how it was written. The summary is the one the writer gave, so
 /// the two can be compared.
 ///
 /// ```
@@ -184,11 +184,15 @@ pub fn check(
 }
 
 /// A page such as `http://nas/` exists and is listed, although the schema has no room for its URL, and so does one whose URL looks
-/// like a row of a table, or has an `&amp;` of its own because a link to it was escaped twice.
+/// like a row of a table, or has an `&amp;` of its own because a link to it was escaped twice, or escapes that it does not need.
 fn is_about_the_page(problem: &Problem) -> bool {
     matches!(
         problem,
-        Problem::LocShort | Problem::Commas { .. } | Problem::EscapedTwice
+        Problem::LocShort
+            | Problem::Commas { .. }
+            | Problem::EscapedTwice
+            | Problem::EncodedEntity
+            | Problem::NeedlessEscapes { .. }
     )
 }
 

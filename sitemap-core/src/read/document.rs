@@ -4,9 +4,12 @@
 //! nothing belongs is skipped with all it contains. It never sees the input; `draft` judges the values of an entry, `extension` reads
 //! what stands beside them.
 
+mod text;
+
+pub(super) use self::text::is_name;
+
 use quick_xml::{
-    escape::{resolve_html5_entity, resolve_xml_entity},
-    events::{BytesCData, BytesDecl, BytesRef, BytesStart, BytesText},
+    events::{BytesDecl, BytesStart, BytesText},
     name::{Namespace, NamespaceResolver, ResolveResult},
 };
 
@@ -17,9 +20,7 @@ use super::{
     feed::Feed,
     names, schema_location,
 };
-use crate::{
-    IndexEntry, Loc, extension::is_xml_character, limits::NAMESPACE, write::XSI_NAMESPACE,
-};
+use crate::{IndexEntry, Loc, limits::NAMESPACE, write::XSI_NAMESPACE};
 
 /// How much of a name or message goes into a finding.
 const MAX_QUOTED_CHARACTERS: usize = 100;
@@ -218,22 +219,6 @@ impl Document {
             self.note(Problem::DeclaredEncoding {
                 declared: quoted(&encoding),
             });
-        }
-    }
-
-    /// Bytes of the token mean nothing in the encoding of the file.
-    pub(super) fn malformed_bytes(&mut self) {
-        let is_in_value = match self.place {
-            Place::Value(_) => true,
-            Place::Extension => self.extended.is_in_value(),
-            Place::Feed => self.feed.is_in_value(),
-            Place::Prolog | Place::Root | Place::Entry | Place::Epilog | Place::Done => false,
-        };
-        if is_in_value && self.skipped_depth == 0 {
-            // It is told when the value is left out.
-            self.text.set_malformed();
-        } else {
-            self.note(Problem::NotUtf8);
         }
     }
 
@@ -595,125 +580,6 @@ impl Document {
         }
     }
 
-    /// Text between tags and references, as it stands in the file.
-    pub(super) fn characters(&mut self, text: &BytesText<'_>) -> Result<(), ReadError> {
-        // The parser gives an ampersand that begins no reference as text of its own.
-        if text.starts_with('&') {
-            self.note(Problem::BareAmpersand);
-        }
-        let is_in_value = match self.place {
-            Place::Value(_) => true,
-            Place::Extension => self.extended.is_in_value(),
-            Place::Prolog
-            | Place::Root
-            | Place::Entry
-            | Place::Feed
-            | Place::Epilog
-            | Place::Done => false,
-        };
-        if is_in_value
-            && self.skipped_depth == 0
-            && !self.has_raw_character
-            && let Some(character) = text.chars().find(|character| "\"'>".contains(*character))
-        {
-            self.has_raw_character = true;
-            self.note(Problem::RawCharacter { character });
-        }
-        if text.contains("]]>") {
-            self.note(Problem::IllFormed {
-                what: "text contains ]]>",
-            });
-        }
-        self.text_of_document(&text.xml10_content())
-    }
-
-    pub(super) fn character_data(&mut self, text: &BytesCData<'_>) -> Result<(), ReadError> {
-        self.text_of_document(&text.xml10_content())
-    }
-
-    fn text_of_document(&mut self, text: &str) -> Result<(), ReadError> {
-        if text.contains(['\u{FFFE}', '\u{FFFF}']) {
-            self.note(Problem::ForbiddenCharacter);
-        }
-        if self.skipped_depth > 0 {
-            return Ok(());
-        }
-        let is_blank = text.bytes().all(is_white_space);
-        match self.place {
-            Place::Value(_) => self.text.push(text),
-            Place::Extension if self.extended.is_in_value() => self.text.push(text),
-            Place::Feed => self.text_in_feed(text),
-            Place::Root | Place::Extension if !is_blank => self.note(Problem::StrayText),
-            Place::Entry if !is_blank => {
-                if self.stray.is_blank() {
-                    self.stray.begin(self.token_position);
-                    self.note(Problem::StrayText);
-                }
-                self.stray.push(text);
-            }
-            // There is one of them before a declaration that is late, or between two roots.
-            Place::Prolog | Place::Epilog if text.trim_matches('\u{FEFF}').trim().is_empty() => {}
-            Place::Prolog => return Err(self.fatal(Problem::NotXml)),
-            Place::Epilog => return Err(self.fatal(Problem::AfterRoot)),
-            Place::Root | Place::Entry | Place::Extension | Place::Done => {}
-        }
-        Ok(())
-    }
-
-    /// A reference such as `&amp;` or `&#38;`.
-    pub(super) fn reference(&mut self, reference: &BytesRef<'_>) -> Result<(), ReadError> {
-        let name: &str = reference;
-        if reference.is_char_ref() {
-            let Ok(Some(character)) = reference.resolve_char_ref() else {
-                self.note(Problem::IllFormed {
-                    what: "character reference names no character",
-                });
-                return self.text_of_document("\u{FFFD}");
-            };
-            // The two noncharacters are told of as text.
-            if !is_xml_character(character) && !matches!(character, '\u{FFFE}' | '\u{FFFF}') {
-                self.note(Problem::ForbiddenCharacter);
-            }
-            return self.text_of_document(character.encode_utf8(&mut [0; 4]));
-        }
-        if let Some(text) = resolve_xml_entity(name) {
-            return self.text_of_document(text);
-        }
-        if !is_name(name) {
-            // `?a=1&b=2;c=3` looks like a reference, but is an ampersand that was not escaped.
-            self.note(Problem::BareAmpersand);
-            self.text_of_document("&")?;
-            self.text_of_document(name)?;
-            return self.text_of_document(";");
-        }
-        if let Some(text) = resolve_html5_entity(name) {
-            self.note(Problem::HtmlEntity { name: quoted(name) });
-            return self.text_of_document(text);
-        }
-        match self.place {
-            Place::Value(_) if self.skipped_depth == 0 => {
-                self.text.set_undefined_entity(quoted(name));
-            }
-            Place::Extension if self.skipped_depth == 0 && self.extended.is_in_value() => {
-                self.text.set_undefined_entity(quoted(name));
-            }
-            Place::Feed if self.skipped_depth == 0 && self.feed.is_in_value() => {
-                self.text.set_undefined_entity(quoted(name));
-            }
-            Place::Value(_)
-            | Place::Extension
-            | Place::Feed
-            | Place::Prolog
-            | Place::Root
-            | Place::Entry
-            | Place::Epilog
-            | Place::Done => {
-                self.note(Problem::UndefinedEntity { name: quoted(name) });
-            }
-        }
-        Ok(())
-    }
-
     /// The input ends, between tags or `inside_tag`. Of an entry that was cut short, what is surely whole is yielded first; the
     /// error follows when this is called again.
     pub(super) fn end_of_file(&mut self, inside_tag: bool) -> Result<Option<Item>, ReadError> {
@@ -735,6 +601,7 @@ impl Document {
     /// What is surely whole of an entry that the end of the readable input cuts short, between tags or `inside_tag`, if that is
     /// enough for one.
     pub(super) fn rescue(&mut self, inside_tag: bool) -> Option<Result<Item, ReadError>> {
+        self.split = None;
         match self.place {
             // A tag began behind the text, so the text is whole.
             Place::Value(tag) if inside_tag => self.set_value(tag),
@@ -820,17 +687,4 @@ pub(super) fn quoted(text: &str) -> String {
 
 pub(super) fn local_name(start: &BytesStart<'_>) -> String {
     quoted(start.local_name().into_inner())
-}
-
-/// White space of XML 1.0 section 2.3.
-fn is_white_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
-}
-
-/// Whether a text has the form of a name (XML 1.0 section 2.3), near enough to tell `nbsp` from `b=2`.
-pub(super) fn is_name(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_alphabetic() || first == '_')
-        && text.chars().all(|character| {
-            character.is_alphanumeric() || matches!(character, '_' | '-' | '.' | ':')
-        })
 }

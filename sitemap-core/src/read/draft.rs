@@ -282,14 +282,32 @@ pub(super) fn read_loc(value: &str, problems: &mut Vec<Problem>) -> Result<Loc, 
             Rawness::NotAscii => problems.push(Problem::LocNotAscii),
             Rawness::None if has_raw_host => {}
             Rawness::None => problems.push(Problem::LocNotNormal {
-                normal: loc.as_str().to_owned(),
+                normal: loc.normalised().into_owned(),
             }),
         }
+    } else if loc.has_needless_escapes() {
+        problems.push(Problem::NeedlessEscapes {
+            normal: loc.normalised().into_owned(),
+        });
+    }
+    if has_encoded_entity(value) {
+        problems.push(Problem::EncodedEntity);
     }
     if value.contains("&amp;") {
         problems.push(Problem::EscapedTwice);
     }
     Ok(loc)
+}
+
+/// Whether a URL has an entity of XML in which the `&` is percent-encoded, and perhaps the `;` (R25).
+fn has_encoded_entity(url: &str) -> bool {
+    url.match_indices("%26").any(|(start, _)| {
+        let name = &url[start + 3..];
+        ["amp", "apos", "quot", "lt", "gt"].iter().any(|entity| {
+            name.strip_prefix(entity)
+                .is_some_and(|end| [";", "%3B", "%3b"].iter().any(|form| end.starts_with(form)))
+        })
+    })
 }
 
 /// Reads a date, and says what was wrong with it.

@@ -16,9 +16,13 @@ use super::{
     preamble::garbage_bytes,
 };
 
-/// How far the XML declaration is looked for. The longest one that says anything has 70 bytes, so there is room for what must not
-/// stand before it: blank lines, or a page full of warnings.
-const HEAD_BYTES: usize = 8 * 1024;
+/// How far the XML declaration is looked for, in bytes of UTF-8 behind the byte order mark. The longest one that says anything has
+/// 70 bytes, so there is room for what must not stand before it: blank lines, or a page full of warnings.
+const HEAD_TEXT_BYTES: usize = 8 * 1024;
+
+/// How many bytes are looked at before the first is given out: so much text in any encoding, which is at most twice as long in
+/// UTF-16, and its byte order mark.
+const HEAD_BYTES: usize = 2 * HEAD_TEXT_BYTES + 3;
 
 /// How many bytes are checked or decoded at a time.
 const CHUNK_BYTES: usize = 8 * 1024;
@@ -36,6 +40,8 @@ pub(super) struct Found {
     pub(super) garbage_lines: u64,
     /// The encoding it is decoded from, if that is not UTF-8.
     pub(super) encoding: Option<&'static str>,
+    /// What the XML declaration calls it, if that decided.
+    pub(super) declared: Option<String>,
 }
 
 enum Mode {
@@ -102,8 +108,8 @@ impl<R: BufRead> Transcoder<R> {
         &self.input
     }
 
-    /// Bytes of the input before the next one that is given out. Inside of a line in an encoding that takes several bytes for a
-    /// character, other than UTF-8 and UTF-16, it is an estimate.
+    /// Bytes of the input before the next one that is given out. Right behind several that together mean nothing it may be a byte less,
+    /// up to the next character.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
@@ -153,17 +159,20 @@ impl<R: BufRead> Transcoder<R> {
         };
         self.head_start = mark_bytes;
         self.found.byte_order_mark_bytes = mark_bytes as u64;
-        if encoding.is_none_or(|encoding| encoding == UTF_8) {
-            self.skip_garbage();
-        }
+        self.skip_garbage(encoding);
         self.offset = self.head_start as u64;
+        let declared = match encoding {
+            Some(_) => None,
+            None => declared_encoding(&self.head[self.head_start..]),
+        };
         let encoding = encoding
-            .or_else(|| declared_encoding(&self.head[self.head_start..]))
+            .or(declared.map(|(_, encoding)| encoding))
             .unwrap_or(UTF_8);
         self.mode = if encoding == UTF_8 {
             Mode::Utf8 { valid: 0 }
         } else {
             self.found.encoding = Some(encoding.name());
+            self.found.declared = declared.map(|(label, _)| label.trim().to_owned());
             Mode::Other {
                 encoding,
                 decoder: Box::new(encoding.new_decoder_without_bom_handling()),
@@ -174,12 +183,23 @@ impl<R: BufRead> Transcoder<R> {
     }
 
     /// Leaves out what stands before the XML declaration and does not belong there.
-    fn skip_garbage(&mut self) {
+    fn skip_garbage(&mut self, encoding: Option<&'static Encoding>) {
         let head = &self.head[self.head_start..];
-        let garbage = &head[..garbage_bytes(head)];
-        self.found.garbage_bytes = garbage.len() as u64;
-        self.found.garbage_lines = line_ends(garbage, &mut false);
-        self.head_start += garbage.len();
+        let bytes_in = |text: &[u8]| garbage_bytes(&text[..text.len().min(HEAD_TEXT_BYTES)]);
+        let is_other = |encoding: &&'static Encoding| *encoding != UTF_8;
+        let (length, lines) = if let Some(utf16) = encoding.filter(is_other) {
+            let (text, _) = utf16.decode_without_bom_handling(head);
+            let garbage = &text[..bytes_in(text.as_bytes())];
+            // What means nothing is one unit each, as what it is decoded to.
+            let length = 2 * garbage.encode_utf16().count();
+            (length, line_ends(garbage.as_bytes(), &mut false))
+        } else {
+            let garbage = &head[..bytes_in(head)];
+            (garbage.len(), line_ends(garbage, &mut false))
+        };
+        self.found.garbage_bytes = length as u64;
+        self.found.garbage_lines = lines;
+        self.head_start += length;
     }
 
     fn fill_raw(&mut self) -> io::Result<&[u8]> {
@@ -307,13 +327,17 @@ impl<R: BufRead> Transcoder<R> {
                 self.input.fill_buf()?
             };
             let available = &available[..available.len().min(CHUNK_BYTES)];
-            // At the end of a line the offset is exact whatever the encoding, and in none of them is its byte part of a character.
-            let is_exact =
+            // Of a text in an encoding of one, two or more bytes for a character, only a run of ASCII tells how many bytes each of its
+            // characters took. The others are decoded one by one, so that the offset does not depend on the pieces that come in.
+            let is_even =
                 encoding.is_single_byte() || *encoding == UTF_16LE || *encoding == UTF_16BE;
-            let line_end = available.iter().position(|byte| *byte == b'\n');
-            let length = match line_end {
-                Some(position) if !is_exact => position + 1,
-                Some(_) | None => available.len(),
+            let length = if is_even {
+                available.len()
+            } else if self.chunk.source_bytes > 0 {
+                available.len().min(1)
+            } else {
+                let ascii = available.iter().take_while(|byte| byte.is_ascii());
+                ascii.count().max(1).min(available.len())
             };
             *is_finished = length == 0;
             let text = &mut self.chunk.text;
@@ -338,7 +362,7 @@ impl<R: BufRead> Transcoder<R> {
         Ok(())
     }
 
-    /// How many bytes of the input a text comes from, as far as that can be told from the text.
+    /// How many bytes of the input the beginning of the chunk comes from.
     fn source_bytes_of(&self, text: &[u8]) -> u64 {
         let Mode::Other { encoding, .. } = &self.mode else {
             return text.len() as u64;
@@ -347,12 +371,11 @@ impl<R: BufRead> Transcoder<R> {
             text.iter().filter(|byte| is_counted(**byte)).count() as u64
         };
         let characters = count(|byte| byte & 0b1100_0000 != 0b1000_0000);
-        if encoding.is_single_byte() {
-            characters
-        } else if *encoding == UTF_16LE || *encoding == UTF_16BE {
+        if *encoding == UTF_16LE || *encoding == UTF_16BE {
             2 * (characters + count(|byte| byte >= 0xf0))
         } else {
-            characters + count(|byte| byte >= 0xc0)
+            // Characters of several bytes are alone in a chunk, or behind others that mean nothing.
+            characters
         }
     }
 }
@@ -396,7 +419,12 @@ impl<R: BufRead> BufRead for Transcoder<R> {
             && rest[..looked_at]
                 .windows(REPLACEMENT.len())
                 .any(|bytes| bytes == REPLACEMENT.as_bytes());
-        let source_bytes = if is_last {
+        // Part of a character that is not decoded yet counts with it; how much that is, only UTF-16 tells.
+        let has_part = matches!(
+            self.mode,
+            Mode::Other { encoding, is_finished: false, .. } if encoding == UTF_16LE || encoding == UTF_16BE
+        );
+        let source_bytes = if is_last && !has_part {
             self.chunk.source_bytes
         } else {
             self.source_bytes_of(consumed).min(self.chunk.source_bytes)
@@ -407,8 +435,8 @@ impl<R: BufRead> BufRead for Transcoder<R> {
     }
 }
 
-/// The encoding that the XML declaration at the beginning names, if it can be the one it is written in.
-fn declared_encoding(head: &[u8]) -> Option<&'static Encoding> {
+/// The encoding that the XML declaration at the beginning names, as it names it, if it can be the one it is written in.
+fn declared_encoding(head: &[u8]) -> Option<(&str, &'static Encoding)> {
     let declaration = head.trim_ascii_start().strip_prefix(b"<?xml")?;
     let end = declaration.windows(2).position(|bytes| bytes == b"?>")?;
     let declaration = &declaration[..end];
@@ -422,7 +450,8 @@ fn declared_encoding(head: &[u8]) -> Option<&'static Encoding> {
         .trim_ascii_start();
     let (quote, value) = value.split_first()?;
     let length = value.iter().position(|byte| byte == quote)?;
-    encoding_of_label(str::from_utf8(&value[..length]).ok()?)
+    let label = str::from_utf8(&value[..length]).ok()?;
+    Some((label, encoding_of_label(label)?))
 }
 
 /// The encoding of a name, if text that begins as ASCII can be in it. The names are those of the web
@@ -571,8 +600,13 @@ mod tests {
     fn offset_is_that_of_the_input_in_the_middle_too() {
         let check_offset = |bytes: &[u8], consumed: usize, expected: u64| {
             let mut transcoder = Transcoder::new(bytes);
-            assert!(transcoder.fill_buf().unwrap().len() >= consumed);
-            transcoder.consume(consumed);
+            let mut left = consumed;
+            while left > 0 {
+                let length = transcoder.fill_buf().unwrap().len().min(left);
+                assert!(length > 0);
+                transcoder.consume(length);
+                left -= length;
+            }
             assert_eq!(transcoder.offset(), expected);
         };
         check_offset("é😀<".as_bytes(), 6, 6);
@@ -583,6 +617,69 @@ mod tests {
         let japanese = b"<?xml version='1.0' encoding='Shift_JIS'?>\x93\xfa\x93\xfa<";
         check_offset(japanese, japanese.len() - 5 + 3, japanese.len() as u64 - 3);
         check_offset(japanese, japanese.len() - 5 + 6, japanese.len() as u64 - 1);
+    }
+
+    #[test]
+    fn offset_behind_part_of_a_character_is_that_of_the_character() {
+        let bytes = utf16(&"a😀".repeat(HEAD_BYTES), u16::to_le_bytes);
+        // In the middle of a unit, and of a pair of them.
+        for capacity in [5, 8, 4096] {
+            let mut transcoder = Transcoder::new(BufReader::with_capacity(capacity, &bytes[..]));
+            loop {
+                let available = str::from_utf8(transcoder.fill_buf().unwrap()).unwrap();
+                let given_out = 2 * available.encode_utf16().count() as u64;
+                let length = available.len();
+                if length == 0 {
+                    break;
+                }
+                let expected = transcoder.offset() + given_out;
+                transcoder.consume(length);
+                assert_eq!(transcoder.offset(), expected, "capacity {capacity}");
+            }
+            assert_eq!(transcoder.offset(), bytes.len() as u64);
+        }
+    }
+
+    #[test]
+    fn offset_is_exact_in_encodings_of_one_and_more_bytes() {
+        let check_encoding = |label: &str, unit: &[u8], text: &str| {
+            let declaration = format!("<?xml version='1.0' encoding='{label}'?>");
+            let before = "x".repeat(HEAD_BYTES);
+            let bytes = [
+                declaration.as_bytes(),
+                before.as_bytes(),
+                &unit.repeat(3000),
+            ]
+            .concat();
+            for capacity in [1, 3, 4096] {
+                let input = BufReader::with_capacity(capacity, &bytes[..]);
+                let mut transcoder = Transcoder::new(input);
+                let (mut out, mut offsets) = (String::new(), Vec::new());
+                loop {
+                    let available = str::from_utf8(transcoder.fill_buf().unwrap()).unwrap();
+                    let Some(next) = available.chars().next() else {
+                        break;
+                    };
+                    if next == '<' {
+                        offsets.push(transcoder.offset());
+                    }
+                    out.push(next);
+                    transcoder.consume(next.len_utf8());
+                }
+                let expected = format!("{declaration}{before}{}", text.repeat(3000));
+                assert!(out == expected, "{label}, capacity {capacity}");
+                let expected = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'<');
+                let expected: Vec<_> = expected.map(|(place, _)| place as u64).collect();
+                assert_eq!(offsets, expected, "{label}, capacity {capacity}");
+            }
+        };
+        check_encoding("Shift_JIS", b"\x93\xfa\xb1<a", "日ｱ<a");
+        check_encoding("EUC-JP", b"\x8e\xb1\x8f\xb0\xa1<", "ｱ丂<");
+        check_encoding("gb18030", b"\xc8\xd5\x81\x30\x86\x30<\n", "日\u{b8}<\n");
+        check_encoding("gbk", b"\xc8\xd5<\x81\x30\x81<", "日<\u{fffd}0\u{fffd}<");
+        check_encoding("Big5", b"\x88\x62<", "\u{ca}\u{304}<");
+        check_encoding("EUC-KR", b"\xc7\xd1<\xff<", "한<\u{fffd}<");
+        check_encoding("windows-1251", b"\xe4<", "д<");
     }
 
     #[test]

@@ -213,8 +213,10 @@ pub enum Problem {
         declared: String,
     },
     /// The file is in another encoding, by its declaration or its first bytes; it is decoded.
-    #[error("encoding is {found}, expected UTF-8")]
+    #[error("encoding is {}, expected UTF-8", encoding_read(declared.as_deref(), found))]
     Encoding {
+        /// The name in the XML declaration, if it decided.
+        declared: Option<String>,
         /// The name of the encoding in the [Encoding Standard](https://encoding.spec.whatwg.org/#names-and-labels).
         found: &'static str,
     },
@@ -327,6 +329,12 @@ pub enum Problem {
         /// What it is read as.
         normal: String,
     },
+    /// A URL with escapes of characters that stand for themselves (RFC 3986 section 2.3); written without them it is the same URL.
+    #[error("URL has escapes that it does not need, its normal form is {normal}")]
+    NeedlessEscapes {
+        /// What it is compared as.
+        normal: String,
+    },
     /// A URL of fewer characters than the schema asks for; the text of the protocol has no such bound.
     #[error("URL has fewer than {MIN_SCHEMA_CHARACTERS} characters, which the schema refuses")]
     LocShort,
@@ -343,6 +351,9 @@ pub enum Problem {
     /// A URL that was escaped twice, by its looks.
     #[error("URL seems to be escaped twice")]
     EscapedTwice,
+    /// A URL with an entity whose `&` is percent-encoded, by its looks: entities were written first.
+    #[error("URL has an entity that is percent-encoded")]
+    EncodedEntity,
     /// A `<lastmod>` that is no date; it is left out.
     #[error("{0}")]
     LastMod(LastModError),
@@ -560,7 +571,8 @@ impl Problem {
             Self::LocNotAscii => (23, Warning),
             Self::HostNotAscii => (24, Note),
             Self::LocNotEncoded => (24, Error),
-            Self::LocNotNormal { .. } => (26, Note),
+            Self::EncodedEntity => (25, Warning),
+            Self::LocNotNormal { .. } | Self::NeedlessEscapes { .. } => (26, Note),
             Self::TooManyEntries { .. } => (27, Error),
             Self::TooManyBytes { .. } => (28, Error),
             Self::TrailingBytes | Self::NestedGzip => (29, Warning),
@@ -608,6 +620,16 @@ impl Problem {
 
 /// The namespace of the protocol before it was given to sitemaps.org, in 2006.
 const HISTORIC_NAMESPACE: &str = "http://www.google.com/schemas/sitemap/0.84";
+
+/// An encoding by its declared name and the one it is read by, which differ where the web took one for the other.
+fn encoding_read(declared: Option<&str>, found: &str) -> String {
+    match declared {
+        Some(declared) if !declared.eq_ignore_ascii_case(found) => {
+            format!("{declared} (read as {found})")
+        }
+        Some(_) | None => found.to_owned(),
+    }
+}
 
 /// What the protocol writes for a character (R20).
 fn entity_of(character: char) -> &'static str {

@@ -8,7 +8,10 @@
 //! The parser above sees an ordinary `BufRead`. What ends the input early travels as the payload of an `io::Error` and is asked
 //! back with [`Halt::of`].
 
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::{
+    fmt,
+    io::{self, BufRead, BufReader, Cursor, Read},
+};
 
 use flate2::{Decompress, FlushDecompress, Status};
 
@@ -60,17 +63,44 @@ const READ_AHEAD_BYTES: u64 = 64 * 1024;
 /// An input with its first bytes put back in front.
 type Peeked<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
+/// How much may come out of a compressed input, and what may stand behind it.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    bytes: u64,
+    members: u32,
+    /// Zero bytes behind the last member are no part of the input: tapes and block devices add them, and gzip says nothing of them.
+    allows_padding: bool,
+}
+
+impl Bounds {
+    /// Those of a sitemap of so many bytes.
+    fn of_sitemap(bytes: u64) -> Self {
+        Self {
+            bytes,
+            members: MAX_GZIP_MEMBERS,
+            allows_padding: false,
+        }
+    }
+
+    /// None but those of the input itself.
+    const NONE: Self = Self {
+        bytes: u64::MAX,
+        members: u32::MAX,
+        allows_padding: true,
+    };
+}
+
 /// An input whose compression, if any, is undone. What it is shows when it is first read.
 pub(super) enum Source<R> {
-    /// Not looked at yet, and the most bytes it may be decompressed to; `None` while it is looked at, and after that failed.
-    New(Option<R>, u64),
+    /// Not looked at yet, and its bounds; `None` while it is looked at, and after that failed.
+    New(Option<R>, Bounds),
     Plain(Peeked<R>),
     Gzip(Box<BufReader<Members<Peeked<R>>>>),
 }
 
 impl<R: BufRead> Source<R> {
-    pub(super) fn new(input: R, max_bytes: u64) -> Self {
-        Self::New(Some(input), max_bytes)
+    fn new(input: R, bounds: Bounds) -> Self {
+        Self::New(Some(input), bounds)
     }
 
     /// Whether it turned out to be compressed.
@@ -78,7 +108,7 @@ impl<R: BufRead> Source<R> {
         matches!(self, Self::Gzip(_))
     }
 
-    fn open(mut input: R, max_bytes: u64) -> io::Result<Self> {
+    fn open(mut input: R, bounds: Bounds) -> io::Result<Self> {
         let mut head = Vec::with_capacity(4);
         input.by_ref().take(4).read_to_end(&mut head)?;
         let is_gzip = head.starts_with(&GZIP_MAGIC);
@@ -87,7 +117,7 @@ impl<R: BufRead> Source<R> {
         }
         let input = Cursor::new(head).chain(input);
         Ok(if is_gzip {
-            Self::Gzip(Box::new(BufReader::new(Members::new(input, max_bytes))))
+            Self::Gzip(Box::new(BufReader::new(Members::new(input, bounds))))
         } else {
             Self::Plain(input)
         })
@@ -105,10 +135,10 @@ impl<R: BufRead> Read for Source<R> {
 
 impl<R: BufRead> BufRead for Source<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if let Self::New(input, max_bytes) = self
+        if let Self::New(input, bounds) = self
             && let Some(input) = input.take()
         {
-            *self = Self::open(input, *max_bytes)?;
+            *self = Self::open(input, *bounds)?;
         }
         match self {
             Self::New(..) => Ok(&[]),
@@ -141,15 +171,17 @@ pub(super) struct Members<R> {
     /// How many bytes may still come out. Those who read count for themselves; this bound ends a file in a file that decompresses
     /// to ever more of nothing.
     bytes_left: u64,
+    bounds: Bounds,
 }
 
 impl<R: BufRead> Members<R> {
-    fn new(input: R, max_bytes: u64) -> Self {
+    fn new(input: R, bounds: Bounds) -> Self {
         Self {
             input,
             member: None,
             count: 0,
-            bytes_left: max_bytes.saturating_add(READ_AHEAD_BYTES),
+            bytes_left: bounds.bytes.saturating_add(READ_AHEAD_BYTES),
+            bounds,
         }
     }
 
@@ -157,13 +189,29 @@ impl<R: BufRead> Members<R> {
     fn begin_member(&mut self) -> io::Result<bool> {
         match self.input.fill_buf()?.first() {
             None => Ok(false),
-            Some(0x1f) if self.count < MAX_GZIP_MEMBERS => {
+            Some(0) if self.bounds.allows_padding && self.count > 0 => self.skip_padding(),
+            Some(0x1f) if self.count < self.bounds.members => {
                 self.count += 1;
                 self.member = Some(Decompress::new_gzip(WINDOW_BITS));
                 Ok(true)
             }
             Some(0x1f) => Err(Halt::TooManyMembers.into()),
             Some(_) => Err(Halt::TrailingBytes.into()),
+        }
+    }
+
+    /// Reads the zero bytes behind the last member, which must be the end: `false`.
+    fn skip_padding(&mut self) -> io::Result<bool> {
+        loop {
+            let available = self.input.fill_buf()?;
+            if available.is_empty() {
+                return Ok(false);
+            }
+            if available.iter().any(|byte| *byte != 0) {
+                return Err(Halt::TrailingBytes.into());
+            }
+            let length = available.len();
+            self.input.consume(length);
         }
     }
 }
@@ -212,6 +260,63 @@ impl<R: BufRead> Read for Members<R> {
 /// How much of a buffer was used, by the difference of two counts.
 fn narrowed(bytes: u64) -> usize {
     usize::try_from(bytes).expect("no more than the buffer has")
+}
+
+/// The bytes of a list that may be compressed, as they were before: the gzip half of [`Reader`](super::Reader) for lists that are no
+/// sitemaps, such as tables.
+///
+/// Gzip shows by its first bytes and is undone up to [`MAX_GZIP_LAYERS`] times, member after member; zero bytes behind the last one
+/// are padding and are left out, as gzip does. Anything else passes through. There is no bound on what comes out: whoever reads has
+/// to have one, or to keep nothing.
+///
+/// # Errors
+/// Besides those of the input: the compressed bytes are damaged or end too early, other bytes stand behind them, or the input is a
+/// zip archive. What was whole before comes out first.
+///
+/// ```
+/// use std::io::{Read, Write};
+///
+/// use flate2::{Compression, write::GzEncoder};
+/// use sitemap_core::read::Unpacked;
+///
+/// let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+/// packed.write_all(b"url,lastmod\n")?;
+/// let mut file = packed.finish()?;
+/// file.extend([0; 512]);
+/// let mut list = String::new();
+/// Unpacked::new(&file[..]).read_to_string(&mut list)?;
+/// assert_eq!(list, "url,lastmod\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Unpacked<R: BufRead>(Source<Source<R>>);
+
+impl<R: BufRead> Unpacked<R> {
+    /// Nothing is read yet.
+    pub fn new(input: R) -> Self {
+        Self(Source::new(Source::new(input, Bounds::NONE), Bounds::NONE))
+    }
+}
+
+impl<R: BufRead> Read for Unpacked<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.0.read(out)
+    }
+}
+
+impl<R: BufRead> BufRead for Unpacked<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.0.fill_buf()
+    }
+
+    fn consume(&mut self, length: usize) {
+        self.0.consume(length);
+    }
+}
+
+impl<R: BufRead> fmt::Debug for Unpacked<R> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Unpacked").finish_non_exhaustive()
+    }
 }
 
 /// An input that ends in [`Halt::TooManyBytes`] when it has more bytes than allowed.
@@ -278,11 +383,12 @@ pub(super) struct Input<R> {
 impl<R: BufRead> Input<R> {
     /// An input that ends at so many bytes after decompression.
     pub(super) fn new(input: R, max_bytes: u64) -> Self {
-        Self::of(Source::new(input, max_bytes), max_bytes)
+        let bounds = Bounds::of_sitemap(max_bytes);
+        Self::of(Source::new(input, bounds), max_bytes)
     }
 
     fn of(input: Source<R>, max_bytes: u64) -> Self {
-        let decompressed = Source::new(input, max_bytes);
+        let decompressed = Source::new(input, Bounds::of_sitemap(max_bytes));
         Self {
             text: Transcoder::new(Bounded::new(decompressed, max_bytes)),
             line: Position::START.line,
@@ -295,7 +401,7 @@ impl<R: BufRead> Input<R> {
 
     /// An input with nothing in it.
     pub(super) fn empty() -> Self {
-        Self::of(Source::New(None, 0), 0)
+        Self::of(Source::New(None, Bounds::of_sitemap(0)), 0)
     }
 
     /// From now on what was read last is kept.
@@ -417,7 +523,45 @@ pub(super) fn line_ends(bytes: &[u8], is_after_return: &mut bool) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
+    use flate2::{Compression, write::GzEncoder};
+
     use super::*;
+
+    fn packed(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn unpacked_are_the_bytes_of_a_list() {
+        let check = |file: &[u8], expected: Result<(), Halt>| {
+            let mut out = Vec::new();
+            let outcome = Unpacked::new(file).read_to_end(&mut out);
+            assert_eq!(out, b"/a\n/b\n");
+            let halt = outcome.map(drop).map_err(|error| Halt::of(&error).cloned());
+            assert_eq!(halt, expected.map_err(Some));
+        };
+        let list = b"/a\n/b\n";
+        check(list, Ok(()));
+        let whole = packed(list);
+        check(&whole, Ok(()));
+        check(&packed(&whole), Ok(()));
+        check(&[packed(b"/a\n"), packed(b"/b\n")].concat(), Ok(()));
+        // More than a buffer of padding, and padding inside.
+        check(&[&whole[..], &vec![0; 100_000]].concat(), Ok(()));
+        check(&packed(&[&whole[..], &[0; 3]].concat()), Ok(()));
+        let trailing = || Err(Halt::TrailingBytes);
+        check(&[&whole[..], b"x"].concat(), trailing());
+        check(&[&whole[..], &[0; 9_000], b"x"].concat(), trailing());
+        let cut = &[packed(b"/a\n/b\n"), packed(b"/c\n")].concat();
+        let early = Halt::Gzip("it ends too early".to_owned());
+        check(&cut[..whole.len() + 5], Err(early));
+        let members = vec![packed(b""); MAX_GZIP_MEMBERS as usize + 1].concat();
+        check(&[members, whole].concat(), Ok(()));
+    }
 
     #[test]
     fn bound_is_one_however_it_is_read() {

@@ -35,7 +35,8 @@ mod window;
 pub use check::{CheckError, Expectation, Order, check};
 pub use extension::{ExtensionProblem, ValueProblem};
 pub use finding::{Finding, Position, Problem, ReadError, Rule, Severity, Source};
-pub use reader::Reader;
+pub use input::Unpacked;
+pub use reader::{Reader, Start};
 pub use schema_location::SchemaLocationError;
 pub use window::Excerpt;
 

@@ -66,6 +66,41 @@ pub struct Reader<R: BufRead> {
     failure: Option<ReadError>,
 }
 
+/// What the first bytes of a file say of it, as [`Reader`] understands them: behind warnings of a program, in UTF-16 without a byte
+/// order mark, behind blank lines.
+///
+/// It is for those who take other lists as well and have to know whether a file is for a [`Reader`].
+///
+/// ```
+/// use sitemap_core::read::Start;
+///
+/// let sitemap = b"Warning: undefined index\n<?xml version='1.0'?><urlset/>";
+/// assert!(Start::of(sitemap).is_some_and(|start| start.is_markup));
+/// let list: Vec<u8> = "https://example.com/".encode_utf16().flat_map(u16::to_be_bytes).collect();
+/// assert_eq!(Start::of(&list).and_then(|start| start.encoding), Some("UTF-16BE"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Start {
+    /// Markup begins here, of whatever kind.
+    pub is_markup: bool,
+    /// The [name](https://encoding.spec.whatwg.org/#names-and-labels) of the encoding, if it is not UTF-8.
+    pub encoding: Option<&'static str>,
+}
+
+impl Start {
+    /// Looks at the first bytes of a file, decompressed; more than 8 KiB of them say nothing more. `None`: it is in an encoding that
+    /// nobody reads (UTF-32), or a zip archive.
+    pub fn of(head: &[u8]) -> Option<Self> {
+        let mut reader = Reader::new(head, Limits::default());
+        let first = reader.skip_blanks().ok()?;
+        Some(Self {
+            is_markup: first == Some('<'),
+            encoding: reader.xml.get_ref().encoding().encoding,
+        })
+    }
+}
+
 /// What the file is made of.
 enum Syntax {
     /// Nothing was read yet.
@@ -237,13 +272,15 @@ impl<R: BufRead> Reader<R> {
             offset: found.byte_order_mark_bytes + found.garbage_bytes,
         };
         let encoding = found.encoding;
+        let declared = found.declared.clone();
         let has_garbage = found.garbage_bytes > 0;
         let mut notes = Vec::new();
         if found.byte_order_mark_bytes > 0 {
             notes.push((Problem::ByteOrderMark, Position::START));
         }
         if let Some(found) = encoding {
-            notes.push((Problem::Encoding { found }, Position::START));
+            let declared = declared.map(|name| quoted(&name));
+            notes.push((Problem::Encoding { declared, found }, Position::START));
         }
         if input.is_compressed_twice() {
             notes.push((Problem::NestedGzip, Position::START));

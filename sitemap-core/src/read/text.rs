@@ -264,7 +264,10 @@ impl Lines {
                     .into_iter()
                     // Text has no entities and no schema.
                     .filter(|problem| {
-                        !matches!(problem, Problem::EscapedTwice | Problem::LocShort)
+                        !matches!(
+                            problem,
+                            Problem::EscapedTwice | Problem::EncodedEntity | Problem::LocShort
+                        )
                     }),
             );
             return match draft.finish() {

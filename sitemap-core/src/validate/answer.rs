@@ -50,8 +50,13 @@ pub enum Unavailable<'a> {
     Disallowed,
     /// The robots.txt of its host cannot be read, so nothing there may be (RFC 9309 section 2.3.1.4); why, in words.
     RobotsUnreachable(&'a str),
-    /// Nobody asked for it; why, in words.
-    NotAsked(&'a str),
+    /// Nobody asked for it, which says nothing about it.
+    NotAsked {
+        /// Why, in words.
+        why: &'a str,
+        /// What to do to have it asked for.
+        help: &'a str,
+    },
     /// Anything else, in words: "status 404".
     Because(&'a str),
 }

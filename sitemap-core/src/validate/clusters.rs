@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::{
     DocumentId, Problem,
-    set::{Set, fingerprint},
+    set::{Set, fingerprint_of},
 };
 use crate::{Loc, UrlEntry, read::Position};
 
@@ -68,7 +68,7 @@ impl Clusters {
     }
 
     fn number(&mut self, url: &Loc) -> u32 {
-        let fingerprint = fingerprint(url);
+        let fingerprint = fingerprint_of(url);
         // Fewer URLs fit into the bytes there are for them.
         let next = u32::try_from(self.urls.len()).unwrap_or(u32::MAX);
         let number = *self.numbers.entry(fingerprint).or_insert(next);

@@ -14,11 +14,12 @@ use super::{
     finding::{Spot, Tally, What},
     is_near,
     place::Territory,
-    set::{Known, MAX_COMPARED_URLS, Suspicion, fingerprint},
+    set::{Known, MAX_COMPARED_URLS, Suspicion, fingerprint_of},
     tomorrow,
 };
 use crate::{
     ChangeFreq, IndexEntry, LastMod, Limits, Loc, Priority, UrlEntry,
+    extension::Alternate,
     read::{Item, Kind, Position, ReadError, Reader, Source},
 };
 
@@ -236,7 +237,11 @@ impl Pass<'_, '_> {
     fn sitemap<R: BufRead>(&mut self, reader: &mut Reader<R>, entry: IndexEntry) {
         let IndexEntry { loc, lastmod, .. } = entry;
         let position = reader.loc_position();
-        if self.facts.place == Some(&loc) {
+        if self
+            .facts
+            .place
+            .is_some_and(|place| place.is_equivalent(&loc))
+        {
             self.strict(Problem::ListsItself, reader, &loc);
         }
         for problem in self.territory.judge_sitemap(&loc, &self.validator.proofs) {
@@ -244,7 +249,7 @@ impl Pass<'_, '_> {
         }
         self.lastmod(reader, lastmod.as_ref(), &loc);
         self.values.take_lastmod(lastmod.as_ref(), position);
-        self.see_duplicate(reader, fingerprint(&loc), &loc);
+        self.see_duplicate(reader, fingerprint_of(&loc), &loc);
         self.validator.set.list(self.id, &loc, position);
         if self.children.len() < MAX_REPORTED_CHILDREN {
             self.children.push(Child {
@@ -281,7 +286,7 @@ impl Pass<'_, '_> {
 
     /// Whether the URL was listed before, here or elsewhere (R26).
     fn compare<R: BufRead>(&mut self, reader: &mut Reader<R>, entry: &UrlEntry) {
-        let url = fingerprint(&entry.loc);
+        let url = fingerprint_of(&entry.loc);
         if self.see_duplicate(reader, url, &entry.loc) {
             return;
         }
@@ -323,15 +328,16 @@ impl Pass<'_, '_> {
             self.strict(Problem::OldNews { published }, reader, loc);
         }
         let mut videos = entry.extensions.videos().iter();
-        if videos.any(|video| video.thumbnail_loc == *loc) {
+        if videos.any(|video| video.thumbnail_loc.is_equivalent(loc)) {
             self.strict(Problem::ThumbnailIsPage, reader, loc);
         }
         let mut images = entry.extensions.images().iter();
-        if images.any(|image| image.loc == *loc) {
+        if images.any(|image| image.loc.is_equivalent(loc)) {
             self.strict(Problem::ImageIsPage, reader, loc);
         }
         let alternates = entry.extensions.alternates();
-        if !alternates.is_empty() && !alternates.iter().any(|alternate| alternate.href == *loc) {
+        let is_itself = |alternate: &Alternate| alternate.href.is_equivalent(loc);
+        if !alternates.is_empty() && !alternates.iter().any(is_itself) {
             self.strict(Problem::NoSelfLink, reader, loc);
         }
         let position = reader.loc_position();

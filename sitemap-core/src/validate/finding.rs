@@ -157,8 +157,19 @@ fn strict_severity(finding: &read::Finding) -> Severity {
 pub(super) struct Tally {
     max_repeats: u64,
     pub(super) counts: Counts,
-    groups: HashMap<(Option<DocumentId>, Rule, Severity, Variant), Repeated>,
+    groups: Vec<Repeated>,
+    /// Which group has a key.
+    numbers: HashMap<Key, usize>,
+    /// The groups that were found last, each where its rule says: what is broken once is broken often, and millions of findings
+    /// shall not cost a search each.
+    recent: [Option<(Key, usize)>; RECENT_GROUPS],
 }
+
+/// What findings that repeat each other have in common.
+type Key = (Option<DocumentId>, Rule, Severity, Variant);
+
+/// How many groups are found without a search; few kinds of findings fill a document.
+const RECENT_GROUPS: usize = 16;
 
 /// Where something is and what it is about.
 #[derive(Clone, Debug, Default)]
@@ -175,8 +186,35 @@ impl Tally {
         Self {
             max_repeats,
             counts: Counts::default(),
-            groups: HashMap::new(),
+            groups: Vec::new(),
+            numbers: HashMap::new(),
+            recent: [None; RECENT_GROUPS],
         }
+    }
+
+    /// The group with a key; it is new if there was none.
+    fn group(&mut self, key: Key, source: Source) -> &mut Repeated {
+        let (document, rule, severity, _) = key;
+        let slot = usize::from(rule.0) % RECENT_GROUPS;
+        let number = match self.recent[slot] {
+            Some((recent, number)) if recent == key => number,
+            Some(_) | None => {
+                let next = self.groups.len();
+                let number = *self.numbers.entry(key).or_insert(next);
+                self.recent[slot] = Some((key, number));
+                number
+            }
+        };
+        if number == self.groups.len() {
+            self.groups.push(Repeated {
+                document,
+                rule,
+                severity,
+                source,
+                more: 0,
+            });
+        }
+        &mut self.groups[number]
     }
 
     /// Counts a finding; returns it if it is to be shown.
@@ -189,15 +227,10 @@ impl Tally {
         let (rule, severity, source) = (what.rule(spot.kind), what.severity(), what.source());
         self.counts.add(severity);
         let key = (spot.document, rule, severity, what.variant());
-        let group = self.groups.entry(key).or_insert(Repeated {
-            document: spot.document,
-            rule,
-            severity,
-            source,
-            more: 0,
-        });
+        let max_repeats = self.max_repeats;
+        let group = self.group(key, source);
         group.more += 1;
-        if group.more > self.max_repeats {
+        if group.more > max_repeats {
             return None;
         }
         Some(Finding {
@@ -215,10 +248,12 @@ impl Tally {
 
     /// What was only counted, by document and rule; counting begins anew.
     pub(super) fn take_repeated(&mut self) -> Vec<Repeated> {
-        let mut repeated: Vec<Repeated> = self
-            .groups
-            .drain()
-            .map(|(_, group)| Repeated {
+        self.numbers.clear();
+        self.recent = [None; RECENT_GROUPS];
+        let groups = mem::take(&mut self.groups);
+        let mut repeated: Vec<Repeated> = groups
+            .into_iter()
+            .map(|group| Repeated {
                 more: group.more.saturating_sub(self.max_repeats),
                 ..group
             })

@@ -341,6 +341,26 @@ impl Validator {
         self.tell(problem, &spot, sink);
     }
 
+    /// Tells once that of the sitemaps which `index` lists `count` are not read, `first` before the others, because one check
+    /// reads at most `limit` of them (R40).
+    pub fn not_followed(
+        &mut self,
+        index: DocumentId,
+        first: &Child,
+        count: u64,
+        limit: usize,
+        sink: &mut Sink<'_>,
+    ) {
+        let spot = Spot {
+            document: Some(index),
+            kind: Some(Kind::Index),
+            position: Some(first.position),
+            url: Some(first.loc.as_str()),
+            ..Spot::default()
+        };
+        self.tell(Problem::NotFollowed { count, limit }, &spot, sink);
+    }
+
     /// Takes in a document that cannot be had, in its turn, and tells so: at the place where an index lists it (`child`), or by
     /// itself (R40, R72, R79).
     pub fn unavailable(
@@ -359,8 +379,9 @@ impl Validator {
                 why: why.to_owned(),
                 is_child,
             },
-            (Unavailable::NotAsked(why), _) => Problem::NotAsked {
+            (Unavailable::NotAsked { why, help }, _) => Problem::NotAsked {
                 why: why.to_owned(),
+                help: help.to_owned(),
                 is_child,
             },
             (Unavailable::Because(why), Some(_)) => Problem::ChildMissing {

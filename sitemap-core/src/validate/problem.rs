@@ -260,8 +260,18 @@ pub enum Problem {
     NotAsked {
         /// Why.
         why: String,
+        /// What to do to have it asked for.
+        help: String,
         /// An index lists it.
         is_child: bool,
+    },
+    /// Sitemaps of an index that are more than one check reads.
+    #[error("{count} sitemaps from here on are not read: one check reads at most {limit}")]
+    NotFollowed {
+        /// How many there are.
+        count: u64,
+        /// How many are read.
+        limit: usize,
     },
     /// A document that was not sent to its end.
     #[error("answer ended before the end that was announced, or took too long")]
@@ -392,6 +402,7 @@ impl Problem {
             | Self::Cycle { .. }
             | Self::ChildMissing { .. }
             | Self::RobotsUnreachable { is_child: true, .. }
+            | Self::NotFollowed { .. }
             | Self::NotAsked { is_child: true, .. } => 40,
             Self::IndexAllNow { .. } | Self::FileChangedLater { .. } => 41,
             Self::OnlyFeeds => 48,
@@ -452,6 +463,7 @@ impl Problem {
             | Self::OldNews { .. }
             | Self::ImageIsPage
             | Self::NotAsked { .. }
+            | Self::NotFollowed { .. }
             | Self::NoSelfLink
             | Self::NoReturnLink { .. }
             | Self::Duplicate { .. }
@@ -525,8 +537,9 @@ impl Problem {
                 "let robots.txt answer with 200, or with 404 if there is none: until then crawlers read nothing of its host"
                     .to_owned(),
             ),
-            (Self::NotAsked { .. }, _) => {
-                Some("check again when its host takes requests".to_owned())
+            (Self::NotAsked { help, .. }, _) => Some(help.clone()),
+            (Self::NotFollowed { .. }, _) => {
+                Some("check the sitemaps or indexes that are left by themselves".to_owned())
             }
             (Self::ThumbnailIsPage, _) => {
                 Some("write the address of a picture of the film".to_owned())

@@ -82,13 +82,18 @@ pub(super) fn fingerprint(value: &(impl Hash + ?Sized)) -> u64 {
     hasher.finish()
 }
 
+/// The same for a URL, however it is escaped (R26).
+pub(super) fn fingerprint_of(url: &Loc) -> u64 {
+    fingerprint(&*url.normalised())
+}
+
 impl Set {
     /// Takes a document in.
     pub(super) fn add(&mut self, document: Remembered) -> DocumentId {
         let id = DocumentId(self.documents.len());
         // An index lists it where it is asked for.
         for place in [&document.place, &document.requested].into_iter().flatten() {
-            self.by_place.entry(fingerprint(place)).or_insert(id);
+            self.by_place.entry(fingerprint_of(place)).or_insert(id);
         }
         self.documents.push(document);
         id
@@ -174,7 +179,7 @@ impl Set {
         if self.listings.len() < MAX_CHILDREN {
             self.listings.push(Listing {
                 index,
-                child: fingerprint(child),
+                child: fingerprint_of(child),
                 position,
             });
         }
@@ -305,7 +310,7 @@ impl Set {
             .map(|listing| (listing.child, listing.index))
             .collect();
         for (sitemap, robots) in named {
-            let place = fingerprint(sitemap);
+            let place = fingerprint_of(sitemap);
             let kind = self.by_place.get(&place).and_then(|id| self.kind(*id));
             // That an index is listed by another one is told otherwise (R40).
             if let Some(&DocumentId(index)) = listed.get(&place)
@@ -356,7 +361,7 @@ impl Set {
                 Kind::Index | Kind::Rss | Kind::Atom => false,
             });
             let is_named = document.place.as_ref().is_some_and(|place| {
-                listed.contains_key(&fingerprint(place)) || named.contains_key(place)
+                listed.contains_key(&fingerprint_of(place)) || named.contains_key(place)
             });
             if is_sitemap && !is_named && document.listed_by.is_none() {
                 problems.push((Some(DocumentId(number)), None, Problem::Unlisted));

@@ -235,6 +235,70 @@ fn repetitions_are_counted_and_not_handed_over() {
 }
 
 #[test]
+fn kinds_of_findings_that_take_turns_are_counted_apart() {
+    let mut options = Options::new(NOW.parse().unwrap());
+    options.max_repeats = 1;
+    let mut validator = Validator::new(options);
+    // R9 and R25 are remembered in the same place.
+    let entries =
+        "<url><loc>/a</loc></url>\n<url><loc>https://h.ex/?%26amp;</loc></url>\n".repeat(4);
+    let mut said = Vec::new();
+    let mut sink = |finding: Finding| said.push(short(&finding));
+    let report = validator
+        .check(urlset(&entries).as_bytes(), &Facts::new("x"), &mut sink)
+        .unwrap();
+    assert_eq!(said, ["error R9:3", "warning R25:4", "warning R26:6"]);
+    let more = |group: &Repeated| (group.rule.0, group.severity, group.more);
+    let more: Vec<_> = report.repeated.iter().map(more).collect();
+    assert_eq!(
+        more,
+        [
+            (9, Severity::Error, 3),
+            (25, Severity::Warning, 3),
+            (26, Severity::Warning, 2)
+        ]
+    );
+}
+
+#[test]
+fn sitemaps_that_one_check_cannot_read_are_told_once() {
+    let mut validator = validator();
+    let text = index(&["https://h/a.xml", "https://h/b.xml"]);
+    let report = validator
+        .check(text.as_bytes(), &Facts::new("i.xml"), &mut |finding| {
+            panic!("{finding:?}")
+        })
+        .unwrap();
+    let mut said = Vec::new();
+    let mut sink = |finding: Finding| said.push((short(&finding), finding.message));
+    validator.not_followed(report.document, &report.children[1], 7, 100, &mut sink);
+    assert_eq!(said[0].0, "warning R40:4");
+    assert_eq!(
+        said[0].1,
+        "7 sitemaps from here on are not read: one check reads at most 100"
+    );
+    assert_eq!(said.len(), 1);
+    assert_eq!(validator.finish(&mut |_| {}).counts.warnings, 1);
+}
+
+#[test]
+fn what_was_not_asked_for_is_no_fault_and_has_its_own_help() {
+    let mut validator = validator();
+    let why = Unavailable::NotAsked {
+        why: "the host is busy",
+        help: "come again",
+    };
+    let mut said = Vec::new();
+    let mut sink = |finding: Finding| said.push((short(&finding), finding.message, finding.help));
+    validator.unavailable(&Facts::new("a.xml"), None, &why, &mut sink);
+    let message = "sitemap was not asked for: the host is busy".to_owned();
+    assert_eq!(
+        said,
+        [("warning R72".to_owned(), message, "come again".to_owned())]
+    );
+}
+
+#[test]
 fn set_is_whole_only_when_the_caller_says_so() {
     let documents = || {
         [

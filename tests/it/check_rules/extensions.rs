@@ -2,8 +2,7 @@
 
 use super::{GOOD, Given, SITEMAP, extended, good, loc, now, page, rule, urlset, urlset_text};
 
-#[test]
-fn schema_and_namespaces() {
+pub(super) fn schema_and_namespaces() {
     rule("R68", "warning", 4, &urlset(""), &good());
     rule(
         "R68",
@@ -64,8 +63,7 @@ fn schema_and_namespaces() {
     rule("R71", "note", 3, &own(""), &good());
 }
 
-#[test]
-fn extensions() {
+pub(super) fn extensions() {
     let image = "<image:image><image:loc>https://cdn.example/1.jpg</image:loc></image:image>";
     rule(
         "R71",
@@ -135,8 +133,7 @@ fn extensions() {
     rule("R71", "error", 1_003, &articles(1_001), &articles(1_000));
 }
 
-#[test]
-fn versions_in_other_languages() {
+pub(super) fn versions_in_other_languages() {
     let link = |language: &str, href: &str| {
         format!(
             "<xhtml:link rel=\"alternate\" hreflang=\"{language}\" href=\"https://h.example/{href}\"/>"

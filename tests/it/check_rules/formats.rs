@@ -32,8 +32,7 @@ fn atom(entries: &str) -> Given {
     atom_of(ATOM_1, entries)
 }
 
-#[test]
-fn feeds() {
+pub(super) fn feeds() {
     let rdf = Given::file(
         "feed.xml",
         "<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" xmlns=\"http://purl.org/rss/1.0/\">\n<item><link>https://h.example/a</link></item>\n</rdf:RDF>",
@@ -78,8 +77,7 @@ fn feeds() {
     rule("R49", "error", 3, &place(rss(&outside)), &place(rss(ITEM)));
 }
 
-#[test]
-fn dates_of_feeds() {
+pub(super) fn dates_of_feeds() {
     rule(
         "R47",
         "error",
@@ -121,8 +119,7 @@ fn dates_of_feeds() {
     }
 }
 
-#[test]
-fn text_files() {
+pub(super) fn text_files() {
     let text = |content: &str| Given::file("urls.txt", content);
     let good = text("https://h.example/a\nhttps://h.example/b\n");
     rule(

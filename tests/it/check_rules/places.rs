@@ -1,9 +1,8 @@
 //! What a sitemap may list where it stands, and what a robots.txt proves (R58 to R67, R73 to R79).
 
-use super::{GOOD, Given, check, index, index_text, loc, rule, urlset, urlset_text};
+use super::{GOOD, Given, check, index, index_text, loc, rule, rule_as, urlset, urlset_text};
 
-#[test]
-fn places() {
+pub(super) fn places() {
     let at = |page: &str, place: &str| loc(page).at(place);
     let catalog = "http://h.example/catalog/sitemap.xml";
     let good = at("http://h.example/catalog/show?item=23", catalog);
@@ -91,6 +90,7 @@ fn places() {
     rule("R60", "error", 4, &two("https://g.example/b"), &same);
     rule("R64", "error", 4, &two("https://h.example:8443/b"), &same);
     // What is refused does not cost the others (R61).
+    rule_as("R61", "R60", 4, &two("https://g.example/b"), &same);
     let refused = check(&two("https://g.example/b"));
     let told = |url: &str| refused.findings.iter().any(|finding| finding["url"] == url);
     assert!(told("https://g.example/b") && !told("https://h.example/a"));
@@ -98,8 +98,7 @@ fn places() {
     assert!(!refused.has("R60", "error", Some(3)));
 }
 
-#[test]
-fn sections_have_sitemaps_of_their_own() {
+pub(super) fn sections_have_sitemaps_of_their_own() {
     let section = |page: &str| {
         Given::file(
             "docs/sitemap.xml",
@@ -111,7 +110,7 @@ fn sections_have_sitemaps_of_their_own() {
         )
         .at("https://h.example/")
     };
-    rule("R58", "error", 3, &section("/blog/b"), &section("/docs/b"));
+    rule_as("R63", "R58", 3, &section("/blog/b"), &section("/docs/b"));
     // That they are not in the root directory is said once, of the first.
     let found = check(&section("/docs/b"));
     let notes: Vec<_> = found
@@ -126,8 +125,7 @@ fn sections_have_sitemaps_of_their_own() {
     );
 }
 
-#[test]
-fn sets_for_other_hosts_stand_where_they_do_on_purpose() {
+pub(super) fn sets_for_other_hosts_stand_where_they_do_on_purpose() {
     let place = "https://maps.example/host1/sitemap.xml";
     let list = |urls: &[&str]| {
         let entries: Vec<_> = urls
@@ -172,8 +170,7 @@ fn sets_for_other_hosts_stand_where_they_do_on_purpose() {
 }
 
 /// The line that helps is told with its robots.txt, however the origin differs, and what it names is what a robots.txt can name.
-#[test]
-fn the_missing_line_is_told() {
+pub(super) fn the_missing_line_is_told() {
     let help = |given: &Given, rule: &str| {
         let found = check(given).findings;
         let finding = found.into_iter().find(|finding| finding["rule"] == rule);
@@ -204,8 +201,7 @@ fn the_missing_line_is_told() {
     assert!(!help(&among, "R60").contains("Sitemap:"));
 }
 
-#[test]
-fn sitemaps_on_other_hosts() {
+pub(super) fn sitemaps_on_other_hosts() {
     let place = "https://maps.example/host1/sitemap.xml";
     let page = |url: &str| loc(url).at(place);
     let line = format!("User-agent: *\nDisallow:\nSitemap: {place}\n");
@@ -215,7 +211,7 @@ fn sitemaps_on_other_hosts() {
             .with("--robots", &format!("https://{host}={host}.robots"))
     };
     let good = || proven(page("https://host1.example/x"), "host1.example");
-    rule("R60", "error", 3, &page("https://host1.example/x"), &good());
+    rule_as("R65", "R60", 3, &page("https://host1.example/x"), &good());
     rule(
         "R60",
         "error",
@@ -262,8 +258,7 @@ fn sitemaps_on_other_hosts() {
     );
 }
 
-#[test]
-fn robots_of_the_folder() {
+pub(super) fn robots_of_the_folder() {
     let index = index_text("<sitemap><loc>https://h.example/a.xml</loc></sitemap>");
     let set = |robots: &str| {
         Given::file("sitemap.xml", index.as_str())
@@ -306,7 +301,7 @@ fn robots_of_the_folder() {
             "User-agent: other\nDisallow: /b\n{comment}sitemap: https://maps.example/a.xml\nDisallow: /c\n"
         )
     };
-    rule("R60", "error", 3, &proven(lines("# ")), &proven(lines("")));
+    rule_as("R74", "R60", 3, &proven(lines("# ")), &proven(lines("")));
     let grouped = format!("User-agent: other\n{line}Disallow: /b\n");
     rule(
         "R79",

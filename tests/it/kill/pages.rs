@@ -147,14 +147,14 @@ impl Pages {
 
     fn page(&self, place: usize, is_second: bool) -> Response {
         let path = &self.paths[place];
+        // A page that only changed would have the time of the crawl, which no two sets share.
         let is_edited = is_second && place % 331 == 5;
-        let is_leaving = is_second && path.starts_with(SHRINKING) && !place.is_multiple_of(3);
+        let is_shrinking = is_second && path.starts_with(SHRINKING) && !place.is_multiple_of(3);
+        let is_leaving = is_edited || is_shrinking;
         let head = if place % 97 == 1 || is_leaving {
             "<meta name=robots content=noindex>".to_owned()
         } else if place % 89 == 1 {
             format!("<link rel=canonical href=\"{}\">", self.paths[place - 1])
-        } else if is_edited {
-            "<meta name=description content=edited>".to_owned()
         } else {
             String::new()
         };
@@ -164,15 +164,17 @@ impl Pages {
             writeln!(body, "<a href=\"{path}\">more</a>").expect("a string grows");
         }
         if place == 0 && is_second {
+            body.push_str("<nav>\n");
             for number in 0..NEW_PAGES {
                 writeln!(body, "<a href=\"/new/{number}\">new</a>").expect("a string grows");
             }
+            body.push_str("</nav>\n");
         }
         let response = Response::html(body);
         if place.is_multiple_of(7) {
             return response;
         }
-        let days = u32::try_from(place % 2_000).expect("below 2,000") + 500 * u32::from(is_edited);
+        let days = u32::try_from(place % 2_000).expect("below 2,000");
         let modified = SystemTime::UNIX_EPOCH
             + Duration::from_secs(1_500_000_000)
             + Duration::from_secs(86_400) * days;

@@ -8,7 +8,7 @@
 //! ```
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashSet},
     sync::{Arc, Mutex},
 };
 
@@ -36,6 +36,7 @@ use super::{
     Check, Source,
     folder::{has_ending, sniff},
     network::{Asker, MAX_FETCHED_BYTES, Network},
+    queue::{Pushed, Queue},
     sample::{Sample, Wish},
     tell::Served,
     watch::{CheckView, Progress, Watching},
@@ -56,7 +57,7 @@ use crate::{
 /// else is wrong.
 const MAX_INDEXES: u32 = 3;
 
-/// The most sitemaps of one check: two full indexes.
+/// The most sitemaps of one check, those that wait among them: two full indexes.
 const MAX_DOCUMENTS: usize = 100_000;
 
 /// The most origins whose robots.txt is asked for: a sitemap may list the URLs of one (R66), so what lists
@@ -133,8 +134,8 @@ pub(super) struct Live {
     sample: Sample<Listed>,
     progress: Progress,
     shutdown: Shutdown,
-    /// Where documents were asked for, and where they were found.
-    visited: HashSet<Loc>,
+    /// What waits to be checked, and what was.
+    queue: Queue<Wanted>,
     /// Fingerprints of pages that were asked for.
     asked: HashSet<u64>,
     /// Origins whose robots.txt cannot be read.
@@ -155,34 +156,53 @@ struct Listed {
 
 /// A document that is to be checked.
 struct Wanted {
-    loc: Loc,
-    /// The index that lists it, and where.
-    listed: Option<(DocumentId, Child)>,
+    whence: Whence,
     /// Indexes that lead to it.
     indexes: u32,
-    /// Whether the user named it.
-    is_typed: bool,
     /// What it answered, if it was asked already.
-    given: Option<Result<Document, DownloadError>>,
+    given: Option<Box<Result<Document, DownloadError>>>,
+}
+
+/// Who wants a document to be checked.
+enum Whence {
+    /// The user, who named it.
+    Typed(Loc),
+    /// A robots.txt.
+    Named(Loc),
+    /// An index, and where.
+    Listed(DocumentId, Child),
 }
 
 impl Wanted {
     /// Something that no index lists.
-    fn new(loc: Loc) -> Self {
+    fn new(whence: Whence) -> Self {
         Self {
-            loc,
-            listed: None,
+            whence,
             indexes: 0,
-            is_typed: false,
             given: None,
         }
     }
 
-    fn typed(loc: Loc, given: Option<Result<Document, DownloadError>>) -> Self {
-        Self {
-            is_typed: true,
-            given,
-            ..Self::new(loc)
+    fn loc(&self) -> &Loc {
+        match &self.whence {
+            Whence::Typed(loc) | Whence::Named(loc) => loc,
+            Whence::Listed(_, child) => &child.loc,
+        }
+    }
+
+    /// The index that lists it.
+    fn index(&self) -> Option<DocumentId> {
+        match &self.whence {
+            Whence::Typed(_) | Whence::Named(_) => None,
+            Whence::Listed(index, _) => Some(*index),
+        }
+    }
+
+    /// What the index says of it.
+    fn child(&self) -> Option<&Child> {
+        match &self.whence {
+            Whence::Typed(_) | Whence::Named(_) => None,
+            Whence::Listed(_, child) => Some(child),
         }
     }
 }
@@ -206,7 +226,7 @@ impl Live {
             sample: Sample::new(wanted),
             progress,
             shutdown,
-            visited: HashSet::new(),
+            queue: Queue::new(MAX_DOCUMENTS),
             asked: HashSet::new(),
             silent: BTreeSet::new(),
             closed: BTreeSet::new(),
@@ -279,7 +299,7 @@ impl Walk<'_, '_> {
         }
         self.learn(&loc)?;
         if has_ending(start.path()) {
-            return self.walk([Wanted::typed(loc, None)]);
+            return self.walk([Wanted::new(Whence::Typed(loc))]);
         }
         let is_root = start.path_and_query() == "/";
         let mut answer = self.ask(&loc, start)?;
@@ -296,7 +316,10 @@ impl Walk<'_, '_> {
         });
         match site {
             Some(site) if !is_sitemap => self.site(&site),
-            Some(_) | None => self.walk([Wanted::typed(loc, Some(answer))]),
+            Some(_) | None => self.walk([Wanted {
+                given: Some(Box::new(answer)),
+                ..Wanted::new(Whence::Typed(loc))
+            }]),
         }
     }
 
@@ -309,13 +332,14 @@ impl Walk<'_, '_> {
         self.learn(page)?;
         if self.live.silent.contains(origin) {
             // Asked again it answers from memory, with its reason.
-            return self.walk([Wanted::typed(robots, None)]);
+            return self.walk([Wanted::new(Whence::Typed(robots))]);
         }
         let named = self.check.named.get(origin).cloned().unwrap_or_default();
         if !named.is_empty() {
             let count = human::count(named.len() as u64, "sitemap");
             self.check.output.say(&format!("{robots} names {count}"));
-            return self.walk(named.into_iter().map(Wanted::new));
+            let named = named.into_iter().map(Whence::Named);
+            return self.walk(named.map(Wanted::new));
         }
         let Ok(usual) = Loc::parse(&format!("{origin}/sitemap.xml")) else {
             return Ok(());
@@ -323,40 +347,73 @@ impl Walk<'_, '_> {
         self.check
             .output
             .say(&format!("{robots} names no sitemap; {usual} is taken"));
-        self.walk([Wanted::typed(usual, None)])
+        self.walk([Wanted::new(Whence::Typed(usual))])
     }
 
     /// Checks documents and what they list, indexes before their sitemaps.
     fn walk(&mut self, from: impl IntoIterator<Item = Wanted>) -> Result<(), Stopped> {
-        let mut queue: VecDeque<Wanted> = from.into_iter().collect();
-        while let Some(wanted) = queue.pop_front() {
-            self.live.progress.figures().queued = queue.len() as u64;
-            queue.extend(self.visit(wanted)?);
+        let mut left_out: u64 = 0;
+        for wanted in from {
+            let loc = wanted.loc().clone();
+            if let Pushed::NoRoom(_) = self.live.queue.push(&loc, wanted) {
+                left_out += 1;
+            }
+        }
+        if left_out > 0 {
+            self.check.worst = self.check.worst.worse(ExitCode::NotCrawled);
+            self.check.output.warn(&format!(
+                "only {} sitemaps are read in one check, {} more are not",
+                human::number(MAX_DOCUMENTS as u64),
+                human::number(left_out)
+            ));
+        }
+        while let Some(wanted) = self.live.queue.pop() {
+            self.live.progress.figures().queued = self.live.queue.len() as u64;
+            self.visit(wanted)?;
             self.live.progress.figures().documents += 1;
         }
         Ok(())
     }
 
-    /// Checks one document, unless that was done; returns what it lists.
-    fn visit(&mut self, mut wanted: Wanted) -> Result<Vec<Wanted>, Stopped> {
-        if self.live.visited.contains(&wanted.loc) {
-            return Ok(Vec::new());
+    /// Lets the sitemaps of an index wait for their turn; those that never get one are told once.
+    fn follow(&mut self, index: DocumentId, children: Vec<Child>, indexes: u32) {
+        let mut first: Option<Wanted> = None;
+        let mut left_out: u64 = 0;
+        for child in children {
+            let loc = child.loc.clone();
+            let wanted = Wanted {
+                indexes,
+                ..Wanted::new(Whence::Listed(index, child))
+            };
+            if let Pushed::NoRoom(wanted) = self.live.queue.push(&loc, wanted) {
+                left_out += 1;
+                first.get_or_insert(wanted);
+            }
         }
-        if self.live.visited.len() >= MAX_DOCUMENTS {
-            let why = format!("only {MAX_DOCUMENTS} are read in one check");
-            self.unavailable(&wanted, &Unavailable::Because(&why), None);
-            return Ok(Vec::new());
-        }
-        self.live.visited.insert(wanted.loc.clone());
-        let Some(url) = self.live.key_of(&wanted.loc) else {
+        let Some(first) = first.as_ref().and_then(Wanted::child) else {
+            return;
+        };
+        self.check.worst = self.check.worst.worse(ExitCode::NotCrawled);
+        let Check {
+            validator, teller, ..
+        } = &mut *self.check;
+        validator.not_followed(index, first, left_out, MAX_DOCUMENTS, &mut |finding| {
+            teller.finding(&finding);
+        });
+        self.live.progress.figures().warnings += 1;
+    }
+
+    /// Checks one document.
+    fn visit(&mut self, mut wanted: Wanted) -> Result<(), Stopped> {
+        let Some(url) = self.live.key_of(wanted.loc()) else {
             let why = Unavailable::Because("its URL is none that can be asked for");
             self.unavailable(&wanted, &why, None);
-            return Ok(Vec::new());
+            return Ok(());
         };
-        self.learn(&wanted.loc)?;
+        self.learn(wanted.loc())?;
         let answer = match wanted.given.take() {
-            Some(answer) => answer,
-            None => self.ask(&wanted.loc, &url)?,
+            Some(answer) => *answer,
+            None => self.ask(wanted.loc(), &url)?,
         };
         match answer {
             Ok(document) if document.status == 200 => self.read(&wanted, document),
@@ -366,32 +423,29 @@ impl Walk<'_, '_> {
                     why = format!("{why}, behind a redirect to {}", document.url);
                 }
                 self.unavailable(&wanted, &Unavailable::Because(&why), Some(&document));
-                Ok(Vec::new())
+                Ok(())
             }
-            Err(error) => {
-                self.failed(&wanted, &error);
-                Ok(Vec::new())
-            }
+            Err(error) => self.failed(&wanted, &error),
         }
     }
 
-    /// Checks a document that is there; returns what it lists.
-    fn read(&mut self, wanted: &Wanted, mut document: Document) -> Result<Vec<Wanted>, Stopped> {
-        let mut place = wanted.loc.clone();
+    /// Checks a document that is there.
+    fn read(&mut self, wanted: &Wanted, mut document: Document) -> Result<(), Stopped> {
+        let mut place = wanted.loc().clone();
         if document.redirects > 0
             && let Ok(found) = Loc::parse(document.url.as_str())
         {
             place = found;
         }
-        if place != wanted.loc && !self.live.visited.insert(place.clone()) {
+        if place != *wanted.loc() && !self.live.queue.visit(&place) {
             let why = format!("redirects to {place}, which is checked by itself");
             self.unavailable(wanted, &Unavailable::Because(&why), Some(&document));
-            return Ok(Vec::new());
+            return Ok(());
         }
         self.learn(&place)?;
-        self.live.progress.turn_to(&wanted.loc);
+        self.live.progress.turn_to(wanted.loc());
         self.learn_listed(&mut document, &place)?;
-        self.live.progress.turn_to(&wanted.loc);
+        self.live.progress.turn_to(wanted.loc());
         let content_type = document.headers.text("content-type").map(str::to_owned);
         let end = document.end.clone();
         let mut answer = Answer::default();
@@ -413,14 +467,13 @@ impl Walk<'_, '_> {
             },
             BodyEnd::Undecodable(coding) => AnswerEnd::Undecodable { coding },
         };
-        let child = wanted.listed.as_ref().map(|(_, child)| child);
-        answer.listed_lastmod = child.and_then(|child| child.lastmod.as_ref());
+        answer.listed_lastmod = wanted.child().and_then(|child| child.lastmod.as_ref());
         let source = Source {
-            name: wanted.loc.as_str(),
+            name: wanted.loc().as_str(),
             place: Some(&place),
-            requested: (place != wanted.loc).then_some(&wanted.loc),
+            requested: (place != *wanted.loc()).then_some(wanted.loc()),
             modified: document.last_modified,
-            listed_by: wanted.listed.as_ref().map(|(index, _)| *index),
+            listed_by: wanted.index(),
             answer: Some(answer),
             served: served(wanted, Some(&document)),
         };
@@ -433,8 +486,8 @@ impl Walk<'_, '_> {
             Ok(report) => report,
             Err(_) if self.live.is_stopping() => return Err(Stopped),
             Err(error) => {
-                self.check.fail(wanted.loc.as_str(), &error);
-                return Ok(Vec::new());
+                self.check.fail(wanted.loc().as_str(), &error);
+                return Ok(());
             }
         };
         {
@@ -448,15 +501,11 @@ impl Walk<'_, '_> {
         }
         let indexes = wanted.indexes + 1;
         if indexes <= MAX_INDEXES {
-            let listed = |child: Child| Wanted {
-                listed: Some((report.document, child.clone())),
-                indexes,
-                ..Wanted::new(child.loc)
-            };
-            return Ok(report.children.into_iter().map(listed).collect());
+            self.follow(report.document, report.children, indexes);
+            return Ok(());
         }
         for child in &report.children {
-            if !self.live.visited.contains(&child.loc) {
+            if !self.live.queue.has_visited(&child.loc) {
                 let why = format!("it is listed {indexes} indexes deep, where nobody looks");
                 let Check {
                     validator, teller, ..
@@ -466,7 +515,7 @@ impl Walk<'_, '_> {
                 });
             }
         }
-        Ok(Vec::new())
+        Ok(())
     }
 
     /// The answer of a URL.
@@ -546,17 +595,29 @@ impl Walk<'_, '_> {
     }
 
     /// Tells that there is no answer.
-    fn failed(&mut self, wanted: &Wanted, error: &DownloadError) {
-        let is_itself = |url: &UrlKey| url.as_str() == wanted.loc.as_str();
+    fn failed(&mut self, wanted: &Wanted, error: &DownloadError) -> Result<(), Stopped> {
+        let is_itself = |url: &UrlKey| url.as_str() == wanted.loc().as_str();
         let (why, is_silence) = match error {
+            DownloadError::Disallowed(url) if !self.is_disallowed_to_all(url)? => {
+                // Search engines may read it, and have other names.
+                self.not_asked(
+                    wanted,
+                    &format!("robots.txt disallows {url} to this program, but not to everybody"),
+                    "allow it to arpent in robots.txt, or give the check another name (--user-agent)",
+                );
+                return Ok(());
+            }
             DownloadError::Disallowed(url) if is_itself(url) => {
-                return self.unavailable(wanted, &Unavailable::Disallowed, None);
+                self.unavailable(wanted, &Unavailable::Disallowed, None);
+                return Ok(());
             }
             DownloadError::Closed { .. } => {
-                // What is not asked for has no faults, but is not checked either.
-                self.check.worst = self.check.worst.worse(ExitCode::NotCrawled);
-                let why = Unavailable::NotAsked(&reason(error));
-                return self.unavailable(wanted, &why, None);
+                self.not_asked(
+                    wanted,
+                    &reason(error),
+                    "check again when its host takes requests",
+                );
+                return Ok(());
             }
             DownloadError::Disallowed(_) => (format!("redirected, {error}"), false),
             DownloadError::Redirects { url, problem } if is_itself(url) => (problem.clone(), false),
@@ -568,7 +629,7 @@ impl Walk<'_, '_> {
             }
             _ => (error.to_string(), false),
         };
-        if wanted.is_typed && is_silence {
+        if matches!(wanted.whence, Whence::Typed(_)) && is_silence {
             self.check.worst = self.check.worst.worse(ExitCode::NotCrawled);
         }
         let why = match error {
@@ -576,21 +637,39 @@ impl Walk<'_, '_> {
             _ => Unavailable::Because(&why),
         };
         self.unavailable(wanted, &why, None);
+        Ok(())
+    }
+
+    /// Whether robots.txt disallows a URL not only to this program: what it says to everybody is known if its host was asked.
+    fn is_disallowed_to_all(&mut self, url: &UrlKey) -> Result<bool, Stopped> {
+        let Ok(loc) = Loc::parse(url.as_str()) else {
+            return Ok(false);
+        };
+        self.learn(&loc)?;
+        let rules = self.check.rules.get(loc.origin());
+        Ok(rules.is_some_and(|rules| !rules.allows(loc.path_and_query())))
+    }
+
+    /// Tells that nobody asked: what is not asked for has no faults, but is not checked either.
+    fn not_asked(&mut self, wanted: &Wanted, why: &str, help: &str) {
+        self.check.worst = self.check.worst.worse(ExitCode::NotCrawled);
+        self.unavailable(wanted, &Unavailable::NotAsked { why, help }, None);
     }
 
     fn unavailable(&mut self, wanted: &Wanted, why: &Unavailable<'_>, document: Option<&Document>) {
-        let mut facts = Facts::new(wanted.loc.as_str());
-        facts.place = Some(&wanted.loc);
-        facts.listed_by = wanted.listed.as_ref().map(|(index, _)| *index);
+        let mut facts = Facts::new(wanted.loc().as_str());
+        facts.place = Some(wanted.loc());
+        facts.listed_by = wanted.index();
         let Check {
             validator, teller, ..
         } = &mut *self.check;
-        teller.begin(wanted.loc.as_str(), served(wanted, document));
-        let child = wanted.listed.as_ref().map(|(_, child)| child);
-        validator.unavailable(&facts, child, why, &mut |finding| teller.finding(&finding));
+        teller.begin(wanted.loc().as_str(), served(wanted, document));
+        validator.unavailable(&facts, wanted.child(), why, &mut |finding| {
+            teller.finding(&finding);
+        });
         let mut figures = self.live.progress.figures();
         match why {
-            Unavailable::NotAsked(_) => figures.warnings += 1,
+            Unavailable::NotAsked { .. } => figures.warnings += 1,
             _ => figures.errors += 1,
         }
     }
@@ -726,7 +805,7 @@ fn reason(error: &DownloadError) -> String {
 /// What is told of the answer besides what is in it.
 fn served(wanted: &Wanted, document: Option<&Document>) -> Served {
     Served {
-        url: Some(wanted.loc.to_string()),
+        url: Some(wanted.loc().to_string()),
         final_url: document.map(|document| document.url.to_string()),
         status: document.map(|document| document.status),
     }

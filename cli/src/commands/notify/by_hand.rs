@@ -29,7 +29,7 @@ use crate::{
     human,
     output::Output,
     panicked::Panicked,
-    settings::{Environment, Settings},
+    settings::{CrawlSettings, Environment, Settings, SiteSettings},
 };
 
 /// Runs `arpent notify`.
@@ -42,15 +42,17 @@ pub(in crate::commands) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let settings = Settings::load_notify(args, environment, read_settings_file)?;
-    if settings.quiet {
+    let CrawlSettings { sites, shared, .. } =
+        CrawlSettings::load_notify(args, environment, read_settings_file)?;
+    if shared.quiet {
         output.be_quiet();
     }
-    output.take_log(log_level(&settings));
-    for warning in &settings.warnings {
+    output.take_log(log_level(&shared));
+    for warning in &shared.warnings {
         output.warn(warning);
     }
-    if args.submit_all && !settings.config.notify.indexnow {
+    let tells_engine = |site: &Arc<SiteSettings>| site.settings.config.notify.indexnow;
+    if args.submit_all && !sites.iter().any(tells_engine) {
         return Err(Misuse(
             "--submit-all: expected --indexnow too, or indexnow = true in the table [notify] of the settings file"
                 .to_owned(),
@@ -64,20 +66,28 @@ pub(in crate::commands) fn run(
         .context("failed to start the runtime")?;
     let code = runtime.block_on(async {
         let mut attendant = Attendant::new(output).context("failed to listen to signals")?;
-        let politeness = Arc::new(Mutex::new(Politeness::new(&settings.config.politeness)));
-        let by_hand = ByHand {
-            list: args.list,
-            dry_run: settings.dry_run,
-            submit_all: args.submit_all,
-            teller: Teller::new(
-                &Arc::new(settings),
-                politeness,
-                Arc::new(SystemClock),
-                attendant.stop().shutdown.clone(),
-            ),
-            output: output.clone(),
-        };
-        let work = tokio::task::spawn_blocking(move || by_hand.tell_all());
+        let politeness = Arc::new(Mutex::new(Politeness::new(&shared.config.politeness)));
+        let shutdown = attendant.stop().shutdown.clone();
+        let (list, submit_all, output) = (args.list, args.submit_all, output.clone());
+        let work = tokio::task::spawn_blocking(move || {
+            let mut worst = ExitCode::Success;
+            for site in sites {
+                let by_hand = ByHand {
+                    list,
+                    dry_run: site.settings.dry_run,
+                    submit_all: submit_all && tells_engine(&site),
+                    teller: Teller::new(
+                        &site.settings,
+                        Arc::clone(&politeness),
+                        Arc::new(SystemClock),
+                        shutdown.clone(),
+                    ),
+                    output: output.clone(),
+                };
+                worst = worst.worse(by_hand.tell(&site.start));
+            }
+            worst
+        });
         let joined = attendant.during(work, None).await?;
         let code = joined.map_err(panicked)?;
         anyhow::Ok(match attendant.stop().asked_by() {
@@ -97,7 +107,7 @@ fn panicked(error: tokio::task::JoinError) -> Panicked {
     }
 }
 
-/// The command.
+/// The command, for one site.
 struct ByHand {
     list: bool,
     dry_run: bool,
@@ -107,19 +117,14 @@ struct ByHand {
 }
 
 impl ByHand {
-    fn tell_all(mut self) -> ExitCode {
-        let settings = Arc::clone(&self.teller.settings);
-        let mut worst = ExitCode::Success;
-        for url in &settings.urls {
-            let code = self.tell_site(url).unwrap_or_else(|error| {
-                let code = ExitCode::of_error(&error);
-                tell(&error.context(url.to_string()), &self.output);
-                code
-            });
-            worst = worst.worse(code);
-        }
+    fn tell(mut self, url: &UrlKey) -> ExitCode {
+        let code = self.tell_site(url).unwrap_or_else(|error| {
+            let code = ExitCode::of_error(&error);
+            tell(&error.context(url.to_string()), &self.output);
+            code
+        });
         self.teller.settle();
-        worst
+        code
     }
 
     fn tell_site(&mut self, url: &UrlKey) -> anyhow::Result<ExitCode> {

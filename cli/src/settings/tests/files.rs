@@ -23,11 +23,13 @@ fn every_setting_stands_in_the_default_file_in_the_order_of_the_table() {
     let text = config_file("default.toml");
     let file = SettingsFile::parse(Path::new("default.toml"), &text);
     assert_eq!(file.problems, []);
-    let written: Vec<_> = file.values.iter().map(|(name, _, _)| *name).collect();
+    let values = file.shared.values.iter();
+    let written: Vec<_> = values.map(|written| written.name).collect();
     let known: Vec<_> = SETTINGS.iter().map(|setting| setting.name).collect();
     assert_eq!(written, known);
     assert!(text.contains("\n# [[page_rule]]\n"));
     assert!(text.contains("\n# [[namespace]]\n"));
+    assert!(text.contains("\n# [[site]]\n"));
 }
 
 #[test]
@@ -61,11 +63,17 @@ fn the_example_files_are_settings() {
         let name = file.unwrap().file_name().into_string().unwrap();
         if name.starts_with("example-") {
             examples += 1;
-            let settings = good(&[], &[], Some(&config_file(&name)));
-            assert_eq!(settings.urls.len(), 1, "{name}");
+            let credentials = [("CREDENTIALS_DIRECTORY", "/credentials")];
+            let settings = good(&[], &credentials, Some(&config_file(&name)));
+            let sites = if name == "example-many-sites.toml" {
+                4
+            } else {
+                1
+            };
+            assert_eq!(settings.urls.len(), sites, "{name}");
         }
     }
-    assert_eq!(examples, 5);
+    assert_eq!(examples, 6);
 }
 
 #[test]
@@ -79,7 +87,14 @@ fn an_unknown_key_names_the_nearest() {
         "config.toml:1: max-pages: no such setting; did you mean max_pages?",
     );
     check_file("colour = true", "config.toml:1: colour: no such setting");
-    check_file("[site]\nrate = 3", "config.toml:1: site: no such setting");
+    check_file(
+        "[site]\nrate = 3",
+        "config.toml:1: site: expected tables: write [[site]] above each",
+    );
+    check_file(
+        "sites = 3",
+        "config.toml:1: sites: no such setting; did you mean site?",
+    );
     check_file(
         "page_rules = []",
         "config.toml:1: page_rules: no such setting; did you mean page_rule?",

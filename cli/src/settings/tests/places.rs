@@ -167,7 +167,7 @@ fn a_site_is_written_as_one_other_directory() {
             "https://www.example/",
         ],
         Err(
-            "--as: one directory cannot be what several sites are written as; crawl one site at a time",
+            "--as: one directory cannot be what several sites are written as; write it into the table [[site]] of the one it is for",
         ),
     );
 }
@@ -249,7 +249,8 @@ fn without_a_home_directory_the_state_must_be_named() {
     else {
         panic!("`arpent crawl` was typed");
     };
-    let error = Settings::load(&args, &Environment::new(), |_| Ok(String::new())).unwrap_err();
+    let error =
+        CrawlSettings::load(&args, &Environment::new(), |_| Ok(String::new().into())).unwrap_err();
     assert_eq!(
         error.to_string(),
         "state: no home directory to keep the state in; give --state DIR"

@@ -252,7 +252,7 @@ fn values_must_fit_each_other() {
     let several = ["https://other.example/"];
     check_flag(
         &[several[0], "--header", "Cookie: a=b"],
-        "--header: each of several sites would be sent these credentials; crawl one site at a time",
+        "--header: each of several sites would be sent these credentials; write them into the table [[site]] of the one they are for",
     );
     let settings = good(
         &[URL, "https://example.com/docs/", "--header", "Cookie: a=b"],

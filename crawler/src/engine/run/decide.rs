@@ -59,6 +59,11 @@ impl Run<'_> {
         }
         for (sequence, mut hop) in known {
             self.fetched += 1;
+            let content_type = hop.facts.content_type.clone();
+            let outcome = Outcome::Answered(Box::new(hop.facts.clone()));
+            if self.judge.after_fetch(&hop.url, &outcome).reason == Reason::NotAPage {
+                self.begin_with_document(&hop.url, content_type.as_deref());
+            }
             hop.facts.read_as = self.judge.read_as();
             let work = Work {
                 url: hop.url,

@@ -199,6 +199,8 @@ impl<'a> Run<'a> {
         } = setup.memory;
         let discover = setup.config.discover;
         let frontier = Frontier::new(setup.config.limits.max_depth.is_some());
+        let seeding = Seeding::new(discover, setup.downloader, documents, own, kept, orphans)
+            .publishing_at(setup.public_url.as_deref(), &setup.site);
         Self {
             config: setup.config,
             host: HostKey::new(&setup.site.origin.host),
@@ -227,8 +229,7 @@ impl<'a> Run<'a> {
                 frontier
             },
             seen,
-            seeding: Seeding::new(discover, setup.downloader, documents, own, kept, orphans)
-                .publishing_at(setup.public_url.as_deref()),
+            seeding,
             recrawl: Recrawl::new(setup.number, setup.resumed, honesty, answers, start_test),
             page_waits: false,
             pending: Commit {

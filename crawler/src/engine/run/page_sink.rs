@@ -4,7 +4,7 @@
 
 use sitemap_core::{
     Limits,
-    read::{Kind, Reader},
+    read::{Kind, Problem, Reader},
 };
 
 use crate::{
@@ -132,9 +132,82 @@ fn may_be_feed(head: &ResponseHead) -> bool {
         .any(|known| known.eq_ignore_ascii_case(declared))
 }
 
-/// Whether a body that begins like this is an RSS or Atom feed.
+/// The namespaces of RSS in RDF: 1.0, and 0.90.
+const RDF_FEED_NAMESPACES: [&[u8]; 3] = [
+    b"http://purl.org/rss/1.0/",
+    b"http://my.netscape.com/rdf/simple/0.9/",
+    b"http://channel.netscape.com/rdf/simple/0.9/",
+];
+
+/// Whether a body that begins like this is an RSS or Atom feed. Much else is written in RDF: that is a feed only
+/// if it has a channel, or an item, of RSS.
 fn is_feed(start: &[u8]) -> bool {
     let mut reader = Reader::new(start, Limits::default());
     reader.next();
-    reader.kind().is_some_and(Kind::is_feed)
+    let is_rdf = || {
+        let mut findings = reader.findings().iter();
+        findings.any(|finding| finding.problem == Problem::Rss10)
+    };
+    reader.kind().is_some_and(Kind::is_feed) && (!is_rdf() || has_rss(start))
+}
+
+fn has_rss(start: &[u8]) -> bool {
+    // In UTF-16, every other byte of this is zero.
+    let text: Vec<u8> = start.iter().copied().filter(|byte| *byte != 0).collect();
+    let has = |wanted: &[u8]| text.windows(wanted.len()).any(|found| found == wanted);
+    let is_element = |name: &[u8]| {
+        let named = text
+            .windows(name.len() + 1)
+            .zip(text.iter().skip(name.len() + 1));
+        let mut named = named.filter(|(found, _)| found.ends_with(name));
+        named.any(|(found, behind)| {
+            matches!(found[0], b'<' | b':') && (behind.is_ascii_whitespace() || *behind == b'>')
+        })
+    };
+    RDF_FEED_NAMESPACES.into_iter().any(has)
+        && [&b"channel"[..], b"item"].into_iter().any(is_element)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_has_rss_in_it_is_a_feed() {
+        fn check(body: &str, expected: bool) {
+            assert_eq!(is_feed(body.as_bytes()), expected, "{body}");
+            let wide: Vec<u8> = body.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            assert_eq!(is_feed(&wide), expected, "in UTF-16: {body}");
+        }
+        let rdf = |namespace: &str, content: &str| {
+            format!(
+                "<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" xmlns=\"{namespace}\">{content}</rdf:RDF>"
+            )
+        };
+        let rss = "http://purl.org/rss/1.0/";
+        check("<rss version=\"2.0\"><channel/></rss>", true);
+        check("<feed xmlns=\"http://www.w3.org/2005/Atom\"></feed>", true);
+        check(
+            &rdf(rss, "<channel rdf:about=\"/\"><link>/</link></channel>"),
+            true,
+        );
+        check(&rdf(rss, "<item><link>/</link></item>"), true);
+        check(
+            &rdf(
+                "http://my.netscape.com/rdf/simple/0.9/",
+                "<channel>x</channel>",
+            ),
+            true,
+        );
+        check(&rdf(rss, "<Person>x</Person>"), false);
+        check(
+            &rdf(
+                "http://xmlns.com/foaf/0.1/",
+                "<Person><channel>x</channel></Person>",
+            ),
+            false,
+        );
+        check("<urlset></urlset>", false);
+        check("<html></html>", false);
+    }
 }

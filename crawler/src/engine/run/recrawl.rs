@@ -29,7 +29,7 @@ use crate::{
     fetch::{BodySink, BodyWish, ResponseHead, Validators},
     frontier::Lease,
     page::{Basis, BodyEnd, Kept, Outcome, PageFacts, Reason, RunId, Via},
-    store::{EarlierAnswer, QueuedUrl, Store, StoreError},
+    store::{EarlierAnswer, QueuedUrl, Store, StoreError, orders},
     url_key::UrlKey,
 };
 
@@ -614,12 +614,15 @@ fn place(directory: Option<&str>) -> String {
     }
 }
 
-/// Whether the content of a page is not what it was, as far as both are known.
+/// Whether a page does not say what it said, as far as both are known. What stands around its content does not count:
+/// it may differ in each answer.
 fn has_changed(facts: &PageFacts, answer: &EarlierAnswer) -> bool {
     match facts.status {
         200 => {
             let is_known = facts.end == BodyEnd::Complete && answer.content_hash.is_some();
-            is_known && facts.content_hash != answer.content_hash
+            let is_same = facts.content_hash == answer.content_hash
+                && orders(facts.directives, &facts.canonical) == answer.orders;
+            is_known && !is_same
         }
         301..=303 | 307 | 308 | 404 | 410 => true,
         _ => false,

@@ -7,7 +7,9 @@
 //!                                                                     -> its end          -> the loop
 //! ```
 
+mod end;
 mod errand;
+mod link;
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -23,19 +25,16 @@ use self::errand::{Errand, Keep, hand_over};
 use super::{Done, Run};
 use crate::{
     config::DiscoverConfig,
-    engine::{
-        Ending,
-        download::{self, DownloadError, Downloader, MAX_DOCUMENT_BYTES},
-    },
+    engine::download::{self, Downloader},
     frontier::Seen,
     page::{BodyEnd, Reason, Via},
-    politeness::Closed,
     robots::Rules,
     seeds::{
         self, Batch, Document, DocumentKind, DocumentState, IndexedDocument, KeptDocuments,
-        MAX_DOCUMENTS, MAX_FEEDS, MAX_INDEX_DEPTH, MAX_KEPT_BYTES, MAX_ROBOTS_SITEMAPS, OwnFiles,
-        Reading, SeedList, SeedProblem,
+        MAX_DOCUMENTS, MAX_INDEX_DEPTH, MAX_KEPT_BYTES, MAX_ROBOTS_SITEMAPS, OwnFiles, SeedList,
+        SeedProblem,
     },
+    site::Site,
     store::{KeptDocument, QueuedUrl},
     url_key::{Identity, Origin, UrlKey},
 };
@@ -43,8 +42,18 @@ use crate::{
 /// Batches that wait between a reader and the loop.
 const BATCHES_WAITING: usize = 2;
 
-/// Documents with something wrong that are told of one by one while the run goes on.
-const MAX_WARNINGS: usize = 20;
+/// The types that sitemaps, feeds and lists are sent as, and what a server says that does not know them.
+const DOCUMENT_TYPES: [&str; 9] = [
+    "application/xml",
+    "text/xml",
+    "application/rss+xml",
+    "application/atom+xml",
+    "application/rdf+xml",
+    "application/gzip",
+    "application/x-gzip",
+    "application/octet-stream",
+    "text/plain",
+];
 
 /// Depth of the URLs in sitemaps and lists: as if the start page linked to them.
 const SEED_DEPTH: u32 = 1;
@@ -56,6 +65,8 @@ pub(super) struct Seeding {
     own: Arc<OwnFiles>,
     kept: KeptDocuments,
     documents: Vec<Document>,
+    /// The numbers of the documents by their names; of several with one name the first.
+    numbers: HashMap<String, usize>,
     /// Numbers of those that are to be read.
     waiting: VecDeque<usize>,
     lists: Vec<(usize, SeedList)>,
@@ -66,8 +77,8 @@ pub(super) struct Seeding {
     feeds: usize,
     feeds_left_out: u64,
     warnings: usize,
-    /// Where the set will be served, when somebody said so.
-    own_place: Option<String>,
+    /// Where the set will be served.
+    own_place: Option<OwnPlace>,
     /// Feeds that were asked for as pages, by the numbers of their documents; at most [`MAX_FEEDS`].
     bodies: HashMap<usize, Box<download::Document>>,
     /// The documents that a page is known to link to.
@@ -77,6 +88,13 @@ pub(super) struct Seeding {
     /// A document was read and no page begun since: the next turn is that of a page, if one waits. Else an
     /// index of thousands would keep the pages waiting, and `max_pages` away.
     pub(super) owes_page: bool,
+}
+
+/// The directory that our own index will stand in.
+struct OwnPlace {
+    url: String,
+    /// Somebody said so; else it is the crawled directory.
+    is_said: bool,
 }
 
 /// The document that is being read.
@@ -110,6 +128,7 @@ impl Seeding {
             own: Arc::new(own),
             kept,
             documents: Vec::new(),
+            numbers: HashMap::new(),
             waiting: VecDeque::new(),
             lists: Vec::new(),
             known: Seen::default(),
@@ -139,27 +158,44 @@ impl Seeding {
                     seeding.linked.insert(&url);
                 }
             }
-            seeding.documents.push(document);
+            seeding.push(document);
         }
         seeding
     }
 
-    /// The same; the set will be served at this URL of a directory.
-    pub(super) fn publishing_at(self, public_url: Option<&str>) -> Self {
-        let place = public_url.and_then(|url| Identity::default().verbatim().parse(url).ok());
-        Self {
-            own_place: place.map(|url| url.as_str().to_owned()),
-            ..self
-        }
+    /// The same; the set will be served at `public_url`, the URL of a directory, or else in that of the site.
+    pub(super) fn publishing_at(self, public_url: Option<&str>, site: &Site) -> Self {
+        let own = site.written().url();
+        let place = Identity::default()
+            .verbatim()
+            .parse(public_url.unwrap_or(&own));
+        let own_place = place.ok().map(|url| OwnPlace {
+            url: url.as_str().to_owned(),
+            is_said: public_url.is_some(),
+        });
+        Self { own_place, ..self }
     }
 
-    /// Whether the document `number` stands where our own index will be.
-    fn is_own_index(&self, number: usize) -> bool {
-        let name = &self.documents[number].name;
-        let place = self.own_place.as_deref();
-        place
-            .and_then(|place| name.strip_prefix(place))
-            .is_some_and(is_index_name)
+    /// Whether the document `number` is our own index, which was not uploaded yet: robots.txt names it already,
+    /// and `problem` is that it cannot be found. Where nobody said that it will be, that counts only as long as
+    /// nothing was published.
+    fn is_to_come(&self, number: usize, problem: SeedProblem) -> bool {
+        let Some(place) = &self.own_place else {
+            return false;
+        };
+        let name = self.documents[number].name.strip_prefix(&place.url);
+        let is_missing = if place.is_said {
+            problem.is_absence() || problem.is_unanswered()
+        } else {
+            problem == SeedProblem::Gone && self.own.is_empty()
+        };
+        is_missing && name.is_some_and(is_index_name)
+    }
+
+    fn push(&mut self, document: Document) {
+        let number = self.documents.len();
+        self.numbers.entry(document.name.clone()).or_insert(number);
+        self.documents.push(document);
     }
 
     /// Whether `url` is that of a document, or of the place where one was found.
@@ -308,94 +344,21 @@ impl Run<'_> {
     }
 
     fn knows_name(&self, name: &str) -> bool {
-        self.seeding
-            .documents
-            .iter()
-            .any(|document| document.name == name)
+        self.seeding.numbers.contains_key(name)
     }
 
-    /// Takes note of a feed that a page names; `depth` is that of the page.
-    pub(super) fn offer_feed(&mut self, url: &UrlKey, page: &UrlKey, depth: u32) {
-        if !self.seeding.discover.feeds
-            || !url.is_on(&self.site.origin)
-            || self.seeding.known.contains(url)
+    /// The start URL is no page: when it may be a sitemap, a feed or a list, it is read for what it names, as
+    /// who gave it expects.
+    pub(super) fn begin_with_document(&mut self, url: &UrlKey, content_type: Option<&str>) {
+        let discover = &self.seeding.discover;
+        let media_type = content_type.and_then(|declared| declared.split(';').next());
+        let media_type = media_type.unwrap_or_default().trim();
+        let is_one = |known: &&str| known.eq_ignore_ascii_case(media_type);
+        if (discover.sitemaps || discover.feeds)
+            && (media_type.is_empty() || DOCUMENT_TYPES.iter().any(is_one))
         {
-            return;
-        }
-        // It was asked for, or will be, as the page that something links to: one request is enough to find
-        // out that it is a feed (`adopt_feed`).
-        if self.seen.contains(url)
-            && self.judge.before_fetch(url, depth + 1) == Some(Reason::Queued)
-        {
-            return;
-        }
-        if self.seeding.feeds >= MAX_FEEDS {
-            self.seeding.known.insert(url);
-            self.seeding.feeds_left_out += 1;
-            return;
-        }
-        self.seeding.feeds += 1;
-        let mut document = named_by(url, DocumentKind::Feed, page);
-        document.depth = depth + 1;
-        self.add_url(url, document);
-    }
-
-    /// Whether the answer to the request for the page `url` is wanted as a feed.
-    pub(super) fn wants_feed(&self, url: &UrlKey) -> bool {
-        self.seeding.discover.feeds
-            && url.is_on(&self.site.origin)
-            && (self.seeding.feeds < MAX_FEEDS || self.seeding.known.contains(url))
-    }
-
-    /// A feed was asked for as the page that something links to: it is a document of the run, and what
-    /// arrived is read when its turn comes. `depth` is that of the page.
-    pub(super) fn adopt_feed(&mut self, feed: download::Document, url: &UrlKey, depth: u32) {
-        if self.seeding.orphans.remove(url) {
-            // Only known URLs are orphans.
-            self.pending.linked.push(url.clone());
-        }
-        if self.seeding.known.contains(url) {
-            return;
-        }
-        self.seeding.feeds += 1;
-        let number = self.seeding.documents.len();
-        let document = Document::new(url.as_str(), DocumentKind::Feed, depth);
-        self.add_url(url, document);
-        if self.seeding.documents.len() > number && feed.end == BodyEnd::Complete {
-            self.seeding.bodies.insert(number, Box::new(feed));
-        }
-    }
-
-    /// A page links to a document, at `depth`: that is no page, unless the document turns out to be none.
-    pub(super) fn link_document(&mut self, url: &UrlKey, page: &UrlKey, depth: u32) {
-        if !self.seeding.linked.insert(url) {
-            return;
-        }
-        let name = url.as_str();
-        let count = self.seeding.documents.len();
-        let mut documents = self.seeding.documents.iter();
-        let Some(number) = documents.position(|document| document.name == name) else {
-            // A document was found there behind a redirect.
-            return;
-        };
-        let document = &mut self.seeding.documents[number];
-        document.linked_from = Some((page.as_str().to_owned(), depth));
-        seeds::put(&mut self.pending, number, document, count);
-        if document.problem.is_some_and(SeedProblem::denies_document)
-            && document.state != DocumentState::Waiting
-        {
-            self.hand_to_pages(number);
-        }
-    }
-
-    /// What was taken for a document, and is none, is a page like any other, if one links to it.
-    fn hand_to_pages(&mut self, number: usize) {
-        let document = &self.seeding.documents[number];
-        let Some((page, depth)) = document.linked_from.clone() else {
-            return;
-        };
-        if let (Some(url), Ok(page)) = (url_of(document), UrlKey::from_normalised(&page)) {
-            self.discover_page(&url, Via::Link, &page, depth, 0);
+            let document = Document::new(url.as_str(), DocumentKind::Sitemap, SEED_DEPTH);
+            self.add_url(url, document);
         }
     }
 
@@ -417,7 +380,7 @@ impl Run<'_> {
         }
         let is_over = document.state == DocumentState::Failed;
         seeds::put(&mut self.pending, number, &document, number + 1);
-        self.seeding.documents.push(document);
+        self.seeding.push(document);
         if is_over {
             self.warn_of(number);
         }
@@ -448,15 +411,6 @@ impl Run<'_> {
             }
             Some(_) | None => self.start_seed(number, None),
         }
-    }
-
-    /// Bytes of the copies that wait to be stored.
-    fn pending_copies(&self) -> usize {
-        let copies = self.pending.kept.iter();
-        copies
-            .filter_map(|(_, copy)| copy.as_ref())
-            .map(|copy| copy.body.len())
-            .sum()
     }
 
     /// Whether a copy is wanted from the store that it was not asked for.
@@ -601,230 +555,6 @@ impl Run<'_> {
                     format!("not read from {url} on: a run reads {MAX_DOCUMENTS} documents");
                 self.note_trouble(number, SeedProblem::TooMany, &detail);
             }
-        }
-    }
-
-    /// Notes the first thing that is wrong with a document.
-    fn note_trouble(&mut self, number: usize, problem: SeedProblem, detail: &str) {
-        let document = &mut self.seeding.documents[number];
-        if document.problem.is_none() {
-            *document = document.clone().with_problem(problem, detail);
-        }
-    }
-
-    /// The work on the document that is being read has ended.
-    pub(super) fn take_seed(&mut self, end: SeedEnd) {
-        let Some(mut active) = self.seeding.active.take() else {
-            return;
-        };
-        let number = active.number;
-        self.seeding.owes_page = true;
-        // What the reader had handed over before it ended; the channel bounds it.
-        while let Ok(batch) = active.batches.try_recv() {
-            self.seeding.active = Some(active);
-            self.take_batch(batch);
-            let Some(same) = self.seeding.active.take() else {
-                return;
-            };
-            active = same;
-        }
-        match end {
-            SeedEnd::Read {
-                reading,
-                end,
-                url,
-                wire_bytes,
-                keep,
-            } => {
-                self.bytes_in += wire_bytes;
-                let is_document = !reading
-                    .problem
-                    .as_ref()
-                    .is_some_and(|(problem, _)| problem.denies_document());
-                if let Some(url) = url.filter(|_| is_document) {
-                    self.seeding.known.insert(&url);
-                }
-                self.finish_seed(number, reading, &end, keep);
-            }
-            SeedEnd::Own { wire_bytes } => {
-                self.bytes_in += wire_bytes;
-                self.settle_seed(number, DocumentState::Own);
-            }
-            SeedEnd::Status { status, wire_bytes } => {
-                self.bytes_in += wire_bytes;
-                let problem = match status {
-                    404 | 410 => SeedProblem::Gone,
-                    429 | 500..=599 => SeedProblem::ServerError,
-                    _ => SeedProblem::BadStatus,
-                };
-                self.fail(number, problem, &format!("status {status}"));
-            }
-            SeedEnd::Error(error) => self.take_seed_error(number, &error),
-            SeedEnd::Internal(error) => self.fail(number, SeedProblem::Io, &error),
-        }
-    }
-
-    fn finish_seed(&mut self, number: usize, reading: Reading, end: &BodyEnd, keep: Keep) {
-        let document = &mut self.seeding.documents[number];
-        (document.entries, document.findings) = (reading.entries, reading.findings);
-        document.troubles = reading.troubles;
-        document.is_kept = matches!(keep, Keep::Same);
-        let cut = match end {
-            BodyEnd::Complete | BodyEnd::Skipped => None,
-            BodyEnd::TooLarge => Some((
-                SeedProblem::TooLarge,
-                format!("expected at most {MAX_DOCUMENT_BYTES} bytes"),
-            )),
-            BodyEnd::CutShort => Some((SeedProblem::CutShort, String::new())),
-            BodyEnd::Undecodable(coding) => Some((SeedProblem::Undecodable, coding.clone())),
-        };
-        if let Some((problem, detail)) = cut.or(reading.problem) {
-            self.fail(number, problem, &detail);
-        } else {
-            match keep {
-                Keep::Same => {}
-                Keep::Copy(copy) => self.keep(number, copy),
-                Keep::Nothing => self.drop_copy(number),
-            }
-            self.settle_seed(number, DocumentState::Read);
-        }
-        let document = &self.seeding.documents[number];
-        for trouble in document.troubles.iter() {
-            let (name, count, example) = (&document.name, trouble.count, &trouble.example);
-            tracing::info!(target: "engine", "{name}: {count} times {}, the first: {example}", trouble.rule);
-        }
-    }
-
-    fn take_seed_error(&mut self, number: usize, error: &DownloadError) {
-        let problem = match error {
-            DownloadError::Disallowed(_) => SeedProblem::RobotsDisallowed,
-            DownloadError::RobotsUnreachable { .. } => SeedProblem::RobotsUnreachable,
-            DownloadError::Forbidden { .. } => SeedProblem::Forbidden,
-            DownloadError::TooManyHosts { .. } => SeedProblem::TooMany,
-            DownloadError::Redirects { .. } => SeedProblem::BadRedirect,
-            DownloadError::NoAnswer { .. } => SeedProblem::NetworkError,
-            DownloadError::Closed { host, closed } if *host == self.host => {
-                // The site itself: nothing more of it in this run, and the document stays waiting.
-                self.seeding.waiting.push_front(number);
-                self.ending.get_or_insert(match closed {
-                    Closed::RetryAfter(_) => Ending::Deferred,
-                    Closed::Down => Ending::SiteDown,
-                });
-                return;
-            }
-            DownloadError::Closed { .. } => SeedProblem::HostClosed,
-            DownloadError::Stopped => {
-                self.seeding.waiting.push_front(number);
-                return;
-            }
-            DownloadError::Spool(_) => SeedProblem::Io,
-        };
-        let detail = match error {
-            DownloadError::Spool(cause) => format!("{error}: {cause}"),
-            _ => error.to_string(),
-        };
-        self.fail(number, problem, &detail);
-    }
-
-    fn fail(&mut self, number: usize, problem: SeedProblem, detail: &str) {
-        let document = &mut self.seeding.documents[number];
-        *document = document.clone().with_problem(problem, detail);
-        // Nobody said that there is one; a page that stands for everything that is missing is none.
-        let is_unasked = document.kind == DocumentKind::WellKnown && problem.is_absence();
-        let is_to_come =
-            self.seeding.is_own_index(number) && (problem.is_absence() || problem.is_unanswered());
-        let state = if is_unasked || is_to_come {
-            DocumentState::Absent
-        } else {
-            DocumentState::Failed
-        };
-        self.settle_seed(number, state);
-        if problem.denies_document() {
-            self.hand_to_pages(number);
-        }
-    }
-
-    /// Keeps a copy of a document that was read, if there is room for it.
-    fn keep(&mut self, number: usize, copy: KeptDocument) {
-        let Some(url) = url_of(&self.seeding.documents[number]) else {
-            return;
-        };
-        if self.seeding.kept.add(&url, &copy) {
-            self.pending.kept.push((url, Some(copy)));
-        } else {
-            self.drop_copy(number);
-        }
-    }
-
-    /// Drops the copy of a document that is not what it was.
-    fn drop_copy(&mut self, number: usize) {
-        if let Some(url) = url_of(&self.seeding.documents[number])
-            && self.seeding.kept.remove(&url)
-        {
-            self.pending.kept.push((url, None));
-        }
-    }
-
-    /// Drops the copies of documents that the site does not have any more; to be called when everything is read
-    /// that names documents.
-    fn retire_copies(&mut self) {
-        let documents = &self.seeding.documents;
-        let is_missing =
-            |document: &Document| document.problem.is_some_and(SeedProblem::is_passing);
-        let all_told = !documents.iter().any(is_missing);
-        let (known, now) = (&self.seeding.known, self.door.clock.now());
-        let retired = self
-            .seeding
-            .kept
-            .retire(now, all_told, |url| known.contains(url));
-        let dropped = retired.into_iter().map(|url| (url, None));
-        self.pending.kept.extend(dropped);
-    }
-
-    /// Nothing more will be done with a document in this run.
-    fn settle_seed(&mut self, number: usize, state: DocumentState) {
-        if state != DocumentState::Read {
-            self.seeding.documents[number].is_kept = false;
-            self.drop_copy(number);
-        }
-        let count = self.seeding.documents.len();
-        let document = &mut self.seeding.documents[number];
-        document.state = state;
-        tracing::debug!(target: "engine", name = %document.name, ?state, entries = document.entries, "document");
-        seeds::put(&mut self.pending, number, document, count);
-        if state != DocumentState::Absent {
-            self.warn_of(number);
-        }
-        if self.seeding.is_idle() {
-            self.retire_copies();
-        }
-    }
-
-    fn warn_of(&mut self, number: usize) {
-        let document = &self.seeding.documents[number];
-        let Some(trouble) = document.trouble() else {
-            return;
-        };
-        self.seeding.warnings += 1;
-        if self.seeding.warnings <= MAX_WARNINGS {
-            tracing::warn!(target: "engine", "{} {trouble}", document.name);
-        }
-    }
-
-    /// What is to be said at the end.
-    pub(super) fn conclude_seeding(&mut self) {
-        let left_out = self.seeding.feeds_left_out;
-        if left_out > 0 {
-            self.say(format!(
-                "the pages name {left_out} more feeds than the {MAX_FEEDS} that a run reads"
-            ));
-        }
-    }
-
-    /// A page leads to `target`: if only documents had named it so far, it is no orphan any more.
-    pub(super) fn link_orphan(&mut self, target: &UrlKey, page: &UrlKey) {
-        if target != page && self.seeding.orphans.remove(target) {
-            self.pending.linked.push(target.clone());
         }
     }
 }

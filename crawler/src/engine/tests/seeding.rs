@@ -8,6 +8,7 @@ use crate::{
     page::Via,
     report::Report,
     seeds::{self, DocumentState, MAX_OTHER_HOSTS, SeedProblem},
+    store::Commit,
 };
 
 fn urlset(paths: impl IntoIterator<Item = String>) -> FixturePage {
@@ -571,6 +572,74 @@ async fn our_own_index_may_be_missing_before_it_is_up() {
     check("sitemap-old.xml", place, gone(), true).await;
     check("sitemap.xml", Some("https://files.example/"), gone(), true).await;
     check("sitemap.xml", None, gone(), true).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn our_own_index_may_be_missing_at_its_place_until_it_is_published() {
+    async fn check(named: &str, page: FixturePage, published: bool, expected: bool) {
+        let robots = FixturePage::text(&format!("Sitemap: /{named}"));
+        let path = format!("/{named}");
+        let mut bench = discovering(site([
+            ("/", FixturePage::linking([])),
+            ("/robots.txt", robots),
+            (path.as_str(), page),
+        ]));
+        bench.config.limits.max_tries = 1;
+        if published {
+            let mut own = seeds::OwnFiles::default();
+            own.add(&"0123456789abcdef".repeat(4));
+            let values = vec![own.value()];
+            let commit = Commit {
+                values,
+                ..Commit::default()
+            };
+            let mut store = bench.store.lock().unwrap();
+            store.as_mut().unwrap().commit(&commit).unwrap();
+        }
+        let crawled = bench.run().await;
+        let report = Report::read(&*crawled.store, crawled.run).unwrap();
+        assert_eq!(report.seeds.troubled > 0, expected, "{named} {published}");
+    }
+    check("sitemap.xml", FixturePage::status(404), false, false).await;
+    check("sitemap.xml", FixturePage::status(503), false, true).await;
+    check("maps/sitemap.xml", FixturePage::status(404), false, true).await;
+    check("news.xml", FixturePage::status(404), false, true).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_start_url_may_be_a_sitemap_or_a_feed() {
+    let sitemap = urlset(["/a".to_owned()]).with_header("content-type", "application/xml");
+    for (start, page, via) in [
+        ("/map.xml", sitemap, Via::Sitemap),
+        ("/feed", feed(&["/a"]), Via::Feed),
+    ] {
+        let bench = discovering(site([
+            (start, page),
+            ("/a", FixturePage::linking(["/b"])),
+            ("/b", FixturePage::linking([])),
+        ]));
+        let crawled = bench
+            .crawl(&url(start), &Shutdown::default())
+            .await
+            .unwrap();
+        let report = Report::read(&*crawled.store, crawled.run).unwrap();
+        assert_eq!(report.listed, 2, "{start}");
+        assert_eq!(report.excluded, BTreeMap::from([("not-a-page", 1)]));
+        let found = UrlKey::from_normalised(&url("/a")).unwrap();
+        assert_eq!(crawled.store.page(&found).unwrap().unwrap().via, via);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_rdf_is_no_feed() {
+    let mut rdf = FixturePage::text(
+        "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><x>1</x></rdf:RDF>",
+    );
+    rdf.headers = vec![("content-type".into(), "application/rdf+xml".into())];
+    let bench = discovering(site([("/", FixturePage::linking(["/rdf"])), ("/rdf", rdf)]));
+    let crawled = bench.run().await;
+    let report = Report::read(&*crawled.store, crawled.run).unwrap();
+    assert_eq!(report.excluded, BTreeMap::from([("not-a-page", 1)]));
 }
 
 #[tokio::test(start_paused = true)]

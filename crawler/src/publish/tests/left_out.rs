@@ -1,12 +1,20 @@
 //! Entries that cannot be written: left out before anything is, one by one; the check of what was written
 //! stays as a net.
 
-use sitemap_core::read::{CheckError, Expectation, Kind, check};
+use sitemap_core::{
+    Loc, UrlEntry,
+    extension::{Extensions, Image},
+    read::{CheckError, Expectation, Kind, check},
+};
 
 use super::*;
 use crate::{
+    export::Export,
     page::State,
-    publish::{content::entry_at, trial::LeftOut},
+    publish::{
+        content::entry_at,
+        trial::{LeftOut, Trial},
+    },
 };
 
 fn pages(paths: &[&str]) -> BTreeMap<String, u64> {
@@ -49,6 +57,36 @@ fn an_entry_that_no_sitemap_may_hold_does_not_cost_the_others() {
 }
 
 #[test]
+fn a_bad_extension_costs_no_page() {
+    let mut bench = Bench::new("/");
+    bench.crawl(&pages(&["/a", "/b"]));
+    let image = format!("https://shop.example/?{}", "&".repeat(2_000));
+    let image = Image::new(Loc::parse(&image).unwrap());
+    let mut extensions = Extensions::default();
+    for _ in 0..1_000 {
+        extensions.add_image(image.clone()).unwrap();
+    }
+    let mut entry = UrlEntry::new(Loc::parse("https://shop.example/a").unwrap());
+    entry.extensions = extensions;
+    let mut trial = Trial::new(Loc::parse("https://shop.example/").unwrap());
+    trial.add(&key("/a"), &entry, None).unwrap();
+    let refused = trial.finish().unwrap();
+    assert!(!refused.is_empty());
+    let mut left_out = LeftOut::default();
+    left_out.add(&refused);
+    let [told] = &left_out.notices().collect::<Vec<_>>()[..] else {
+        panic!("more is told");
+    };
+    assert!(
+        told.contains("extensions of https://shop.example/a: "),
+        "{told}"
+    );
+    let mut export = Export::prepare(&mut bench.store, bench.run, None, bench.now).unwrap();
+    refused.apply(&mut bench.store, &mut export).unwrap();
+    assert_eq!(excluded(&bench), [""; 0]);
+}
+
+#[test]
 fn nothing_but_such_entries_is_nothing_to_list() {
     let mut bench = Bench::new("/shop/");
     bench.crawl(&pages(&["/x", "/y"]));
@@ -77,7 +115,7 @@ fn nothing_left_out_is_not_told() {
 #[test]
 fn the_net_names_the_entry() {
     fn place(file: &str) -> String {
-        let at = sitemap_core::Loc::parse("https://site.example/sitemap.xml").unwrap();
+        let at = Loc::parse("https://site.example/sitemap.xml").unwrap();
         let error = check(file.as_bytes(), &Expectation::new(Kind::UrlSet, &at)).unwrap_err();
         let CheckError::Finding(finding) = error else {
             panic!("{error}");

@@ -17,7 +17,7 @@ use crate::{
         PageFacts, PageRecord, Reason, Refresh, SitemapDate, StatedDates, Via, Warnings,
         extensions_from_json,
     },
-    store::{Earlier, EarlierAnswer},
+    store::{Earlier, EarlierAnswer, orders},
     url_key::UrlKey,
 };
 
@@ -466,8 +466,8 @@ fn read_facts(page: &UrlKey, columns: &mut Columns<'_, '_>) -> rusqlite::Result<
 pub(super) const EARLIER: &str = "
   page.listed_before, page.failing_since, page.gone_since,
   page.answer_run IS NOT NULL AND page.answer_run <> page.run, page.status, page.kind, page.body_end,
-  page.content_hash, page.hash_version, page.last_modified, page.date, page.etag,
-  page.robots_by_header, page.read_as, page.images IS NOT NULL, page.alternates IS NOT NULL";
+  page.content_hash, page.hash_version, page.noindex, page.nofollow, page.canonical_is,
+  page.canonical, page.last_modified, page.date, page.etag, page.robots_by_header, page.read_as, page.images IS NOT NULL, page.alternates IS NOT NULL";
 
 /// What was known of a URL that waits.
 pub(super) fn read_earlier(
@@ -485,6 +485,14 @@ pub(super) fn read_earlier(
             kind: read_kind(columns)?,
             is_complete: read_end(columns)? == BodyEnd::Complete,
             content_hash: read_hash(columns)?.0,
+            orders: {
+                let directives = Directives {
+                    noindex: columns.flag()?,
+                    nofollow: columns.flag()?,
+                    ..Directives::default()
+                };
+                orders(directives, &read_canonical(columns)?)
+            },
             last_modified: columns.time()?,
             date: columns.time()?,
             etag: columns.get()?,

@@ -33,6 +33,36 @@ fn declaration_and_encoding_are_looked_at() {
 }
 
 #[test]
+fn encoding_is_told_under_its_declared_name() {
+    let check = |text: Vec<u8>, expected: &str| {
+        let mut reader = Reader::new(&text[..], Limits::default());
+        while reader.next().is_some() {}
+        let messages = reader.findings().iter();
+        let messages: Vec<String> = messages
+            .map(|finding| finding.problem.to_string())
+            .collect();
+        assert_eq!(
+            messages,
+            [format!("encoding is {expected}, expected UTF-8")]
+        );
+    };
+    let file =
+        |encoding: &str| urlset("<url><loc>http://host/a</loc></url>").replace("UTF-8", encoding);
+    check(
+        file("ISO-8859-1").into(),
+        "ISO-8859-1 (read as windows-1252)",
+    );
+    check(file(" latin1 ").into(), "latin1 (read as windows-1252)");
+    check(file("Windows-1252").into(), "windows-1252");
+    check(file("iso-8859-2").into(), "ISO-8859-2");
+    let wide = file("UTF-8")
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    check(wide, "UTF-16LE");
+}
+
+#[test]
 fn other_encodings_are_decoded_and_told_of() {
     let file =
         |encoding: &str| urlset("<url><loc>http://host/ü</loc></url>").replace("UTF-8", encoding);

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use super::{check_reading, gzip, index, urlset};
 use crate::{
     Limits,
-    read::{Kind, Reader},
+    read::{Item, Kind, Reader},
 };
 
 /// The findings of a file that is handed over in pieces, with their places, and the number of its entries.
@@ -44,6 +44,52 @@ fn text_before_the_declaration_is_skipped_and_told() {
     );
     let feed = "x<?xml version='1.0'?><rss version='2.0'><channel><item><link>http://host/a</link></item></channel></rss>";
     check_reading(feed, &["http://host/a|||"], &["Error R1"]);
+}
+
+#[test]
+fn text_before_the_declaration_is_skipped_in_utf16_as_in_utf8() {
+    let page = urlset("\n<url><loc>http://host/a</loc></url>");
+    let read = |file: &[u8]| {
+        let mut reader = Reader::new(file, Limits::default());
+        let read = reader.next().is_some_and(|item| item.is_ok());
+        let lines: Vec<_> = reader
+            .findings()
+            .iter()
+            .map(|it| it.position.line)
+            .collect();
+        (read, reader.entry_position(), lines)
+    };
+    let last = 8 * 1024 - "é😀\r\n".len() - page.find("xmlns").unwrap();
+    for length in [0, 1000, last, last + 1] {
+        let file = format!("\u{feff}é😀\r\n{}{page}", "x".repeat(length));
+        let (is_read, position, _) = read(file.as_bytes());
+        assert_eq!(is_read, length <= last, "{length}");
+        for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+            let units =
+                |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(to_bytes).collect() };
+            let (is_read_too, position_too, lines) = read(&units(&file));
+            assert_eq!(is_read_too, is_read, "{length}");
+            if is_read {
+                let before = &file[..usize::try_from(position.offset).unwrap()];
+                assert_eq!(position_too.offset, units(before).len() as u64);
+                assert_eq!(position_too.line, position.line);
+                // The mark, the encoding, and what stands before the declaration.
+                assert_eq!(lines, [1, 1, 2]);
+            }
+        }
+    }
+}
+
+#[test]
+fn two_files_in_one_may_be_of_two_kinds() {
+    let sitemaps = index("<sitemap><loc>http://host/s.xml</loc></sitemap>");
+    let feed = "<feed xmlns='http://www.w3.org/2005/Atom'><entry><link href='http://host/a'/></entry></feed>";
+    let file = format!("{sitemaps}\n{feed}");
+    let mut reader = Reader::new(file.as_bytes(), Limits::default());
+    assert!(matches!(reader.next(), Some(Ok(Item::Sitemap(_)))));
+    assert!(matches!(reader.next(), Some(Ok(Item::Url(_)))));
+    assert!(reader.next().is_none());
+    assert_eq!(reader.kind(), Some(Kind::Index));
 }
 
 #[test]

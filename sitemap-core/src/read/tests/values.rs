@@ -283,6 +283,19 @@ fn each_loc_is_an_entry() {
 }
 
 #[test]
+fn entry_that_is_cut_short_behind_another_one_has_its_own_place() {
+    let file = format!(
+        "<urlset xmlns='{NAMESPACE}'>\n<url>\n<loc>http://host/a</loc>\n<loc>http://host/b</"
+    );
+    let mut reader = Reader::new(file.as_bytes(), Limits::default());
+    let mut lines = Vec::new();
+    while let Some(Ok(_)) = reader.next() {
+        lines.push((reader.entry_position().line, reader.loc_position().line));
+    }
+    assert_eq!(lines, [(2, 3), (4, 4)]);
+}
+
+#[test]
 fn address_that_stands_in_an_entry_as_text_is_taken() {
     check_reading(
         index(

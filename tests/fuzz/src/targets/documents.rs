@@ -3,9 +3,9 @@
 use std::{
     fmt::Write as _,
     io::{BufReader, Write as _},
+    iter,
 };
 
-use encoding_rs::{UTF_16BE, UTF_16LE};
 use flate2::{Compression, write::GzEncoder};
 use sitemap_core::{
     IndexWriter, Limits, Loc, Push, UrlSetOptions, UrlSetWriter,
@@ -22,6 +22,9 @@ const LIMITS: Limits = Limits {
     entries: 50_000,
     bytes: 4 * 1024 * 1024,
 };
+
+/// More than a reader looks at before it gives out the first byte: only behind that does it see the pieces.
+const FAR_BYTES: usize = 17 * 1024;
 
 /// How many documents one validator sees.
 const MAX_DOCUMENTS: usize = 8;
@@ -121,9 +124,10 @@ pub(super) fn sitemap(input: &[u8]) -> u64 {
 
 /// What was read is in a form that can be written, and comes to the same bytes when that is read.
 fn write_again(said: &Said) {
-    let items: Vec<&Item> = said.items();
-    let written = write(&items);
-    if let Some((file, count)) = written {
+    // Two files in one may be of two kinds.
+    let is_page = |item: &&Item| matches!(item, Item::Url(_));
+    let (pages, sitemaps): (Vec<&Item>, _) = said.items().into_iter().partition(is_page);
+    for (file, count) in [pages, sitemaps].iter().filter_map(|items| write(items)) {
         let text = || String::from_utf8_lossy(&file).into_owned();
         let own = own_namespaces();
         let mut reader = Reader::new(&file[..], Limits::default()).with_own_namespaces(&own);
@@ -177,30 +181,38 @@ fn write(items: &[&Item]) -> Option<(Vec<u8>, usize)> {
     }
 }
 
+/// A document whose part behind the first tag or declaration begins far behind it.
+fn far(document: &[u8]) -> Vec<u8> {
+    let end = document.iter().position(|&byte| byte == b'>');
+    let (first, rest) = document.split_at(end.map_or(0, |end| end + 1));
+    [first, &vec![b' '; FAR_BYTES], rest].concat()
+}
+
+/// Where a document is cut into pieces makes no difference.
+fn same_in_pieces(document: &[u8]) -> u64 {
+    let (whole, in_pieces) = (read(document, 8 * 1024), read(document, 3));
+    assert_eq!(whole, in_pieces, "the size of the pieces matters");
+    whole.bytes + in_pieces.bytes
+}
+
 /// Text in UTF-16 says the same as in UTF-8; any bytes are read as they are.
 pub(super) fn encoding(input: &[u8]) -> u64 {
     let Ok(text) = std::str::from_utf8(input) else {
-        return sitemap(input);
+        return sitemap(input) + same_in_pieces(&far(input));
     };
     // Behind a byte order mark for UTF-16, a zero makes it one for UTF-32.
     let text = text.trim_start_matches(['\0', '\u{feff}']);
     let utf8 = read(format!("\u{feff}{text}").as_bytes(), 8 * 1024);
     let mut bytes = utf8.bytes;
     if bytes < LIMITS.bytes / 4 {
-        for encoding in [UTF_16LE, UTF_16BE] {
-            let units = text.encode_utf16().flat_map(|unit| {
-                if encoding == UTF_16LE {
-                    unit.to_le_bytes()
-                } else {
-                    unit.to_be_bytes()
-                }
-            });
-            let mark: &[u8] = if encoding == UTF_16LE {
-                b"\xff\xfe"
-            } else {
-                b"\xfe\xff"
+        let far_text = String::from_utf8(far(text.as_bytes())).expect("cut behind ASCII");
+        for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+            let utf16 = |text: &str| -> Vec<u8> {
+                let units = iter::once(0xfeff).chain(text.encode_utf16());
+                units.flat_map(to_bytes).collect()
             };
-            let file: Vec<u8> = mark.iter().copied().chain(units).collect();
+            let file = utf16(text);
+            bytes += same_in_pieces(&utf16(&far_text));
             for piece_bytes in [8 * 1024, 3] {
                 let utf16 = read(&file, piece_bytes);
                 assert_eq!(utf16.items(), utf8.items());

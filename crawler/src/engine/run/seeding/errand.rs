@@ -227,11 +227,22 @@ struct Broken {
     wire_bytes: u64,
 }
 
-/// Whether an answer cannot end early without being noticed. Without a length its end is the end of the
-/// connection (RFC 9112 section 6.3), or of an HTTP/2 stream, which servers also end when what makes the
-/// document fails.
+/// Whether an answer cannot end early without being noticed: it says how long it is, or its chunks have a last
+/// one. Otherwise its end is the end of the connection (RFC 9112 section 6.3), or of an HTTP/2 stream, which
+/// servers also end when what makes the document fails.
 fn tells_its_length(headers: &Headers) -> bool {
+    let is_chunked = |value: &[u8]| {
+        let last = value
+            .rsplit(|byte| *byte == b',')
+            .next()
+            .unwrap_or_default();
+        last.trim_ascii().eq_ignore_ascii_case(b"chunked")
+    };
     headers.all("content-length").next().is_some()
+        || headers
+            .all("transfer-encoding")
+            .last()
+            .is_some_and(is_chunked)
 }
 
 /// Reads bytes and hands over what they name.

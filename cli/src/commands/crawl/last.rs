@@ -1,0 +1,143 @@
+//! How the last run of a site ended, as a small file beside its state: for whoever asks later, while a run holds
+//! the state too.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write as _},
+    path::Path,
+};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Largest file that is read, in bytes: a summary names the files of a set, some hundred bytes each.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// How a run ended. Fields may be added; what is not known is skipped.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LastRun {
+    /// What the site is called.
+    pub(crate) name: String,
+    /// The URL that its crawl starts from.
+    pub(crate) start: String,
+    /// When it began.
+    pub(crate) started: Timestamp,
+    /// When it ended.
+    pub(crate) ended: Timestamp,
+    /// The code that `arpent crawl` of this site alone would have ended with.
+    pub(crate) exit_code: u8,
+    /// What went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) message: Option<String>,
+    /// When a run ended last with a set that is as it should be: published, unchanged or partial.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) last_good: Option<Timestamp>,
+    /// The file of its state, once the site was known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) state: Option<String>,
+    /// The folder of its set, once the site was known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) output: Option<String>,
+    /// What `--summary json` prints.
+    pub(crate) summary: serde_json::Value,
+}
+
+impl LastRun {
+    /// What stands in `path`; `None` when no run has ended yet.
+    ///
+    /// # Errors
+    /// It cannot be read, or was not written by arpent.
+    pub(crate) fn read(path: &Path) -> io::Result<Option<Self>> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let file = io::BufReader::new(io::Read::take(file, MAX_BYTES));
+        Ok(Some(serde_json::from_reader(file)?))
+    }
+
+    /// Puts it into the place of what `path` held: at every instant one of the two stands there.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
+        if let Some(folder) = path.parent() {
+            create_private(folder)?;
+        }
+        // A run that finds the state in use ends while the other one goes on: each has its own file until then.
+        let temporary = path.with_extension(format!("json.{}.tmp", std::process::id()));
+        let written = self
+            .write_to(&temporary)
+            .and_then(|()| fs::rename(&temporary, path));
+        if written.is_err() {
+            // It is not there, or cannot be removed either.
+            drop(fs::remove_file(&temporary));
+        }
+        written
+    }
+
+    fn write_to(&self, path: &Path) -> io::Result<()> {
+        let mut options = File::options();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path)?;
+        serde_json::to_writer(&file, self)?;
+        file.write_all(b"\n")?;
+        file.sync_all()
+    }
+}
+
+/// The folder of the states, for this user alone.
+fn create_private(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(message: Option<&str>) -> LastRun {
+        LastRun {
+            name: "docs".to_owned(),
+            start: "https://example.com/docs/".to_owned(),
+            started: Timestamp::UNIX_EPOCH,
+            ended: Timestamp::UNIX_EPOCH,
+            exit_code: 5,
+            message: message.map(str::to_owned),
+            last_good: None,
+            state: None,
+            output: None,
+            summary: serde_json::json!({"known": 3}),
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/site.last.json");
+        assert_eq!(LastRun::read(&path).unwrap(), None);
+        for message in [None, Some("the site is down")] {
+            run(message).write(&path).unwrap();
+            assert_eq!(LastRun::read(&path).unwrap(), Some(run(message)));
+        }
+        let names: Vec<_> = fs::read_dir(path.parent().unwrap())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        assert_eq!(names, ["site.last.json"], "nothing else is left");
+    }
+
+    #[test]
+    fn what_is_no_such_file_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("site.last.json");
+        fs::write(&path, "{}").unwrap();
+        assert!(LastRun::read(&path).is_err());
+    }
+}

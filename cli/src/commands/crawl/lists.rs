@@ -1,0 +1,67 @@
+//! The URL lists of the user, each read once to find what is wrong with it before anything else is done.
+
+use std::{
+    io,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use crawler::seeds::{SeedList, SeedListError};
+
+use crate::{human, output::Output};
+
+/// What stands for standard input.
+const STANDARD_INPUT: &str = "-";
+
+/// The lists of all sites of a program. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Lists {
+    /// It can be read once only.
+    standard_input: Arc<Mutex<Option<SeedList>>>,
+}
+
+impl Lists {
+    /// Opens the lists `files`; lines that are left out are told.
+    ///
+    /// # Errors
+    /// One cannot be read, or holds no URL.
+    pub(super) fn read(
+        &self,
+        files: &[String],
+        output: &Output,
+    ) -> Result<Vec<SeedList>, SeedListError> {
+        files.iter().map(|file| self.open(file, output)).collect()
+    }
+
+    fn open(&self, file: &str, output: &Output) -> Result<SeedList, SeedListError> {
+        if file != STANDARD_INPUT {
+            let list = SeedList::open(Path::new(file))?;
+            check(&list, output)?;
+            return Ok(list);
+        }
+        let mut known = self
+            .standard_input
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(list) = &*known {
+            return Ok(list.clone());
+        }
+        let list = SeedList::copy("standard input", io::stdin().lock())?;
+        check(&list, output)?;
+        *known = Some(list.clone());
+        Ok(list)
+    }
+}
+
+fn check(list: &SeedList, output: &Output) -> Result<(), SeedListError> {
+    let check = list.check()?;
+    for bad in &check.told {
+        output.warn(&format!("{bad}; the line is left out"));
+    }
+    let more = check.bad_lines - check.told.len() as u64;
+    if more > 0 {
+        let lines = human::count(more, "line");
+        output.warn(&format!("{}: {lines} more left out", list.name()));
+    }
+    Ok(())
+}

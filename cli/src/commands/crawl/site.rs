@@ -1,0 +1,549 @@
+//! One site: crawled, published, told, and noted how it ended. Whoever calls it decides when, and shows the
+//! progress; nothing here waits for a signal or prints a summary.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use crawler::{
+    clock::Clock,
+    config::Config,
+    engine::{CrawlError, Crawled, Ending, Limit, OpenStore, PublicUrl, Seams, Shutdown, crawl},
+    holds::Holds,
+    politeness::SharedPoliteness,
+    publish::{
+        PublishError, PublishRequest, Published, is_published, publish, recall_own_files, standing,
+    },
+    report::Report,
+    runs,
+    seeds::SeedList,
+    site::Site,
+    store::{Store, StoreError, StoreErrorKind},
+    url_key::UrlKey,
+};
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use super::{
+    board::{Stage, Watch},
+    check_site,
+    last::LastRun,
+    lists::Lists,
+    with_https_twin,
+};
+use crate::{
+    commands::{notify::Teller, published::Ended, seams, tell},
+    exit_code::{ExitCode, Misuse, SiteDown},
+    fault::Faults,
+    human,
+    output::Output,
+    panicked::{Panicked, caught},
+    settings::{SiteSettings, settled},
+    signal::Stop,
+    summary::{Outcome, RobotsFile, Summary},
+};
+
+/// What all sites of a program share. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Crawler {
+    /// Where is told what goes wrong.
+    pub(crate) output: Output,
+    /// The clocks of all hosts.
+    pub(crate) politeness: SharedPoliteness,
+    /// Wall time.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Stops all runs.
+    pub(crate) stop: Stop,
+    /// For tests.
+    pub(crate) faults: Faults,
+    /// URL lists of the user.
+    pub(crate) lists: Lists,
+    /// Which site writes where.
+    pub(crate) places: Places,
+}
+
+/// How the work on a site ended.
+#[derive(Debug)]
+pub(crate) struct SiteRun {
+    /// What is told of it.
+    pub(crate) summary: Summary,
+    /// What the parent would be told if it were the only site.
+    pub(crate) code: ExitCode,
+}
+
+impl SiteRun {
+    /// The work never began, because a signal stopped the program before.
+    pub(crate) fn not_begun(site: &SiteSettings, stop: &Stop) -> Self {
+        let mut summary = summary_of(site);
+        let code = stop.asked_by().map_or(ExitCode::Interrupted, Into::into);
+        summary.outcome = Outcome::of_failure(code);
+        Self { summary, code }
+    }
+
+    /// The work ended by a bug outside of what is caught.
+    pub(crate) fn panicked(site: &SiteSettings) -> Self {
+        let code = ExitCode::Internal;
+        let mut summary = summary_of(site);
+        summary.outcome = Outcome::of_failure(code);
+        Self { summary, code }
+    }
+}
+
+fn summary_of(site: &SiteSettings) -> Summary {
+    let mut summary = Summary::new(site.start.as_str());
+    summary.set_asked(&site.settings.config);
+    summary
+}
+
+impl Crawler {
+    /// Crawls and publishes `site`; what it is doing goes to `watch`. What goes wrong is told and noted, in the
+    /// summary and in the file of its last run.
+    pub(crate) async fn run(&self, site: &Arc<SiteSettings>, watch: Watch) -> SiteRun {
+        let mut summary = summary_of(site);
+        let (started, began) = (self.clock.now(), Instant::now());
+        let mut job = Job {
+            crawler: self,
+            site,
+            watch,
+            summary: &mut summary,
+        };
+        let result = caught(job.crawl()).await;
+        let (code, message) = match result.map_err(Into::into).flatten() {
+            Ok(code) => (code, None),
+            Err(error) => self.failed(error, &mut summary),
+        };
+        summary.set_duration(began.elapsed());
+        self.call_hooks(site, code, &summary).await;
+        let run = SiteRun { summary, code };
+        self.note(site, &run, started, message).await;
+        run
+    }
+
+    /// Who tells others of `site`.
+    fn teller(&self, site: &SiteSettings) -> Teller {
+        Teller::new(
+            &site.settings,
+            Arc::clone(&self.politeness),
+            Arc::clone(&self.clock),
+            self.stop.shutdown.clone(),
+        )
+    }
+
+    /// Calls the hooks of the settings when the run ended by something that they are for. One that fails is
+    /// a warning: how the run ended stays.
+    async fn call_hooks(&self, site: &SiteSettings, code: ExitCode, summary: &Summary) {
+        let notify = &site.settings.config.notify;
+        let event = summary
+            .hook_event()
+            .filter(|event| notify.hook_events.contains(event));
+        let Some(event) = event.filter(|_| notify.has_hooks() && !site.settings.dry_run) else {
+            return;
+        };
+        let summary_json = summary.json().unwrap_or_else(|_| "{}".to_owned());
+        let outcome = serde_json::to_value(summary.outcome);
+        let outcome = outcome
+            .ok()
+            .and_then(|word| word.as_str().map(str::to_owned));
+        let folder = summary.output.as_deref().map(Path::display);
+        let variables = [
+            ("ARPENT_SITE", summary.site.clone()),
+            ("ARPENT_OUTCOME", outcome.unwrap_or_default()),
+            ("ARPENT_EXIT_CODE", (code as i32).to_string()),
+            (
+                "ARPENT_SITEMAPS_DIR",
+                folder.map(|folder| folder.to_string()).unwrap_or_default(),
+            ),
+        ];
+        let mut teller = self.teller(site);
+        let work = tokio::task::spawn_blocking(move || {
+            let problems = teller.call_hooks(event, &variables, &summary_json);
+            teller.settle();
+            problems
+        });
+        let problems = match work.await {
+            Ok(problems) => problems,
+            Err(error) => vec![Panicked::from_join(error).to_string()],
+        };
+        for problem in problems {
+            self.output.warn(&format!("{}: {problem}", summary.site));
+        }
+    }
+
+    /// Tells what ended the work on a site, and what that means for the exit code.
+    fn failed(&self, error: anyhow::Error, summary: &mut Summary) -> (ExitCode, Option<String>) {
+        let message = format!("{error:#}");
+        let code = match (ExitCode::of_error(&error), self.stop.asked_by()) {
+            // The library knows that it was stopped, but not by which signal.
+            (ExitCode::Interrupted, Some(signal)) => signal.into(),
+            (code, _) => {
+                // Most messages name the site or its start URL already.
+                let error = if message.contains(&summary.site) {
+                    error
+                } else {
+                    error.context(summary.site.clone())
+                };
+                tell(&error, &self.output);
+                code
+            }
+        };
+        summary.outcome = Outcome::of_failure(code);
+        (code, Some(message))
+    }
+
+    /// Notes how a run ended. That it cannot be noted is told; the run is over all the same.
+    async fn note(
+        &self,
+        site: &Arc<SiteSettings>,
+        run: &SiteRun,
+        started: Timestamp,
+        message: Option<String>,
+    ) {
+        let path = site.last_run_file();
+        let ended = self.clock.now();
+        let text = |path: &Option<PathBuf>| Some(path.as_ref()?.display().to_string());
+        let mut last = LastRun {
+            name: site.name.clone(),
+            start: site.start.to_string(),
+            started,
+            ended,
+            exit_code: run.code as u8,
+            message,
+            last_good: run.summary.outcome.is_good().then_some(ended),
+            state: text(&run.summary.state),
+            output: text(&run.summary.output),
+            summary: serde_json::to_value(&run.summary).unwrap_or_default(),
+        };
+        let to = path.clone();
+        let written = tokio::task::spawn_blocking(move || {
+            if last.last_good.is_none() {
+                // A file that cannot be read says nothing of an earlier run.
+                let before = LastRun::read(&to).ok().flatten();
+                last.last_good = before.and_then(|before| before.last_good);
+            }
+            last.write(&to)
+        });
+        let problem = match written.await {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => Panicked::from_join(error).to_string(),
+        };
+        self.output.warn(&format!(
+            "{}: how the run ended could not be noted in {}: {problem}",
+            run.summary.site,
+            path.display()
+        ));
+    }
+}
+
+/// The work on one site.
+struct Job<'j> {
+    crawler: &'j Crawler,
+    site: &'j Arc<SiteSettings>,
+    watch: Watch,
+    /// Gets what is known when it ends, well or not.
+    summary: &'j mut Summary,
+}
+
+impl Job<'_> {
+    async fn crawl(&mut self) -> anyhow::Result<ExitCode> {
+        let Self {
+            crawler,
+            site,
+            ref watch,
+            ..
+        } = *self;
+        if crawler.stop.asked_by().is_some() {
+            return Err(CrawlError::Stopped.into());
+        }
+        let settings = &site.settings;
+        let lists = self.lists().await?;
+        let config = config_of(site);
+        let misfit = Arc::new(Mutex::new(None));
+        let seams = Seams {
+            fetch: seams::network(&config.fetch)?,
+            clock: Arc::clone(&crawler.clock),
+            politeness: Arc::clone(&crawler.politeness),
+            progress: watch.progress.clone(),
+            open_store: self.open_store(Arc::clone(&misfit)),
+            holds: Holds::in_file(&settings.state.join("retry-after")),
+            lists,
+            public_url: self.public_url(),
+        };
+        let newest = watch.progress.subscribe();
+        let shutdown = &crawler.stop.shutdown;
+        let work = async {
+            crawler.faults.pass("panic-in-crawl");
+            // Boxed, because what a crawl holds across its waits is too large for the stack of its caller.
+            Box::pin(crawl(&config, &site.start, seams, shutdown)).await
+        };
+        let crawled = caught(work).await;
+        let known = newest.borrow().site.clone();
+        if let Some(site) = &known {
+            self.summary.set_site(site);
+            self.set_places(site);
+        }
+        let crawled = crawled?.map_err(|error| {
+            let misfit = misfit.lock().unwrap_or_else(PoisonError::into_inner).take();
+            misfit.unwrap_or_else(|| error.into())
+        })?;
+        self.set_places(&crawled.site);
+        self.summary.set_crawled(&crawled);
+        self.summary.stopped_by = self.stopped_by(&crawled);
+        self.summary
+            .set_report(Report::read(&*crawled.store, crawled.run)?);
+        match crawled.ending {
+            Ending::Stopped => Err(CrawlError::Stopped.into()),
+            Ending::SiteDown => Err(SiteDown.into()),
+            Ending::Drained | Ending::LimitReached | Ending::Deferred => {
+                self.publish(crawled, config).await
+            }
+        }
+    }
+
+    /// The URL lists of the site, looked through before anything is asked of the network.
+    async fn lists(&self) -> anyhow::Result<Vec<SeedList>> {
+        let lists = self.crawler.lists.clone();
+        let (files, output) = (
+            self.site.settings.seeds.clone(),
+            self.crawler.output.clone(),
+        );
+        let read = tokio::task::spawn_blocking(move || lists.read(&files, &output));
+        Ok(read.await.map_err(Panicked::from_join)??)
+    }
+
+    /// Publishes what was crawled.
+    async fn publish(&mut self, crawled: Crawled, mut config: Config) -> anyhow::Result<ExitCode> {
+        let settings = &self.site.settings;
+        let is_partial = self.summary.is_partial() || crawled.ending != Ending::Drained;
+        // What a sitemap names that could not be read this time is missing, not gone.
+        let is_guarded = self.summary.lacks_pages()
+            || crawled.ending != Ending::Drained
+            || self.summary.has_missing_seeds();
+        let dry_run = settings.dry_run;
+        let written = crawled.site.written();
+        config.publish.output = settings.output_of(&written.name());
+        config.publish.public_url = settings.public_url_of(&crawled.site)?;
+        let robots = RobotsFile::of(&crawled);
+        let (now, faults) = (self.crawler.clock.now(), self.crawler.faults.clone());
+        let shutdown = self.crawler.stop.shutdown.clone();
+        self.watch.stage.send_replace(Stage::Publishing);
+        let work = tokio::task::spawn_blocking(move || {
+            faults.pass("panic-in-publish");
+            publish_and_count(crawled, &config, is_guarded, dry_run, now, &shutdown)
+        });
+        let (published, report, store) = work.await.map_err(Panicked::from_join)?;
+        let ended = Ended {
+            published,
+            report,
+            robots,
+            dry_run,
+            is_partial,
+        };
+        let code = ended.tell(self.summary, &self.crawler.output)?;
+        if !dry_run {
+            self.tell_of(store).await;
+        }
+        Ok(code)
+    }
+
+    /// Tells whom the settings name of the set that stands. Whatever fails is a warning: the set stands.
+    async fn tell_of(&mut self, mut store: Box<dyn Store>) {
+        let has_changed = self.summary.has_changed();
+        let mut teller = self.crawler.teller(self.site);
+        let work = tokio::task::spawn_blocking(move || {
+            let Some(standing) = standing(&*store)? else {
+                return Ok(None);
+            };
+            let told = teller.tell(&mut *store, &standing, has_changed, false);
+            teller.settle();
+            told.map(Some)
+        });
+        let told: anyhow::Result<_> = match work.await {
+            Ok(told) => told.map_err(anyhow::Error::from),
+            Err(error) => Err(Panicked::from_join(error).into()),
+        };
+        let output = &self.crawler.output;
+        match told {
+            Ok(Some(told)) => {
+                for notice in &told.notices {
+                    output.say(notice);
+                }
+                for problem in &told.problems {
+                    output.warn(&format!("{}: {problem}", self.summary.site));
+                }
+                self.summary.notified = told.notified;
+            }
+            Ok(None) => {}
+            Err(error) => output.warn(&format!(
+                "{}: nobody was told of it: {error:#}",
+                self.summary.site
+            )),
+        }
+    }
+
+    /// Notes where state and output of `site` are, and whether there is a set already.
+    fn set_places(&mut self, site: &Site) {
+        let settings = &self.site.settings;
+        let output = settings.output_of(&site.written().name());
+        self.summary.has_old_set = is_published(&output);
+        self.summary.output = Some(output);
+        self.summary.state = Some(settings.state_of(site));
+    }
+
+    /// What made a run end before everything was decided, as a sentence.
+    fn stopped_by(&self, crawled: &Crawled) -> Option<String> {
+        let limits = &self.site.settings.config.limits;
+        let what = match (crawled.ending, crawled.limit) {
+            (Ending::LimitReached, Some(Limit::Pages)) => {
+                format!("max_pages = {} was reached", limits.max_pages)
+            }
+            (Ending::LimitReached, _) => {
+                format!(
+                    "max_time = {} was reached",
+                    human::duration(limits.max_time)
+                )
+            }
+            (Ending::Deferred, _) => {
+                "the host asked not to be contacted for longer than max_retry_after".to_owned()
+            }
+            (Ending::Drained | Ending::SiteDown | Ending::Stopped, _) => return None,
+        };
+        Some(format!("{what}; the same command goes on from here"))
+    }
+
+    /// Opens the state of the site once the engine knows which it is. A site that the settings do not
+    /// fit, and an output that cannot be written, are found out here, before more than the start page is
+    /// fetched: `misfit` then says why.
+    fn open_store(&self, misfit: Arc<Mutex<Option<anyhow::Error>>>) -> OpenStore {
+        let configured = Arc::clone(self.site);
+        let places = self.crawler.places.clone();
+        let now = self.crawler.clock.now();
+        Box::new(move |site| {
+            let settings = &configured.settings;
+            let path = settings.state_of(site);
+            let output = settings.output_of(&site.written().name());
+            let fits = check_site(settings, site)
+                .and_then(|()| Ok(places.take(&configured, site, [&path, &output])?));
+            if let Err(error) = fits {
+                *misfit.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                return Err(StoreError::new(
+                    StoreErrorKind::Open,
+                    "the settings do not fit the site",
+                ));
+            }
+            let mut store = if settings.fresh {
+                seams::fresh_state(&path, now)
+            } else {
+                seams::state(&path)
+            }?;
+            recall_own_files(&mut *store, site, &output)?;
+            Ok(store)
+        })
+    }
+
+    /// Where the set of the site will be served, for the engine.
+    fn public_url(&self) -> PublicUrl {
+        let configured = Arc::clone(self.site);
+        // A setting that does not fit the site is told of where its state is opened.
+        Box::new(move |site| configured.settings.public_url_of(site).ok().flatten())
+    }
+}
+
+/// The settings for the library.
+fn config_of(site: &SiteSettings) -> Config {
+    let mut config = site.settings.config.clone();
+    let origin = site.start.origin();
+    config.fetch.start_host = origin.host.to_string();
+    config.fetch.credential_origins = with_https_twin(origin);
+    config
+}
+
+/// Publishes, and counts what is in which state afterwards.
+fn publish_and_count(
+    crawled: Crawled,
+    config: &Config,
+    partial: bool,
+    dry_run: bool,
+    now: Timestamp,
+    shutdown: &Shutdown,
+) -> (
+    Result<Published, PublishError>,
+    Result<Report, StoreError>,
+    Box<dyn Store>,
+) {
+    let Crawled {
+        site,
+        mut store,
+        run,
+        ending,
+        robots,
+        ..
+    } = crawled;
+    let request = PublishRequest {
+        site: &site,
+        run,
+        config: &config.publish,
+        robots: robots.as_ref().filter(|_| !config.ignore.robots),
+        partial,
+        dry_run,
+        now,
+        is_stopped: &|| shutdown.is_stopping(),
+    };
+    let published = publish(&mut *store, &request);
+    let is_over = match &published {
+        Ok(published) => published.problems.is_empty() && ending == Ending::Drained,
+        Err(PublishError::Empty | PublishError::Shrunk { .. }) => ending == Ending::Drained,
+        // Something outside stood in the way: the next start publishes what is known without fetching it again.
+        Err(_) => false,
+    };
+    let finished = if is_over {
+        runs::finish(&mut *store, run)
+    } else {
+        Ok(())
+    };
+    let report = finished.and_then(|()| Report::read(&*store, run));
+    (published, report, store)
+}
+
+/// Which site writes where, as it turned out: two start URLs may redirect to one site, which only shows when they
+/// are asked. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Places {
+    /// Held by sites that are still in the settings.
+    taken: Arc<Mutex<BTreeMap<PathBuf, Weak<SiteSettings>>>>,
+}
+
+impl Places {
+    /// `site`, which `configured` turned out to be, writes to `paths`.
+    fn take(
+        &self,
+        configured: &Arc<SiteSettings>,
+        site: &Site,
+        paths: [&Path; 2],
+    ) -> Result<(), Misuse> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.retain(|_, holder| holder.strong_count() > 0);
+        let paths = paths.map(settled);
+        for path in &paths {
+            let holder = taken.get(path).and_then(Weak::upgrade);
+            if let Some(other) = holder.filter(|holder| !Arc::ptr_eq(holder, configured)) {
+                return Err(already_taken(&configured.start, site, &other.start, path));
+            }
+        }
+        for path in paths {
+            taken.insert(path, Arc::downgrade(configured));
+        }
+        Ok(())
+    }
+}
+
+fn already_taken(start: &UrlKey, site: &Site, other: &UrlKey, path: &Path) -> Misuse {
+    Misuse(format!(
+        "{start} is the site {}, which writes to {}, where {other} writes already; expected each site once, and \
+         folders of its own for each",
+        site.url(),
+        path.display()
+    ))
+}

@@ -1,0 +1,477 @@
+//! The sites of one start of the program, each with the settings that hold for it: those of its table over those
+//! of all, variables and options over both. No two of them may write to the same place.
+
+use std::{
+    collections::BTreeMap,
+    fmt, io,
+    num::NonZeroU32,
+    path::{Component, Path, PathBuf},
+    sync::Arc,
+};
+
+use crawler::{
+    config::Layout,
+    schedule::Schedule,
+    scope::{Judgement, Scope},
+    site::{Site, settle_so_far},
+    url_key::{HostKey, UrlKey},
+};
+
+use super::{
+    Environment, FileText, Layers, Settings, SettingsError,
+    file::SiteTable,
+    merge::{Merge, problems_in_order},
+    problem::{Origin, Problem},
+};
+use crate::args::{CrawlArgs, NotifyArgs};
+
+/// Sites that are crawled at the same time when nobody says otherwise.
+const MAX_SITES: NonZeroU32 = NonZeroU32::new(4).expect("4 is not 0");
+
+/// Everything `arpent crawl` needs to know, checked.
+#[derive(Debug, Clone)]
+pub(crate) struct CrawlSettings {
+    /// The sites in the order in which they are written; at least one, none twice.
+    pub(crate) sites: Vec<Arc<SiteSettings>>,
+    /// What holds for the program as a whole, and for hosts that are no site's.
+    pub(crate) shared: Settings,
+    /// Sites that are crawled at the same time, at most.
+    pub(crate) max_sites: usize,
+}
+
+/// What the settings of sites are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// Crawling and publishing.
+    Crawling,
+    /// Telling others of what was published.
+    Telling,
+}
+
+/// One site and what holds for it.
+#[derive(Debug, Clone)]
+pub(crate) struct SiteSettings {
+    /// What it is called in messages and by a timetable; no two sites are called the same.
+    pub(crate) name: String,
+    /// Where its crawl starts.
+    pub(crate) start: UrlKey,
+    /// When it is crawled by itself.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "for whoever crawls on a schedule")
+    )]
+    pub(crate) schedule: Option<Schedule>,
+    /// Its settings.
+    pub(crate) settings: Arc<Settings>,
+}
+
+impl CrawlSettings {
+    /// Merges what was typed with the environment, the settings file and the defaults. `read_file` reads the
+    /// settings file and files with secrets; everything else is given.
+    ///
+    /// # Errors
+    /// The file cannot be read, or anything in any of the layers makes no sense for any of the sites; all problems
+    /// at once.
+    pub(crate) fn load(
+        args: &CrawlArgs,
+        environment: &Environment,
+        read_file: impl Fn(&Path) -> io::Result<FileText>,
+    ) -> Result<Self, SettingsError> {
+        let layers = Layers::read(
+            args.config.as_deref(),
+            args.typed(),
+            environment,
+            &read_file,
+        )?;
+        Self::resolve(&layers, environment, Purpose::Crawling)
+    }
+
+    /// The same for `arpent notify`.
+    ///
+    /// # Errors
+    /// As [`CrawlSettings::load`].
+    pub(crate) fn load_notify(
+        args: &NotifyArgs,
+        environment: &Environment,
+        read_file: impl Fn(&Path) -> io::Result<FileText>,
+    ) -> Result<Self, SettingsError> {
+        let layers = Layers::read(
+            args.config.as_deref(),
+            args.typed(),
+            environment,
+            &read_file,
+        )?;
+        Self::resolve(&layers, environment, Purpose::Telling)
+    }
+
+    fn resolve(
+        layers: &Layers<'_>,
+        environment: &Environment,
+        purpose: Purpose,
+    ) -> Result<Self, SettingsError> {
+        let mut shared = layers.shared();
+        let mut drafts = drafts(layers, &mut shared);
+        if purpose == Purpose::Telling {
+            for draft in &mut drafts {
+                draft.merge.for_telling();
+            }
+        }
+        let all: Vec<_> = drafts.iter().map(|draft| draft.start.clone()).collect();
+        let max_sites = shared.draft.max_sites.unwrap_or(MAX_SITES);
+        let mut warnings = std::mem::take(&mut shared.warnings);
+        let mut problems = std::mem::take(&mut shared.problems);
+        let mut sites = Vec::with_capacity(drafts.len());
+        for draft in drafts {
+            match draft.resolve(&all, environment) {
+                Ok(mut resolved) => {
+                    warnings.append(&mut resolved.warnings);
+                    sites.push(resolved);
+                }
+                Err(mut found) => problems.append(&mut found),
+            }
+        }
+        problems.extend(collisions(&sites));
+        match shared.finish_shared(all, environment) {
+            Err(mut found) => problems.append(&mut found),
+            Ok(mut shared) if problems.is_empty() => {
+                warnings.append(&mut shared.warnings);
+                let mut told: Vec<String> = Vec::with_capacity(warnings.len());
+                for warning in warnings {
+                    if !told.contains(&warning) {
+                        told.push(warning);
+                    }
+                }
+                shared.warnings = told;
+                let sites = sites.into_iter().map(|resolved| Arc::new(resolved.site));
+                return Ok(Self {
+                    sites: sites.collect(),
+                    shared,
+                    max_sites: usize::try_from(max_sites.get()).unwrap_or(usize::MAX),
+                });
+            }
+            Ok(_) => {}
+        }
+        Err(problems_in_order(problems))
+    }
+}
+
+impl SiteSettings {
+    /// The site as far as it is known before its start URL was asked: a redirect may still change its origin.
+    pub(crate) fn foreseen(&self) -> Site {
+        foreseen(&self.start, &self.settings)
+    }
+
+    /// The host that its requests go to; with and without `www.` it is the same, because the one redirects to the
+    /// other.
+    pub(crate) fn host(&self) -> HostKey {
+        let host = self.start.host_str();
+        HostKey::new(host.strip_prefix("www.").unwrap_or(host))
+    }
+
+    /// The file that says how its last run ended.
+    pub(crate) fn last_run_file(&self) -> PathBuf {
+        let name = format!("{}.last.json", self.foreseen().name());
+        self.settings.state.join(name)
+    }
+}
+
+fn foreseen(start: &UrlKey, settings: &Settings) -> Site {
+    let site = settle_so_far(start, &[], settings.config.scope.width);
+    match &settings.config.written_as {
+        Some(original) => site.clone().standing_for(original).unwrap_or(site),
+        None => site,
+    }
+}
+
+/// A site whose settings are being put together.
+struct Draft {
+    start: UrlKey,
+    name: Option<(String, Origin)>,
+    /// Where the site is named.
+    origin: Origin,
+    merge: Merge,
+}
+
+/// A site with its settings, and where the places that it writes to were written: in its table, or else where it
+/// is named.
+struct Resolved {
+    site: SiteSettings,
+    warnings: Vec<String>,
+    /// Where it is named.
+    origin: Origin,
+    name_origin: Origin,
+    output_origin: Origin,
+    state_origin: Origin,
+    public_url_origin: Origin,
+}
+
+/// The sites that are to be crawled: those that were typed (each with its table, if it has one), otherwise those
+/// of the file. What is wrong with a URL is among the problems of `shared`.
+fn drafts(layers: &Layers<'_>, shared: &mut Merge) -> Vec<Draft> {
+    let mut tables: Vec<Draft> = Vec::new();
+    for table in &layers.file.sites {
+        match draft_of(table, layers) {
+            Ok(draft) => tables.push(draft),
+            Err(problem) => shared.problems.push(problem),
+        }
+    }
+    let origin = shared.origin("urls");
+    let is_selection = matches!(origin, Origin::Flag(_) | Origin::Variable(_));
+    let mut drafts: Vec<Draft> = Vec::new();
+    let texts = std::mem::take(&mut shared.draft.urls);
+    if texts.is_empty() && layers.file.sites.is_empty() {
+        shared.misses_sites();
+    }
+    for text in texts {
+        let is_meant = |draft: &Draft| draft.merge.start_of(&text).as_ref() == Ok(&draft.start);
+        if drafts.iter().any(is_meant) {
+            continue;
+        }
+        if tables.iter().any(is_meant) {
+            // One URL may be that of several sites, each written to a place of its own.
+            let (mut meant, others) = tables.into_iter().partition(is_meant);
+            drafts.append(&mut meant);
+            tables = others;
+            continue;
+        }
+        match shared.start_of(&text) {
+            Ok(start) => drafts.push(Draft {
+                start,
+                name: None,
+                origin: origin.clone(),
+                merge: layers.merge(layers.file.section_of(None)),
+            }),
+            Err(message) => shared.misfit("urls", message),
+        }
+    }
+    if !is_selection {
+        drafts.append(&mut tables);
+    }
+    drafts
+}
+
+fn draft_of(table: &SiteTable, layers: &Layers<'_>) -> Result<Draft, Problem> {
+    let merge = layers.merge(layers.file.section_of(Some(table)));
+    let start = merge.start_of(&table.url).map_err(|message| Problem {
+        origin: table.origin.clone(),
+        setting: "url".to_owned(),
+        message,
+    })?;
+    Ok(Draft {
+        start,
+        name: table.name.clone(),
+        origin: table.origin.clone(),
+        merge,
+    })
+}
+
+impl Draft {
+    fn resolve(self, all: &[UrlKey], environment: &Environment) -> Result<Resolved, Vec<Problem>> {
+        let Self {
+            start,
+            name,
+            origin,
+            mut merge,
+        } = self;
+        let width = merge.draft.config.scope.width;
+        let (name, name_origin) = name.unwrap_or_else(|| {
+            let site = settle_so_far(&start, &[], width);
+            (site.name(), origin.clone())
+        });
+        let schedule = merge.schedule(&name);
+        // What is meant for all sites is not wrong by itself: the site is.
+        let [output_origin, state_origin, public_url_origin] = ["output", "state", "public_url"]
+            .map(|setting| merge.own_origin(setting).unwrap_or_else(|| origin.clone()));
+        let mut settings = merge.finish_site(&start, all, environment)?;
+        let warnings = std::mem::take(&mut settings.warnings);
+        Ok(Resolved {
+            site: SiteSettings {
+                name,
+                start,
+                schedule,
+                settings: Arc::new(settings),
+            },
+            warnings,
+            origin,
+            name_origin,
+            output_origin,
+            state_origin,
+            public_url_origin,
+        })
+    }
+}
+
+/// What several sites would write to, or be called.
+struct Claims<'s> {
+    /// What is claimed, and by which site.
+    taken: BTreeMap<PathBuf, &'s Resolved>,
+}
+
+impl<'s> Claims<'s> {
+    /// Claims `what` for a site; the site that has it already, if there is one.
+    fn take(&mut self, what: PathBuf, site: &'s Resolved) -> Option<&'s Resolved> {
+        let before = self.taken.get(&what).copied();
+        self.taken.entry(what).or_insert(site);
+        before
+    }
+
+    fn new() -> Self {
+        Self {
+            taken: BTreeMap::new(),
+        }
+    }
+}
+
+/// Every pair of sites that would get into each other's way, with the first thing that they have in common.
+fn collisions(sites: &[Resolved]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let [mut states, mut outputs, mut public_urls, mut names] = [(); 4].map(|()| Claims::new());
+    let mut folders: Vec<(PathBuf, Site, &Resolved)> = Vec::with_capacity(sites.len());
+    for resolved in sites {
+        let settings = &resolved.site.settings;
+        let site = resolved.site.foreseen();
+        let written = site.written();
+        let output = settled(&settings.output_of(&written.name()));
+        let public_url = settings.public_url_of(&site).ok().flatten();
+        let mut tell = |setting: &str, origin: &Origin, message: String| {
+            problems.push(Problem {
+                origin: origin.clone(),
+                setting: setting.to_owned(),
+                message,
+            });
+        };
+        let state = settled(&settings.state_of(&site));
+        let (in_state, in_output, in_url, in_name) = (
+            states.take(state, resolved),
+            outputs.take(output.clone(), resolved),
+            public_url.and_then(|url| public_urls.take(PathBuf::from(url), resolved)),
+            names.take(PathBuf::from(&resolved.site.name), resolved),
+        );
+        if let Some(other) = in_state {
+            tell(
+                "state",
+                &resolved.state_origin,
+                format!(
+                    "the state of {resolved} would also be that of {other}; expected a folder of its own for each site, and each site once"
+                ),
+            );
+        } else if let Some(other) = in_output {
+            tell(
+                "output",
+                &resolved.output_origin,
+                format!(
+                    "{} is the output of {resolved} and of {other}; expected a folder of its own for each site",
+                    output.display()
+                ),
+            );
+        } else if let Some(other) = in_url {
+            tell(
+                "public_url",
+                &resolved.public_url_origin,
+                format!(
+                    "the sitemaps of {resolved} would be served where those of {other} are; expected a directory of its own for each site"
+                ),
+            );
+        } else if let Some(other) = in_name {
+            tell(
+                "name",
+                &resolved.name_origin,
+                format!(
+                    "{resolved} would be called as {other} is; expected a name of its own for each site"
+                ),
+            );
+        }
+        folders.push((output, site, resolved));
+    }
+    problems.extend(nested(&folders));
+    problems
+}
+
+/// Outputs that stand where files of another site would be written in place.
+fn nested(folders: &[(PathBuf, Site, &Resolved)]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (outer, site, owner) in folders {
+        let settings = &owner.site.settings;
+        if settings.config.publish.layout != Layout::InPlace {
+            continue;
+        }
+        for (inner, _, other) in folders {
+            let below = inner.strip_prefix(outer).ok();
+            let Some(below) = below.filter(|below| !below.as_os_str().is_empty()) else {
+                continue;
+            };
+            if !may_write_below(site, settings, below) {
+                continue;
+            }
+            problems.push(Problem {
+                origin: other.output_origin.clone(),
+                setting: "output".to_owned(),
+                message: format!(
+                    "{} is inside of the output of {owner}, which writes files into the folders of its directories; \
+                     expected a folder elsewhere, or an exclude there for what {other} lists",
+                    inner.display()
+                ),
+            });
+        }
+    }
+    problems
+}
+
+/// Whether a set that is written in place may have files in the folder `below` its output: when pages of that
+/// directory may be listed.
+fn may_write_below(site: &Site, settings: &Settings, below: &Path) -> bool {
+    let written = site.written();
+    let own = written.url();
+    let base = match settings.public_url_of(site) {
+        Ok(Some(url)) if own.starts_with(&url) => url,
+        _ => own,
+    };
+    let folders = below
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy());
+    let directory = folders.fold(base, |url, folder| format!("{url}{folder}/"));
+    let Ok(scope) = Scope::new(site, &settings.config.scope) else {
+        return true;
+    };
+    let key = |url: &str| settings.config.identity.parse(url).ok();
+    ["", "page"].iter().any(|page| {
+        let crawled =
+            key(&format!("{directory}{page}")).and_then(|written| site.crawled_key(&written));
+        crawled.is_some_and(|url| match scope.judge(&url) {
+            Judgement::Outside | Judgement::Excluded(_) | Judgement::FollowOnly => false,
+            Judgement::ListOnly | Judgement::Inside => true,
+        })
+    })
+}
+
+impl fmt::Display for Resolved {
+    /// The site and where it is named.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.site.start.fmt(f)?;
+        match &self.origin {
+            Origin::File { line, .. } => write!(f, " (line {line})"),
+            Origin::Default | Origin::Variable(_) | Origin::Flag(_) => Ok(()),
+        }
+    }
+}
+
+/// The path by which the file system knows `path`, as far as it exists: absolute, without links and detours.
+pub(crate) fn settled(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut settled = PathBuf::new();
+    for component in absolute.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                settled.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => {
+                settled.push(component);
+                if let Ok(real) = settled.canonicalize() {
+                    settled = real;
+                }
+            }
+        }
+    }
+    settled
+}

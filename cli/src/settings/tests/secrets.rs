@@ -1,0 +1,167 @@
+//! Secrets that stand elsewhere than in the settings file.
+
+use crawler::config::Secret;
+
+use super::*;
+
+/// The outcome of a file, with a file `auth` that only its owner reads and one `open` that everybody does.
+fn load_with(
+    file: &str,
+    variables: &[(&str, &str)],
+    is_open_to_all: bool,
+) -> Result<CrawlSettings, SettingsError> {
+    let line = ["arpent", "crawl", URL, "--config", "config.toml"];
+    let Command::Crawl(args) = Args::try_parse_from(line).unwrap().command else {
+        panic!("`arpent crawl` was typed");
+    };
+    let variables = variables
+        .iter()
+        .chain(&[("HOME", "/home/me"), ("LOCALAPPDATA", "C:\\home")])
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    CrawlSettings::load(&args, &variables.collect(), |path| {
+        let (text, is_open_to_all) = match path.to_str().unwrap() {
+            "config.toml" => (file, is_open_to_all),
+            "auth" => ("user:secret\r\n", false),
+            "open" | "/run/credentials/token" => ("token\n", path == Path::new("open")),
+            "/run/credentials/cookie" => ("Cookie: a=b", false),
+            "other" => ("other", false),
+            "empty" => ("\n", false),
+            _ => return Err(io::Error::from(io::ErrorKind::NotFound)),
+        };
+        Ok(FileText {
+            text: text.to_owned(),
+            is_open_to_all,
+        })
+    })
+}
+
+#[test]
+fn a_secret_is_read_where_the_file_says() {
+    fn check(file: &str, variables: &[(&str, &str)], expected: &Credentials) {
+        let settings = load_with(file, variables, true).unwrap_or_else(|error| panic!("{error}"));
+        let fetch = &settings.sites[0].settings.config.fetch;
+        assert_eq!(fetch.credentials.as_ref(), Some(expected), "{file}");
+        assert_eq!(settings.shared.warnings, [""; 0], "{file}");
+        assert!(!format!("{settings:?}").contains("secret"), "{settings:?}");
+    }
+    let basic = Credentials::Basic {
+        user: "user".to_owned(),
+        password: Secret::new("secret"),
+    };
+    let bearer = Credentials::Bearer(Secret::new("token"));
+    let systemd = [("CREDENTIALS_DIRECTORY", "/run/credentials")];
+    check("basic_auth = { file = \"auth\" }", &[], &basic);
+    check(
+        "bearer_token = { credential = \"token\" }",
+        &systemd,
+        &bearer,
+    );
+    check(
+        "basic_auth = { variable = \"SITE\" }",
+        &[("SITE", "user:secret")],
+        &basic,
+    );
+    check("[basic_auth]\nfile = \"auth\"", &[], &basic);
+    check(
+        "[[site]]\nurl = \"https://example.com/\"\nbasic_auth = { file = \"auth\" }",
+        &[],
+        &basic,
+    );
+    // A variable of arpent's own wins over the file as ever.
+    check(
+        "bearer_token = { file = \"other\" }",
+        &[("ARPENT_BEARER_TOKEN", "token")],
+        &bearer,
+    );
+}
+
+#[test]
+fn each_header_may_be_kept_elsewhere() {
+    let file = "header = [\"Accept: x\", { credential = \"cookie\" }]";
+    let systemd = [("CREDENTIALS_DIRECTORY", "/run/credentials")];
+    let settings = load_with(file, &systemd, true).unwrap();
+    let headers = &settings.sites[0].settings.config.fetch.headers;
+    let names: Vec<_> = headers.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["Accept", "Cookie"]);
+}
+
+#[test]
+fn a_secret_that_is_not_there_is_a_problem() {
+    fn check(file: &str, expected: &str) {
+        let error = load_with(file, &[("EMPTY", "")], false).unwrap_err();
+        assert_eq!(error.to_string(), format!("config.toml:{expected}"));
+    }
+    check(
+        "basic_auth = { file = \"missing\" }",
+        "1: basic_auth: failed to read missing: entity not found",
+    );
+    check(
+        "basic_auth = { file = \"empty\" }",
+        "1: basic_auth: expected a secret of 1 to 65536 bytes in the file empty, found 0",
+    );
+    check(
+        "basic_auth = { variable = \"EMPTY\" }",
+        "1: basic_auth: expected a secret of 1 to 65536 bytes in the variable EMPTY, found 0",
+    );
+    check(
+        "basic_auth = { variable = \"SITE\" }",
+        "1: basic_auth: there is no variable SITE in the environment",
+    );
+    check(
+        "basic_auth = { credential = \"token\" }",
+        "1: basic_auth: there are no credentials: CREDENTIALS_DIRECTORY is not set; expected LoadCredential=token:... in the unit",
+    );
+    check(
+        "basic_auth = { credential = \"../token\" }",
+        "1: basic_auth: expected the name of a credential, found \"../token\"",
+    );
+    let forms = r#"expected text, or one of { file = "..." }, { credential = "..." } and { variable = "..." }"#;
+    check(
+        "basic_auth = { fil = \"auth\" }",
+        &format!("1: basic_auth: {forms}, found fil; did you mean file?"),
+    );
+    check("basic_auth = {}", &format!("1: basic_auth: {forms}"));
+    check(
+        "basic_auth = { file = \"a\", variable = \"b\" }",
+        &format!("1: basic_auth: {forms}"),
+    );
+    check(
+        "header = [\n  { file = 7 },\n]",
+        &format!("2: header: {forms}"),
+    );
+    // What is kept there is read like any other value, and not repeated.
+    check(
+        "basic_auth = { file = \"open\" }",
+        "1: basic_auth: expected \"user:password\", found no colon",
+    );
+    check(
+        "rate = { file = \"auth\" }",
+        "1: rate: expected a number above 0 per second or \"unlimited\", found a table",
+    );
+}
+
+#[test]
+fn a_secret_that_everybody_can_read_is_warned_of() {
+    fn check(file: &str, is_open_to_all: bool, expected: &[&str]) {
+        let settings = load_with(file, &[], is_open_to_all).unwrap();
+        assert_eq!(settings.shared.warnings, expected, "{file}");
+    }
+    check(
+        "bearer_token = { file = \"open\" }",
+        true,
+        &["everyone on this machine can read the secret in open; chmod o-r open"],
+    );
+    let own = |name: &str| {
+        format!(
+            "everyone on this machine can read config.toml, which has a secret in {name}; chmod o-r config.toml, or keep it elsewhere: {name} = {{ file = \"...\" }}"
+        )
+    };
+    check("basic_auth = \"u:p\"", true, &[&own("basic_auth")]);
+    check(
+        "[[site]]\nurl = \"https://example.com/\"\nheader = [\"Cookie: a\"]",
+        true,
+        &[&own("header")],
+    );
+    check("basic_auth = \"u:p\"", false, &[]);
+    check("header = [\"Accept: x\"]\nbasic_auth = \"\"", true, &[]);
+}

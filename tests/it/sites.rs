@@ -1,0 +1,488 @@
+//! Several sites in one settings file: each with what is written for it, several hosts at the same time, one crawl
+//! per host, and none that stops another.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    sync::{
+        Arc, Barrier,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use serde_json::Value;
+
+use crate::support::{
+    program::{Bench, Ran},
+    published::Published,
+    site::{Request, Response, Site},
+};
+
+/// What holds for all sites of a test: nothing waits, only links are followed.
+const SHARED: &str = r#"
+rate = "unlimited"
+discover = ["links"]
+output = "out"
+state = "state"
+summary = "json"
+max_tries = 1
+"#;
+
+/// A site whose pages answer by `page`; its robots.txt allows everything.
+fn site(page: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Site {
+    Site::start(move |request| match request.target.as_str() {
+        "/robots.txt" => Response::text(""),
+        _ => page(request),
+    })
+}
+
+/// A site with two pages.
+fn two_pages() -> Site {
+    site(|request| match request.target.as_str() {
+        "/" => Response::linking(["/a"]),
+        _ => Response::html("<title>a</title>"),
+    })
+}
+
+/// `arpent crawl --config` in the folder of `bench`.
+fn command(bench: &Bench, file: &str, arguments: &[&str]) -> Command {
+    let config = bench.settings(file);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+    command
+        .env_clear()
+        .env("HOME", bench.path())
+        .current_dir(bench.path())
+        .stdin(Stdio::null())
+        .args(["crawl", "--config", &config])
+        .args(arguments);
+    command
+}
+
+fn crawl(bench: &Bench, file: &str) -> Ran {
+    Ran::of(command(bench, file, &[]))
+}
+
+/// The URL of `site` on a host of its own, and the line of settings that leads there.
+fn on_host(site: &Site, host: &str) -> (String, String) {
+    let port = site.port();
+    (
+        format!("http://{host}:{port}/"),
+        format!("resolve = [\"{host}:{port}:127.0.0.1\"]\n"),
+    )
+}
+
+/// A table of the site at `url` with further lines.
+fn table(url: &str, lines: &str) -> String {
+    format!("\n[[site]]\nurl = \"{url}\"\n{lines}\n")
+}
+
+/// A word or text of the summary of the site at `url`.
+#[track_caller]
+fn outcome<'r>(summaries: &'r [Value], url: &str) -> &'r str {
+    let summary = summaries.iter().find(|summary| summary["site"] == *url);
+    let summary = summary.unwrap_or_else(|| panic!("{url}: {summaries:?}"));
+    summary["outcome"].as_str().expect("a word")
+}
+
+/// What is noted of the last run of a site.
+#[track_caller]
+fn last_run(bench: &Bench, name: &str) -> Value {
+    let path = bench.state().join(format!("{name}.last.json"));
+    let text = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_slice(&text).expect("it is JSON")
+}
+
+#[test]
+fn several_hosts_are_crawled_at_the_same_time() {
+    // Each start page is answered when all three were asked for.
+    let meeting = Arc::new(Barrier::new(3));
+    let sites: Vec<Site> = (0..3)
+        .map(|_| {
+            let meeting = Arc::clone(&meeting);
+            site(move |request| {
+                if request.target == "/" && request.earlier == 0 {
+                    meeting.wait();
+                }
+                Response::linking(["/", "/a"])
+            })
+        })
+        .collect();
+    let urls: Vec<_> = sites
+        .iter()
+        .zip(["one.test", "two.test", "three.test"])
+        .map(|(site, host)| on_host(site, host))
+        .collect();
+    let tables: String = urls.iter().map(|(url, lines)| table(url, lines)).collect();
+    let bench = Bench::new();
+    let ran = crawl(&bench, &format!("{SHARED}{tables}")).expect_code(0);
+    let summaries = ran.summaries();
+    assert_eq!(summaries.len(), 3);
+    for (url, _) in &urls {
+        assert_eq!(outcome(&summaries, url), "published");
+    }
+    let folder = bench
+        .output()
+        .join(format!("http_one.test_{}", sites[0].port()));
+    assert_eq!(Published::read(&folder).urls().len(), 2);
+    assert!(
+        ran.stderr.contains(&format!("crawling {} and", urls[2].0)),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn a_host_is_crawled_for_one_site_at_a_time() {
+    let (one, two) = (two_pages(), two_pages());
+    let tables = [&one, &two].map(|site| table(&site.url("/"), ""));
+    let bench = Bench::new();
+    crawl(&bench, &format!("{SHARED}{}", tables.concat())).expect_code(0);
+    let (first, second) = (one.log(), two.log());
+    let end = first.iter().filter_map(|seen| seen.ended).max();
+    let begin = second.iter().map(|seen| seen.begun).min();
+    assert!(end < begin, "{first:?} {second:?}");
+}
+
+#[test]
+fn only_so_many_sites_and_requests_are_under_way() {
+    fn check(limit: &str) {
+        let (in_flight, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let sites: Vec<Site> = (0..3)
+            .map(|_| {
+                let (in_flight, most) = (Arc::clone(&in_flight), Arc::clone(&most));
+                Site::start(move |request| {
+                    let now = in_flight.fetch_add(1, Ordering::SeqCst) + 1;
+                    most.fetch_max(now, Ordering::SeqCst);
+                    // Whoever else may come gets the time to.
+                    for _ in 0..1_000 {
+                        std::thread::yield_now();
+                    }
+                    in_flight.fetch_sub(1, Ordering::SeqCst);
+                    match request.target.as_str() {
+                        "/robots.txt" => Response::text(""),
+                        "/" => Response::linking((0..20).map(|page| format!("/{page}"))),
+                        _ => Response::html("<title>page</title>"),
+                    }
+                })
+            })
+            .collect();
+        let hosts = sites.iter().zip(["one.test", "two.test", "three.test"]);
+        let tables: String = hosts
+            .map(|(site, host)| {
+                let (url, lines) = on_host(site, host);
+                table(&url, &lines)
+            })
+            .collect();
+        let bench = Bench::new();
+        let ran = crawl(&bench, &format!("{limit}{SHARED}{tables}")).expect_code(0);
+        assert_eq!(ran.summaries().len(), 3);
+        assert_eq!(most.load(Ordering::SeqCst), 1, "{limit}");
+    }
+    check("max_in_flight = 1");
+    check("max_sites = 1\nconcurrency = 1");
+}
+
+#[test]
+fn each_site_gets_what_is_written_for_it() {
+    let (one, two) = (two_pages(), two_pages());
+    let bench = Bench::new();
+    let credentials = bench.path().join("credentials");
+    fs::create_dir(&credentials).expect("created");
+    fs::write(credentials.join("one"), "user:first secret\n").expect("written");
+    fs::write(bench.path().join("two.header"), "X-Key: second secret\n").expect("written");
+    let file = [
+        SHARED,
+        "exclude = [\"/a\"]\n",
+        &table(
+            &one.url("/"),
+            "name = \"first\"\nbasic_auth = { credential = \"one\" }\noutput = \"first\"",
+        ),
+        &table(
+            &two.url("/"),
+            "header = [{ file = \"two.header\" }]\nexclude = []\nstate = \"other\"\nno_gzip = true",
+        ),
+    ]
+    .concat();
+    let mut command = command(&bench, &file, &["-vv"]);
+    command.env("CREDENTIALS_DIRECTORY", &credentials);
+    let ran = Ran::of(command).expect_code(0);
+
+    for seen in one.log() {
+        let authorization = seen.headers.get("authorization").map(String::as_str);
+        assert_eq!(authorization, Some("Basic dXNlcjpmaXJzdCBzZWNyZXQ="));
+        assert!(!seen.headers.contains_key("x-key"));
+    }
+    for seen in two.log() {
+        assert_eq!(seen.headers["x-key"], "second secret");
+        assert!(!seen.headers.contains_key("authorization"));
+    }
+    let first = Published::read(&bench.path().join("first"));
+    assert!(first.urls().iter().eq([&one.url("/")]), "{first:?}");
+    let name = format!("http_127.0.0.1_{}", two.port());
+    let second = Published::read(&bench.output().join(&name));
+    assert_eq!(second.urls().len(), 2);
+    assert!(second.files.contains_key("sitemap-root.xml"));
+    assert!(
+        bench
+            .path()
+            .join("other")
+            .join(format!("{name}.db"))
+            .exists()
+    );
+    // What is secret stands where it was kept, and nowhere else.
+    fs::remove_dir_all(&credentials).expect("removed");
+    fs::remove_file(bench.path().join("two.header")).expect("removed");
+    for secret in ["first secret", "dXNlcjpmaXJzdC", "second secret"] {
+        assert!(!ran.stderr.contains(secret), "{}", ran.stderr);
+        assert!(!ran.stdout.contains(secret), "{}", ran.stdout);
+        assert_eq!(holders_of(secret, bench.path()), [""; 0]);
+    }
+}
+
+/// The files below `folder` that hold `text`.
+fn holders_of(text: &str, folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(holders_of(text, &path));
+        } else {
+            let bytes = fs::read(&path).expect("it can be read");
+            if bytes
+                .windows(text.len())
+                .any(|part| part == text.as_bytes())
+            {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_url_that_is_typed_chooses_its_site() {
+    let (one, two) = (two_pages(), two_pages());
+    let tables = [&one, &two].map(|site| table(&site.url("/"), "exclude = [\"/a\"]"));
+    let bench = Bench::new();
+    let file = format!("{SHARED}{}", tables.concat());
+    let ran = Ran::of(command(&bench, &file, &[&two.url("")])).expect_code(0);
+    assert_eq!(ran.summaries().len(), 1);
+    assert_eq!(one.log().len(), 0);
+    let set = Published::read(&bench.output());
+    assert!(set.urls().iter().eq([&two.url("/")]), "{set:?}");
+}
+
+#[test]
+fn a_site_that_fails_stops_no_other() {
+    let good = two_pages();
+    let gone = site(|_| Response::status(404));
+    let moved = site(|_| Response::redirect(301, "http://elsewhere.test/"));
+    let listed = two_pages();
+    let tables = [
+        table(&gone.url("/"), ""),
+        table(&moved.url("/"), ""),
+        table(
+            &listed.url("/"),
+            "seeds = [\"missing.txt\"]\ndiscover = [\"list\"]",
+        ),
+        table(&good.url("/"), ""),
+    ];
+    let bench = Bench::new();
+    let ran = crawl(&bench, &format!("{SHARED}{}", tables.concat())).expect_code(2);
+    let summaries = ran.summaries();
+    for (site, expected) in [
+        (&gone, "unreachable"),
+        (&moved, "unreachable"),
+        (&listed, "settings"),
+        (&good, "published"),
+    ] {
+        assert_eq!(outcome(&summaries, &site.url("/")), expected);
+    }
+    assert_eq!(listed.log().len(), 0, "the list is looked at first");
+
+    // How each of them ended stands beside its state.
+    for (site, code, message) in [
+        (&gone, 5, Some("answered 404")),
+        (&moved, 5, Some("elsewhere.test")),
+        (&listed, 2, Some("missing.txt")),
+        (&good, 0, None),
+    ] {
+        let name = format!("http_127.0.0.1_{}", site.port());
+        let last = last_run(&bench, &name);
+        assert_eq!(last["name"], name);
+        assert_eq!(last["start"], site.url("/"));
+        assert_eq!(last["exit_code"], code);
+        let found = last["message"].as_str();
+        assert_eq!(found.is_some(), message.is_some(), "{last}");
+        assert!(
+            found
+                .unwrap_or_default()
+                .contains(message.unwrap_or_default()),
+            "{last}"
+        );
+        assert_eq!(last["last_good"].is_string(), code == 0, "{last}");
+        let summary = summaries
+            .iter()
+            .find(|summary| summary["site"] == site.url("/"));
+        assert_eq!(Some(&last["summary"]), summary);
+    }
+}
+
+#[test]
+fn the_last_good_run_is_remembered_over_bad_ones() {
+    let site = site(|request| match request.earlier {
+        0 => Response::linking(["/a"]),
+        _ => Response::status(503),
+    });
+    let bench = Bench::new();
+    let file = format!("{SHARED}{}", table(&site.url("/"), ""));
+    let name = format!("http_127.0.0.1_{}", site.port());
+    crawl(&bench, &file).expect_code(0);
+    let good = last_run(&bench, &name);
+    assert_eq!(good["last_good"], good["ended"]);
+    assert_eq!(good["state"], format!("state/{name}.db"));
+    assert_eq!(good["output"], "out");
+    crawl(&bench, &file).expect_code(5);
+    let bad = last_run(&bench, &name);
+    assert_eq!(bad["last_good"], good["last_good"]);
+    assert_ne!(bad["ended"], good["ended"]);
+    assert_eq!(bad["summary"]["outcome"], "unreachable");
+    let others: Vec<_> = fs::read_dir(bench.state())
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name())
+        .filter(|name| name.to_string_lossy().contains("tmp"))
+        .collect();
+    assert_eq!(others, [""; 0], "nothing half written is left");
+}
+
+#[test]
+fn two_sites_with_one_place_are_refused_before_anything_is_asked() {
+    let (one, two) = (two_pages(), two_pages());
+    let bench = Bench::new();
+    let file = [
+        SHARED,
+        &table(&one.url("/"), "output = \"here\""),
+        &table(&two.url("/"), "output = \"there/../here/\""),
+        &table("ftp://example.com/", "rats = 1"),
+    ]
+    .concat();
+    let ran = crawl(&bench, &file).expect_code(2);
+    let told: Vec<_> = ran.stderr.lines().collect();
+    assert_eq!(told.len(), 3, "{}", ran.stderr);
+    assert!(
+        told[0].starts_with("error: config.toml:15: output: "),
+        "{}",
+        told[0]
+    );
+    assert!(told[0].contains(&one.url("/")) && told[0].contains(&two.url("/")));
+    assert!(
+        told[1].starts_with("error: config.toml:18: url: "),
+        "{}",
+        told[1]
+    );
+    assert!(told[2].contains("did you mean rate?"), "{}", told[2]);
+    assert_eq!(ran.stdout, "");
+    assert_eq!((one.log().len(), two.log().len()), (0, 0));
+    assert!(!bench.state().exists());
+}
+
+#[test]
+fn two_urls_that_turn_out_to_be_one_site_are_crawled_once() {
+    let site = site(|request| match request.target.as_str() {
+        "/docs" => Response::redirect(301, "/docs/"),
+        _ => Response::html("<title>page</title>"),
+    });
+    let bench = Bench::new();
+    let tables = ["/docs/", "/docs"].map(|path| table(&site.url(path), ""));
+    let ran = crawl(&bench, &format!("{SHARED}{}", tables.concat())).expect_code(2);
+    let outcomes: Vec<_> = ran
+        .summaries()
+        .iter()
+        .map(|summary| summary["outcome"].clone())
+        .collect();
+    assert_eq!(outcomes, ["published", "settings"]);
+    let expected = format!(
+        "{0}/docs is the site {0}/docs/, which writes to ",
+        site.origin()
+    );
+    assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
+}
+
+#[test]
+fn a_signal_stops_all_sites() {
+    let meeting = Arc::new(Barrier::new(3));
+    let sites: Vec<Site> = (0..2)
+        .map(|_| {
+            let meeting = Arc::clone(&meeting);
+            site(move |request| {
+                if request.target == "/" {
+                    return Response::linking(["/a"]);
+                }
+                meeting.wait();
+                Response {
+                    stalls_in_head: true,
+                    ..Response::html("")
+                }
+            })
+        })
+        .collect();
+    let waiting = two_pages();
+    let mut tables = String::new();
+    for (site, host) in sites.iter().zip(["one.test", "two.test"]) {
+        let (url, lines) = on_host(site, host);
+        tables.push_str(&table(&url, &lines));
+    }
+    tables.push_str(&table(&waiting.url("/"), ""));
+    let bench = Bench::new();
+    let mut command = command(&bench, &format!("max_sites = 2{SHARED}{tables}"), &[]);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("started");
+    // Both of them are in the middle of it.
+    meeting.wait();
+    for _ in 0..2 {
+        let mut kill = Command::new("kill");
+        let sent = kill.arg("-TERM").arg(child.id().to_string()).status();
+        assert!(sent.expect("kill is installed").success());
+    }
+    let ended = child.wait_with_output().expect("it ends");
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(143), "{stderr}");
+    let stdout = String::from_utf8(ended.stdout).expect("it is text");
+    let outcomes: Vec<Value> = stdout
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["outcome"].clone())
+        .collect();
+    assert_eq!(outcomes, ["interrupted"; 3]);
+    assert_eq!(waiting.log().len(), 0);
+    let name = format!("http_one.test_{}", sites[0].port());
+    let last = last_run(&bench, &name);
+    assert_eq!(last["exit_code"], 143);
+    let unbegun = format!("http_127.0.0.1_{}.last.json", waiting.port());
+    assert!(!bench.state().join(unbegun).exists(), "it never ran");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_secret_in_a_file_for_everybody_is_warned_of() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let site = two_pages();
+    let bench = Bench::new();
+    let file = format!(
+        "{SHARED}{}",
+        table(&site.url("/"), "bearer_token = \"t0ken\"")
+    );
+    for (mode, warns) in [(0o644, true), (0o640, false)] {
+        let command = command(&bench, &file, &[]);
+        let config = bench.path().join("config.toml");
+        fs::set_permissions(config, fs::Permissions::from_mode(mode)).expect("set");
+        let ran = Ran::of(command).expect_code(0);
+        let warning =
+            "everyone on this machine can read config.toml, which has a secret in bearer_token";
+        assert_eq!(ran.stderr.contains(warning), warns, "{}", ran.stderr);
+        assert!(!ran.stderr.contains("t0ken"), "{}", ran.stderr);
+    }
+}
