@@ -89,9 +89,11 @@ sitemap.xml:4:37: warning[R6]: unknown element <title> (only the schema refuses 
     <url><loc>https://h.example/b</loc><title>x</title></url>
                                        ^
     help: put into <urlset> nothing but <url> elements, and into these only loc, lastmod, changefreq, priority and extensions
+sitemap.xml: note[R61]: 1 of 2 URLs is dropped by search engines; the others count
+    help: move the URLs that are told to a sitemap that may list them, or take them out
 sitemap.xml: note[R62]: sitemap is in https://h.example/docs/ and can list no URL outside of it
     help: a sitemap in the root directory may list every URL of its host
-1 file, 2 entries: 2 errors, 1 warning, 1 note
+1 file, 2 entries: 2 errors, 1 warning, 2 notes
 ";
     let found: Vec<&str> = ran.stdout.lines().collect();
     let expected: Vec<&str> = expected.lines().collect();
@@ -120,9 +122,12 @@ fn findings_are_in_the_order_of_the_document() {
         .collect();
     let expected = [
         "3:6: error[R60",
+        "3:6: note[R65",
         "3:36: error[R18",
         "5:6: warning[R26",
         "5:36: error[R18",
+        // What is about all of it comes last.
+        " note[R61",
     ];
     assert_eq!(heads, expected, "{}", ran.stdout);
 }

@@ -56,9 +56,9 @@ macro_rules! groups {
 
 groups! {
     document: xml_and_its_root beginning_names_and_prefixes_that_are_read_all_the_same elements_of_an_entry urls escapes values_of_an_entry values_that_all_entries_share urls_are_listed_once;
-    sizes_and_indexes: limits compression indexes several_indexes listed_sitemaps_stand_at_their_own_place what_an_index_lists dates_of_an_index damaged_compression_is_told_behind_all_that_can_be_read;
+    sizes_and_indexes: limits compression indexes several_indexes listed_sitemaps_stand_at_their_own_place sitemaps_that_are_read_again_each_time what_an_index_lists dates_of_an_index damaged_compression_is_told_behind_all_that_can_be_read;
     formats: feeds dates_of_feeds text_files;
-    places: places sections_have_sitemaps_of_their_own sets_for_other_hosts_stand_where_they_do_on_purpose the_missing_line_is_told sitemaps_on_other_hosts robots_of_the_folder;
+    places: places urls_that_are_dropped_are_counted sections_have_sitemaps_of_their_own sets_for_other_hosts_stand_where_they_do_on_purpose the_missing_line_is_told sitemaps_on_other_hosts robots_of_the_folder;
     extensions: schema_and_namespaces extensions versions_in_other_languages;
     served: pages sitemaps_that_cannot_be_had;
 }
@@ -223,6 +223,17 @@ fn allowed(rule: &str, given: &Given) {
     assert_eq!(found.findings, [Value::Null; 0], "{rule}");
     assert_eq!(found.code, 0, "{rule}");
     record(rule, Seen::Kept);
+}
+
+/// The message of the first finding for a rule.
+#[track_caller]
+fn message<'a>(found: &'a Found, rule: &str) -> &'a str {
+    let finding = found
+        .findings
+        .iter()
+        .find(|finding| finding["rule"] == rule);
+    let finding = finding.unwrap_or_else(|| panic!("no {rule}: {:#?}", found.findings));
+    finding["message"].as_str().unwrap()
 }
 
 /// A urlset of these lines: the first stands in line 3.

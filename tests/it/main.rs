@@ -10,6 +10,7 @@ mod architecture;
 mod build;
 mod check;
 mod check_live;
+mod check_published;
 mod check_rules;
 mod cli;
 mod conformance_html;

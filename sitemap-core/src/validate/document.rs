@@ -14,6 +14,7 @@ use super::{
     finding::{Spot, Tally, What},
     is_near,
     place::Territory,
+    refused::{self, Refused},
     set::{Known, MAX_COMPARED_URLS, Suspicion, fingerprint_of},
     tomorrow,
 };
@@ -36,6 +37,9 @@ const MAX_WAITING_FINDINGS: usize = 100;
 /// From how many entries on it says something that all of them are equal.
 const MIN_EQUAL_ENTRIES: u64 = 2;
 
+/// From how many sitemaps without a date on an index costs its readers something: a few more files to fetch do not.
+const MIN_UNDATED_SITEMAPS: u64 = 10;
+
 /// Reads a document to its end and tells what is wrong with it.
 pub(super) fn check(
     validator: &mut Validator,
@@ -54,6 +58,7 @@ pub(super) fn check(
         territory: Territory::new(validator.set.route(id)),
         tally: Tally::new(validator.options.max_repeats),
         values: Values::default(),
+        refused: Refused::default(),
         urls: HashMap::new(),
         children: Vec::new(),
         over_limits: [false; 2],
@@ -74,9 +79,12 @@ pub(super) fn check(
     let Pass {
         territory,
         mut tally,
+        refused,
         children,
+        validator,
         ..
     } = pass;
+    refused::remember(&mut validator.set.strays, refused.into_strays(id));
     Ok(Report {
         document: id,
         kind,
@@ -97,6 +105,7 @@ struct Pass<'a, 's> {
     territory: Territory,
     tally: Tally,
     values: Values,
+    refused: Refused,
     /// In which line each URL is listed first.
     urls: HashMap<u64, u64>,
     children: Vec<Child>,
@@ -115,6 +124,9 @@ struct Values {
     first: Option<Position>,
     /// Those with a time.
     instants: u64,
+    /// Sitemaps of an index without a date, and where the first is; none in another document.
+    undated: u64,
+    first_undated: Option<Position>,
     /// The earliest and the latest date.
     earliest: Option<LastMod>,
     latest: Option<LastMod>,
@@ -217,6 +229,7 @@ impl Pass<'_, '_> {
     fn page<R: BufRead>(&mut self, reader: &mut Reader<R>, entry: &UrlEntry) {
         let loc = &entry.loc;
         for problem in self.territory.judge_page(loc, &self.validator.proofs) {
+            self.refused.take(&problem, loc, reader.loc_position());
             self.strict(problem, reader, loc);
         }
         self.lastmod(reader, entry.lastmod.as_ref(), loc);
@@ -249,6 +262,10 @@ impl Pass<'_, '_> {
         }
         self.lastmod(reader, lastmod.as_ref(), &loc);
         self.values.take_lastmod(lastmod.as_ref(), position);
+        if lastmod.is_none() && reader.vague_lastmod().is_none() {
+            self.values.undated += 1;
+            self.values.first_undated.get_or_insert(position);
+        }
         self.see_duplicate(reader, fingerprint_of(&loc), &loc);
         self.validator.set.list(self.id, &loc, position);
         if self.children.len() < MAX_REPORTED_CHILDREN {
@@ -383,6 +400,14 @@ impl Pass<'_, '_> {
         for problem in self.about_place() {
             self.say_at(&What::Strict(problem), None, reader, None);
         }
+        self.about_refused(reader);
+        if let Some(problem) = division(reader, kind) {
+            self.say_at(&What::Strict(problem), None, reader, None);
+        }
+        if let Some(problem) = self.values.conclude_undated() {
+            let position = self.values.first_undated;
+            self.say_at(&What::Strict(problem), position, reader, None);
+        }
         let first = self.values.first;
         for problem in self.values.conclude(kind, self.facts.modified) {
             self.say_at(&What::Strict(problem), first, reader, None);
@@ -397,6 +422,28 @@ impl Pass<'_, '_> {
                 changed: latest.latest_instant(),
                 problem,
             });
+        }
+    }
+
+    /// What becomes of what it may not list, and what would allow it (R61, R65).
+    fn about_refused<R: BufRead>(&mut self, reader: &mut Reader<R>) {
+        let has_others = self.territory.has_claim();
+        let lines = self
+            .refused
+            .lines(has_others, &mut self.validator.told_lines);
+        for (position, url, problem) in lines {
+            self.say_at(
+                &What::Strict(problem),
+                Some(position),
+                reader,
+                Some(url.as_str()),
+            );
+        }
+        // Which host is the right one shows in its place alone.
+        if let Some(problem) = self.refused.dropped(self.values.entries)
+            && self.facts.place.is_some()
+        {
+            self.say_at(&What::Strict(problem), None, reader, None);
         }
     }
 
@@ -476,6 +523,12 @@ impl Values {
         problems
     }
 
+    /// Whether readers of an index have to fetch many of its sitemaps for want of a date (R43).
+    fn conclude_undated(&self) -> Option<Problem> {
+        let (count, of) = (self.undated, self.entries);
+        (count >= MIN_UNDATED_SITEMAPS).then_some(Problem::Undated { count, of })
+    }
+
     /// Whether all sitemaps of an index are said to have changed at one of these times (R41).
     fn conclude_index(&self, kind: Kind, times: &[Option<Timestamp>]) -> Option<Problem> {
         let count = self.entries;
@@ -494,6 +547,24 @@ impl Values {
             lastmod: latest.clone(),
         })
     }
+}
+
+/// How many sitemaps a list over the limits has to be (R30). A single entry cannot be divided.
+fn division<R: BufRead>(reader: &Reader<R>, kind: Kind) -> Option<Problem> {
+    let Limits { entries, bytes } = Limits::PROTOCOL;
+    let (urls, size) = (reader.entries(), reader.bytes());
+    let by_entries = urls.div_ceil(entries);
+    let by_bytes = size.div_ceil(bytes).min(urls);
+    let (sitemaps, amount, unit) = if by_entries >= by_bytes {
+        (by_entries, urls, "URLs")
+    } else {
+        (by_bytes, size, "bytes")
+    };
+    (sitemaps > 1 && kind != Kind::Index).then_some(Problem::NeedsSeveral {
+        amount,
+        unit,
+        sitemaps,
+    })
 }
 
 /// Whether all of the document was given to the reader.

@@ -15,7 +15,7 @@
 //!
 //! Findings are handed over as they are found. The first few of a kind in a document are, the others are counted, so that neither
 //! a terminal nor a memory is flooded. All else that is remembered has a bound: [`MAX_COMPARED_URLS`], [`MAX_COMPARED_LINKS`],
-//! [`MAX_CHILDREN`], [`MAX_PROOFS`], and some hundred bytes per document.
+//! [`MAX_CHILDREN`], [`MAX_PROOFS`], [`MAX_STRAYS`], and some hundred bytes per document.
 //!
 //! ```
 //! use sitemap_core::{Loc, validate::{Facts, Options, Validator}};
@@ -45,11 +45,16 @@ mod clusters;
 mod finding;
 mod place;
 mod problem;
+mod refused;
 mod set;
+mod unnamed;
 
 pub mod rules;
 
-use std::io::{self, BufRead};
+use std::{
+    collections::HashSet,
+    io::{self, BufRead},
+};
 
 use jiff::{Timestamp, ToSpan as _};
 
@@ -59,6 +64,7 @@ pub use self::{
     finding::{Counts, Finding, Repeated},
     place::MAX_PROOFS,
     problem::{Problem, ProofLine},
+    refused::MAX_STRAYS,
     rules::{RULES, RuleText},
     set::{MAX_CHILDREN, MAX_COMPARED_URLS},
 };
@@ -261,6 +267,8 @@ pub struct Validator {
     /// What was found about the set and about pages.
     tally: Tally,
     counts: Counts,
+    /// Fingerprints of the lines for robots.txt that were told.
+    told_lines: HashSet<u64>,
     /// Whether it was told that URLs, and that links between versions, are no longer compared.
     has_told_full: [bool; 2],
 }
@@ -275,6 +283,7 @@ impl Validator {
             clusters: Clusters::default(),
             tally: Tally::new(options.max_repeats),
             counts: Counts::default(),
+            told_lines: HashSet::new(),
             has_told_full: [false; 2],
         }
     }
@@ -464,6 +473,16 @@ impl Validator {
                 ..Spot::default()
             };
             self.tell(problem, &spot, sink);
+        }
+        for told in self.set.conclude_strays() {
+            let spot = Spot {
+                document: Some(told.document),
+                kind: self.set.kind(told.document),
+                position: Some(told.position),
+                url: Some(told.url.as_str()),
+                ..Spot::default()
+            };
+            self.tell(told.problem, &spot, sink);
         }
         let set = std::mem::take(&mut self.set);
         for told in std::mem::take(&mut self.clusters).conclude(&set) {

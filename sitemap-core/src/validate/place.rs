@@ -1,8 +1,8 @@
 //! Where a document stands, and which URLs it may list there (R37, R58 to R67).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-use super::{Problem, ProofLine};
+use super::{Problem, ProofLine, set::fingerprint_of};
 use crate::Loc;
 
 /// The most `Sitemap:` lines of robots.txt files that are remembered; a robots.txt of 500 KiB, the size that consumers read, has
@@ -43,6 +43,13 @@ impl Proofs {
             .iter()
             .filter(|(origin, _)| Some(origin.as_str()) != own)
             .any(|(_, proofs)| route.iter().any(|sitemap| proofs.contains_key(sitemap)))
+    }
+
+    /// The robots.txt of an origin and fingerprints of what it names; `None` when it names nothing or was not read.
+    pub(super) fn named_by(&self, origin: &str) -> Option<(&Loc, HashSet<u64>)> {
+        let proofs = self.by_origin.get(origin)?;
+        let robots = proofs.values().next()?;
+        Some((robots, proofs.keys().map(fingerprint_of).collect()))
     }
 
     /// Every sitemap that a robots.txt names, with the first that does.
@@ -101,6 +108,11 @@ impl Territory {
     /// Whether the document stands where it does for the sake of others: it lists another origin, and nothing of its own.
     pub(super) fn is_for_others(&self) -> bool {
         self.lists_others && self.claim != Some(Claim::Own)
+    }
+
+    /// Whether anything is listed that may be.
+    pub(super) fn has_claim(&self) -> bool {
+        self.claim.is_some()
     }
 
     /// The lowest directory in which the document may stand, if its place is not known.

@@ -21,6 +21,17 @@ pub enum Problem {
         /// How many are allowed.
         limit: u64,
     },
+    /// A list over the limits, which has to be divided; told beside [`TooManyEntries`](Self::TooManyEntries) or
+    /// [`TooManyBytes`](Self::TooManyBytes).
+    #[error("{amount} {unit} need at least {sitemaps} sitemaps, and an index that lists them")]
+    NeedsSeveral {
+        /// How much there is.
+        amount: u64,
+        /// Of what: of that which needs more sitemaps.
+        unit: &'static str,
+        /// How many sitemaps have room for it.
+        sitemaps: u64,
+    },
     /// A URL of another scheme than the sitemap, or than the first entry when its place is not known.
     #[error("URL has another scheme than {expected}")]
     Scheme {
@@ -60,6 +71,37 @@ pub enum Problem {
         directory: String,
         /// The directory that would cover both.
         covering: String,
+    },
+    /// URLs that search engines drop because they may not be listed where they are; told once per document.
+    #[error("{}", dropped(*count, *of))]
+    Dropped {
+        /// How many.
+        count: u64,
+        /// How many URLs there are.
+        of: u64,
+    },
+    /// A URL outside of the directory of its sitemap that the index of that sitemap could list, if it were a sitemap; told once per
+    /// sitemap.
+    #[error("index {index} covers this URL, but its sitemap is judged at its own place")]
+    OnlyIndexCovers {
+        /// Where the index is.
+        index: Loc,
+    },
+    /// A URL outside of the directory of its sitemap that another sitemap could list; told once per sitemap.
+    #[error("sitemap {sitemap} covers this URL at its place")]
+    OtherCovers {
+        /// The name of the other sitemap.
+        sitemap: String,
+    },
+    /// A sitemap that lists URLs of another host, of which nothing is known that allows it; told once per host.
+    #[error("nothing proves that this sitemap may list URLs of {origin}")]
+    Unproven {
+        /// Whose URLs they are.
+        origin: String,
+        /// What would allow it.
+        line: ProofLine,
+        /// Whether it lists nothing else.
+        is_alone: bool,
     },
     /// The sitemap lists URLs of another host, whose robots.txt points to it.
     #[error("URLs of {origin} are allowed here: {robots} points to this sitemap")]
@@ -128,6 +170,22 @@ pub enum Problem {
         count: u64,
         /// The value of all of them.
         lastmod: LastMod,
+    },
+    /// An index that does not say of many of its sitemaps when they changed.
+    #[error("{}", undated(*count, *of))]
+    Undated {
+        /// How many.
+        count: u64,
+        /// How many sitemaps it lists.
+        of: u64,
+    },
+    /// An index that robots.txt does not name although it names another one of the same site.
+    #[error("{robots} names another index of this site, but not this one")]
+    UnnamedIndex {
+        /// The robots.txt.
+        robots: Loc,
+        /// Where the index is.
+        index: Loc,
     },
     /// Every page is said to change all the time.
     #[error("all {count} pages are said to change always or hourly")]
@@ -395,7 +453,9 @@ impl Problem {
             | Self::CodingMissing
             | Self::NotNamedGzip
             | Self::NamedGzip => 29,
+            Self::NeedsSeveral { .. } => 30,
             Self::Unlisted | Self::NoIndex { .. } => 31,
+            Self::UnnamedIndex { .. } => 34,
             Self::ChildElsewhere { .. } | Self::ChildAbove { .. } => 37,
             Self::ListsItself
             | Self::NestedIndex { .. }
@@ -405,12 +465,17 @@ impl Problem {
             | Self::NotFollowed { .. }
             | Self::NotAsked { is_child: true, .. } => 40,
             Self::IndexAllNow { .. } | Self::FileChangedLater { .. } => 41,
+            Self::Undated { .. } => 43,
+            Self::OnlyIndexCovers { .. } => 44,
             Self::OnlyFeeds => 48,
             Self::OutOfScope { .. } | Self::Moved { .. } => 58,
             Self::Scheme { .. } => 59,
             Self::Host { .. } | Self::OnlyWww { .. } => 60,
+            Self::Dropped { .. } => 61,
             Self::NotAtRoot { .. } => 62,
+            Self::OtherCovers { .. } => 63,
             Self::Port { .. } => 64,
+            Self::Unproven { .. } => 65,
             Self::SecondHost { .. } => 66,
             Self::Proven { .. } => 67,
             Self::OldNews { .. }
@@ -477,7 +542,14 @@ impl Problem {
             | Self::CanonicalElsewhere { .. }
             | Self::HeaderCharset { .. }
             | Self::CodingMissing => Severity::Warning,
-            Self::OnlyWww { .. }
+            Self::NeedsSeveral { .. }
+            | Self::UnnamedIndex { .. }
+            | Self::Undated { .. }
+            | Self::OnlyIndexCovers { .. }
+            | Self::Dropped { .. }
+            | Self::OtherCovers { .. }
+            | Self::Unproven { .. }
+            | Self::OnlyWww { .. }
             | Self::Proven { .. }
             | Self::NotAtRoot { .. }
             | Self::AllBusy { .. }
@@ -499,27 +571,6 @@ impl Problem {
     /// How to mend it, where more can be said than the rule does.
     pub(super) fn help(&self, place: Option<&Loc>) -> Option<String> {
         match (self, place) {
-            (Self::OutOfScope { covering, .. }, _) => Some(format!(
-                "move the sitemap to {covering} or above, or list the URL in a sitemap there"
-            )),
-            (Self::Host { missing: Some(missing), .. }, _) => Some(format!(
-                "list the URL in a sitemap of its own host, or {missing}"
-            )),
-            (Self::Scheme { missing: Some(missing), .. }, _) => Some(format!(
-                "list http and https addresses in sitemaps of their own, best only one of the two, or {missing}"
-            )),
-            (Self::Port { missing: Some(missing), .. }, _) => Some(format!(
-                "write the port of the sitemap's own address into the URL, or none if that has none, or {missing}"
-            )),
-            (Self::ChildElsewhere { missing: Some(missing), .. }, _) => Some(format!(
-                "list sitemaps of the same scheme, host and port, or {missing}"
-            )),
-            (Self::Proven { .. }, _) => Some(
-                "keep the line: the sitemap is valid as long as that robots.txt has it".to_owned(),
-            ),
-            (Self::Moved { .. }, Some(place)) => Some(format!(
-                "name {place} in robots.txt and indexes, or serve the sitemap where it is asked for"
-            )),
             (Self::ChildMissing { .. }, _) => {
                 Some("publish the sitemap, or take it out of the index".to_owned())
             }
@@ -589,9 +640,74 @@ impl Problem {
             (Self::Blocked, _) => {
                 Some("take the URL out of the sitemap, or allow it in robots.txt".to_owned())
             }
+            (_, _) => self.help_about_place(place),
+        }
+    }
+
+    /// The same where what is wrong is where a document is, or what it lists there.
+    fn help_about_place(&self, place: Option<&Loc>) -> Option<String> {
+        match (self, place) {
+            (Self::OutOfScope { covering, .. }, _) => Some(format!(
+                "move the sitemap to {covering} or above, or list the URL in a sitemap there"
+            )),
+            (Self::Host { missing: Some(_), .. }, _) => Some(
+                "list the URL in a sitemap of its own host, or let the robots.txt of that host name this one (R65)"
+                    .to_owned(),
+            ),
+            (Self::Unproven { line, is_alone: true, .. }, _) => Some(line.to_string()),
+            (Self::Unproven { line, is_alone: false, .. }, _) => Some(format!(
+                "{line}, and list the URLs of no other host in this sitemap (R66)"
+            )),
+            (Self::UnnamedIndex { robots, index }, _) => {
+                let line = ProofLine { robots: robots.to_string(), sitemap: index.clone() };
+                Some(line.to_string())
+            }
+            (Self::OnlyIndexCovers { index }, _) => Some(format!(
+                "move the sitemap to {} beside its index, or list the URL in a sitemap there", index.directory()
+            )),
+            (Self::OtherCovers { sitemap }, _) => Some(format!(
+                "move the URL to {sitemap}, with the others that belong there"
+            )),
+            (Self::Scheme { missing: Some(missing), .. }, _) => Some(format!(
+                "list http and https addresses in sitemaps of their own, best only one of the two, or {missing}"
+            )),
+            (Self::Port { missing: Some(missing), .. }, _) => Some(format!(
+                "write the port of the sitemap's own address into the URL, or none if that has none, or {missing}"
+            )),
+            (Self::ChildElsewhere { missing: Some(missing), .. }, _) => Some(format!(
+                "list sitemaps of the same scheme, host and port, or {missing}"
+            )),
+            (Self::Proven { .. }, _) => Some(
+                "keep the line: the sitemap is valid as long as that robots.txt has it".to_owned(),
+            ),
+            (Self::Moved { .. }, Some(place)) => Some(format!(
+                "name {place} in robots.txt and indexes, or serve the sitemap where it is asked for"
+            )),
             (_, _) => None,
         }
     }
+}
+
+/// The message about URLs that are dropped.
+fn dropped(count: u64, of: u64) -> String {
+    match (count, of) {
+        (_, 1) => "the only URL is dropped by search engines".to_owned(),
+        (count, of) if count == of => format!("all {of} URLs are dropped by search engines"),
+        (1, of) => format!("1 of {of} URLs is dropped by search engines; the others count"),
+        (count, of) => {
+            format!("{count} of {of} URLs are dropped by search engines; the others count")
+        }
+    }
+}
+
+/// The message about sitemaps without a date.
+fn undated(count: u64, of: u64) -> String {
+    let (which, them) = if count == of {
+        (format!("none of the {of} sitemaps has"), "all of them")
+    } else {
+        (format!("{count} of {of} sitemaps do not have"), "these")
+    };
+    format!("{which} a lastmod that can be read: consumers have to fetch {them} again each time")
 }
 
 /// The beginning of the message about a media type.

@@ -181,7 +181,7 @@ pub const RULES: [RuleText; 80] = [
     row(
         30,
         "more than 50,000 URLs mean several sitemaps",
-        "divide the list over several sitemaps",
+        "divide the list over several sitemaps, and list these in an index",
     ),
     row(
         31,
@@ -201,7 +201,7 @@ pub const RULES: [RuleText; 80] = [
     row(
         34,
         "several indexes are allowed",
-        "name each of them in robots.txt",
+        "name each of them in robots.txt, or all their sitemaps in one of them",
     ),
     row(
         35,
@@ -251,7 +251,7 @@ pub const RULES: [RuleText; 80] = [
     row(
         44,
         "each sitemap of an index is valid at its own place",
-        "each listed file is checked by its own address",
+        "put each sitemap into a directory that covers its URLs; where its index stands does not help",
     ),
     row(
         45,
@@ -336,7 +336,7 @@ pub const RULES: [RuleText; 80] = [
     row(
         61,
         "URLs that may not be listed are dropped, the others count",
-        "consumers ignore such entries: move or remove them",
+        "move the URLs that are told to a sitemap that may list them, or take them out",
     ),
     row(
         62,
@@ -431,7 +431,7 @@ pub const RULES: [RuleText; 80] = [
     row(
         80,
         "what no sitemap lists may be indexed nevertheless",
-        "exclude pages by robots.txt or noindex",
+        "absence excludes nothing: keep pages out with robots.txt or noindex",
     ),
 ];
 

@@ -1,5 +1,6 @@
 //! What documents say together: which URLs they share, which index lists which, whether alternates point back (R26, R31, R40,
-//! R41, R48, R75, and the hreflang rule of Google).
+//! R41, R48, R75, and the hreflang rule of Google). What they list that they may not is in [`super::refused`], and which index a
+//! robots.txt forgot in [`super::unnamed`].
 //!
 //! What is remembered of a URL is a fingerprint of 64 bits; two URLs out of a million have the same one once in 37 million sets.
 
@@ -9,7 +10,7 @@ use std::{
     num::NonZeroU32,
 };
 
-use super::{DocumentId, MAX_ROUTE, Problem, place::Proofs};
+use super::{DocumentId, MAX_ROUTE, Problem, place::Proofs, refused::Stray};
 use crate::{
     Loc, UrlEntry,
     read::{Kind, Position},
@@ -33,11 +34,19 @@ pub(super) struct Remembered {
     pub(super) modified: Option<jiff::Timestamp>,
 }
 
+impl Remembered {
+    /// Where it is, and where it was asked for.
+    pub(super) fn places(&self) -> impl Iterator<Item = &Loc> {
+        [&self.place, &self.requested].into_iter().flatten()
+    }
+}
+
 /// A sitemap that an index lists.
 #[derive(Debug)]
-struct Listing {
-    index: DocumentId,
-    child: u64,
+pub(super) struct Listing {
+    pub(super) index: DocumentId,
+    /// A fingerprint of its URL.
+    pub(super) child: u64,
     position: Position,
 }
 
@@ -58,7 +67,9 @@ pub(super) struct Set {
     by_place: HashMap<u64, DocumentId>,
     /// Which document lists a URL, and a fingerprint of what it says about it; `None` where its format has no words for it.
     urls: HashMap<u64, (u32, Option<NonZeroU32>)>,
-    listings: Vec<Listing>,
+    pub(super) listings: Vec<Listing>,
+    /// URLs that their documents may not list, those of a document together.
+    pub(super) strays: Vec<Stray>,
     pub(super) suspicions: Vec<Suspicion>,
     /// Documents that list, or lead to lists of, nothing but another origin.
     for_others: HashSet<DocumentId>,
@@ -92,11 +103,16 @@ impl Set {
     pub(super) fn add(&mut self, document: Remembered) -> DocumentId {
         let id = DocumentId(self.documents.len());
         // An index lists it where it is asked for.
-        for place in [&document.place, &document.requested].into_iter().flatten() {
+        for place in document.places() {
             self.by_place.entry(fingerprint_of(place)).or_insert(id);
         }
         self.documents.push(document);
         id
+    }
+
+    /// The document at a place, by its fingerprint.
+    pub(super) fn at(&self, place: u64) -> Option<DocumentId> {
+        self.by_place.get(&place).copied()
     }
 
     /// The place of a document and of the indexes that lead to it, nearest first; behind each the URL that redirects to it, which
@@ -194,6 +210,29 @@ impl Set {
         }
     }
 
+    /// Whether a document was [said](Self::is_for_others) to be there for others.
+    pub(super) fn is_for_other_hosts(&self, id: DocumentId) -> bool {
+        self.for_others.contains(&id)
+    }
+
+    /// For the fingerprint of each sitemap that is listed, the index that does, the last one of several.
+    pub(super) fn indexes_by_child(&self) -> HashMap<u64, DocumentId> {
+        let listings = self.listings.iter();
+        listings
+            .map(|listing| (listing.child, listing.index))
+            .collect()
+    }
+
+    /// What an index lists. Documents are read one after the other, so it stands together.
+    pub(super) fn listings_of(&self, index: DocumentId) -> impl Iterator<Item = &Listing> {
+        let first = self
+            .listings
+            .partition_point(|listing| listing.index < index);
+        self.listings[first..]
+            .iter()
+            .take_while(move |listing| listing.index == index)
+    }
+
     /// What only shows when all documents are known: the problem, its document and its place.
     pub(super) fn conclude(
         &self,
@@ -205,6 +244,7 @@ impl Set {
         self.conclude_indexes(&mut problems);
         self.conclude_suspicions(&mut problems);
         self.conclude_kinds(is_whole, &proofs.sitemaps(), &mut problems);
+        self.conclude_unnamed(proofs, &mut problems);
         problems
     }
 
@@ -226,7 +266,7 @@ impl Set {
                 && document.kind.is_some()
                 && document.listed_by.is_none()
                 && !told.contains(place.origin())
-                && !self.for_others.contains(&id)
+                && !self.is_for_other_hosts(id)
                 && !proofs.are_for_others(&self.route(id))
             {
                 told.insert(place.origin());
@@ -236,7 +276,7 @@ impl Set {
         }
     }
 
-    fn kind(&self, DocumentId(index): DocumentId) -> Option<Kind> {
+    pub(super) fn kind(&self, DocumentId(index): DocumentId) -> Option<Kind> {
         self.documents.get(index).and_then(|document| document.kind)
     }
 
@@ -249,7 +289,7 @@ impl Set {
             .listings
             .iter()
             .filter_map(|listing| {
-                let child = *self.by_place.get(&listing.child)?;
+                let child = self.at(listing.child)?;
                 let is_nested = child != listing.index && self.kind(child) == Some(Kind::Index);
                 is_nested.then_some((listing, child))
             })
@@ -276,14 +316,7 @@ impl Set {
         problems: &mut Vec<(Option<DocumentId>, Option<Position>, Problem)>,
     ) {
         for suspicion in &self.suspicions {
-            // Documents are read one after the other, so what an index lists stands together.
-            let first = self
-                .listings
-                .partition_point(|listing| listing.index < suspicion.index);
-            let mut children = self.listings[first..]
-                .iter()
-                .take_while(|listing| listing.index == suspicion.index)
-                .peekable();
+            let mut children = self.listings_of(suspicion.index).peekable();
             let is_true = children.peek().is_some()
                 && children.all(|listing| {
                     let child = self.by_place.get(&listing.child);
@@ -304,11 +337,7 @@ impl Set {
         named: &BTreeMap<Loc, Loc>,
         problems: &mut Vec<(Option<DocumentId>, Option<Position>, Problem)>,
     ) {
-        let listed: HashMap<u64, DocumentId> = self
-            .listings
-            .iter()
-            .map(|listing| (listing.child, listing.index))
-            .collect();
+        let listed = self.indexes_by_child();
         for (sitemap, robots) in named {
             let place = fingerprint_of(sitemap);
             let kind = self.by_place.get(&place).and_then(|id| self.kind(*id));
@@ -325,7 +354,6 @@ impl Set {
             }
         }
         let is_feed = |kind: Option<Kind>| kind.is_some_and(Kind::is_feed);
-        let is_index = |kind: Option<Kind>| kind == Some(Kind::Index);
         let known = || {
             self.documents
                 .iter()
@@ -340,10 +368,17 @@ impl Set {
         {
             problems.push((Some(DocumentId(first)), None, Problem::OnlyFeeds));
         }
-        let sitemaps =
-            known().filter(|document| !is_index(document.kind) && !is_feed(document.kind));
-        if !known().any(|document| is_index(document.kind)) {
-            let count = sitemaps.count();
+        let has_urlset = known().any(|document| document.kind == Some(Kind::UrlSet));
+        let is_sitemap = |document: &Remembered| {
+            document.kind.is_some_and(|kind| match kind {
+                Kind::UrlSet => true,
+                // Beside sitemaps it is another form of the same list.
+                Kind::Text => !has_urlset,
+                Kind::Index | Kind::Rss | Kind::Atom => false,
+            })
+        };
+        if !known().any(|document| document.kind == Some(Kind::Index)) {
+            let count = known().filter(|document| is_sitemap(document)).count();
             if count > 1 && (is_whole || named.len() > 1) {
                 problems.push((None, None, Problem::NoIndex { count }));
             }
@@ -352,18 +387,11 @@ impl Set {
         if !is_whole {
             return;
         }
-        let has_urlset = known().any(|document| document.kind == Some(Kind::UrlSet));
         for (number, document) in self.documents.iter().enumerate() {
-            let is_sitemap = document.kind.is_some_and(|kind| match kind {
-                Kind::UrlSet => true,
-                // Beside sitemaps it is another form of the same list.
-                Kind::Text => !has_urlset,
-                Kind::Index | Kind::Rss | Kind::Atom => false,
-            });
             let is_named = document.place.as_ref().is_some_and(|place| {
                 listed.contains_key(&fingerprint_of(place)) || named.contains_key(place)
             });
-            if is_sitemap && !is_named && document.listed_by.is_none() {
+            if is_sitemap(document) && !is_named && document.listed_by.is_none() {
                 problems.push((Some(DocumentId(number)), None, Problem::Unlisted));
             }
         }

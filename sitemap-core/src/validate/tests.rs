@@ -1,5 +1,6 @@
 //! What shows without a program around it: answers of pages, redirects, repetitions, sets in memory.
 
+mod refused;
 mod sets;
 mod values;
 mod versions;
@@ -484,5 +485,8 @@ fn a_robots_txt_may_name_what_redirects_to_the_sitemap() {
     };
     check("https://maps/old.xml", &["note R67:3"]);
     check("https://maps/new.xml", &["note R67:3"]);
-    check("https://maps/else.xml", &["error R60:3"]);
+    check(
+        "https://maps/else.xml",
+        &["error R60:3", "note R65:3", "note R61"],
+    );
 }

@@ -1,6 +1,8 @@
 //! What a sitemap may list where it stands, and what a robots.txt proves (R58 to R67, R73 to R79).
 
-use super::{GOOD, Given, check, index, index_text, loc, rule, rule_as, urlset, urlset_text};
+use super::{
+    GOOD, Given, check, index, index_text, keeps, loc, message, rule, rule_as, urlset, urlset_text,
+};
 
 pub(super) fn places() {
     let at = |page: &str, place: &str| loc(page).at(place);
@@ -89,13 +91,56 @@ pub(super) fn places() {
     rule("R59", "error", 4, &two("http://h.example/b"), &same);
     rule("R60", "error", 4, &two("https://g.example/b"), &same);
     rule("R64", "error", 4, &two("https://h.example:8443/b"), &same);
-    // What is refused does not cost the others (R61).
-    rule_as("R61", "R60", 4, &two("https://g.example/b"), &same);
-    let refused = check(&two("https://g.example/b"));
-    let told = |url: &str| refused.findings.iter().any(|finding| finding["url"] == url);
-    assert!(told("https://g.example/b") && !told("https://h.example/a"));
-    assert!(refused.has("R60", "error", Some(4)));
-    assert!(!refused.has("R60", "error", Some(3)));
+    // Which of the hosts is the right one is not known then, and nothing is said of what is dropped.
+    keeps("R61", &check(&two("https://g.example/b")));
+}
+
+pub(super) fn urls_that_are_dropped_are_counted() {
+    let place = "https://h.example/docs/sitemap.xml";
+    let list = |urls: &[&str]| {
+        let lines: Vec<_> = urls
+            .iter()
+            .map(|url| format!("<url><loc>{url}</loc></url>"))
+            .collect();
+        urlset(&lines.join("\n")).at(place)
+    };
+    let inside = "https://h.example/docs/a";
+    let good = list(&[inside, "https://h.example/docs/b"]);
+    let refused = [
+        ("R58", "https://h.example/b"),
+        ("R59", "http://h.example/docs/b"),
+        ("R60", "https://g.example/docs/b"),
+        ("R64", "https://h.example:8443/docs/b"),
+    ];
+    for (why, url) in refused {
+        let fail = list(&[inside, url]);
+        rule("R61", "note", None, &fail, &good);
+        // What is refused is an error in its line, and does not cost the others.
+        let found = check(&fail);
+        let errors = found.findings.iter();
+        let errors: Vec<_> = errors
+            .filter(|finding| finding["severity"] == "error")
+            .map(|finding| (finding["rule"].as_str().unwrap(), finding["line"].as_u64()))
+            .collect();
+        assert_eq!(errors, [(why, Some(4))]);
+        assert_eq!(
+            message(&found, "R61"),
+            "1 of 2 URLs is dropped by search engines; the others count"
+        );
+    }
+    let all: Vec<_> = refused.iter().map(|(_, url)| *url).collect();
+    let found = check(&list(&all));
+    let dropped = "all 4 URLs are dropped by search engines";
+    assert_eq!(message(&found, "R61"), dropped);
+    // A text file and a feed are no better off.
+    let text = |urls: &str| Given::file("urls.txt", urls).at("https://h.example/docs/urls.txt");
+    rule(
+        "R61",
+        "note",
+        None,
+        &text("https://h.example/docs/a\nhttps://h.example/b\n"),
+        &text("https://h.example/docs/a\nhttps://h.example/docs/b\n"),
+    );
 }
 
 pub(super) fn sections_have_sitemaps_of_their_own() {
@@ -110,7 +155,18 @@ pub(super) fn sections_have_sitemaps_of_their_own() {
         )
         .at("https://h.example/")
     };
-    rule_as("R63", "R58", 3, &section("/blog/b"), &section("/docs/b"));
+    let strayed = section("/blog/b");
+    rule("R63", "note", 3, &strayed, &section("/docs/b"));
+    let found = check(&strayed);
+    assert!(found.has("R58", "error", Some(3)));
+    assert_eq!(
+        message(&found, "R63"),
+        "sitemap ./blog/sitemap.xml covers this URL at its place"
+    );
+    // What no other sitemap covers has no better place in the set.
+    let found = check(&section("/news/b"));
+    assert!(found.has("R58", "error", Some(3)));
+    keeps("R63", &found);
     // That they are not in the root directory is said once, of the first.
     let found = check(&section("/docs/b"));
     let notes: Vec<_> = found
@@ -179,7 +235,7 @@ pub(super) fn the_missing_line_is_told() {
     let place = "https://h.example/sitemap.xml";
     for (rule, url, robots) in [
         ("R59", "http://h.example/x", "http://h.example/robots.txt"),
-        ("R60", "https://g.example/x", "https://g.example/robots.txt"),
+        ("R65", "https://g.example/x", "https://g.example/robots.txt"),
         (
             "R64",
             "https://h.example:8443/x",
@@ -194,11 +250,15 @@ pub(super) fn the_missing_line_is_told() {
     let told = help(&index, "R37");
     let line = format!("add the line \"Sitemap: {place}\" to https://g.example/robots.txt");
     assert!(told.ends_with(&line), "{told}");
+    // The errors only say that there is one.
+    let told = help(&loc("https://g.example/x").at(place), "R60");
+    assert!(told.ends_with("name this one (R65)"), "{told}");
     // Where the file is served is not known, so no line can be.
     let among = urlset(&format!(
         "{GOOD}\n<url><loc>https://g.example/b</loc></url>"
     ));
-    assert!(!help(&among, "R60").contains("Sitemap:"));
+    assert!(!help(&among, "R60").contains("R65"));
+    keeps("R65", &check(&among));
 }
 
 pub(super) fn sitemaps_on_other_hosts() {
@@ -211,7 +271,35 @@ pub(super) fn sitemaps_on_other_hosts() {
             .with("--robots", &format!("https://{host}={host}.robots"))
     };
     let good = || proven(page("https://host1.example/x"), "host1.example");
-    rule_as("R65", "R60", 3, &page("https://host1.example/x"), &good());
+    rule("R65", "note", 3, &page("https://host1.example/x"), &good());
+    let several = urlset(
+        "<url><loc>https://host1.example/x</loc></url>\n<url><loc>https://host1.example/y</loc></url>\n<url><loc>https://host2.example/x</loc></url>",
+    );
+    let found = check(&several.at(place));
+    let notes = found.findings.iter().filter(|found| found["rule"] == "R65");
+    let notes: Vec<_> = notes
+        .map(|found| {
+            (
+                found["line"].as_u64().unwrap(),
+                found["help"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    // One for each host, where it is listed first; to prove one is not enough where two are listed.
+    let help = |host: &str| {
+        format!(
+            "add the line \"Sitemap: {place}\" to https://{host}/robots.txt, and list the URLs of no other host in this sitemap (R66)"
+        )
+    };
+    let expected = [(3, help("host1.example")), (5, help("host2.example"))];
+    assert_eq!(
+        notes,
+        expected
+            .each_ref()
+            .map(|(line, help)| (*line, help.as_str()))
+    );
+    let errors = [3, 4, 5].map(|line| found.has("R60", "error", Some(line)));
+    assert_eq!(errors, [true; 3]);
     rule(
         "R60",
         "error",
@@ -248,14 +336,6 @@ pub(super) fn sitemaps_on_other_hosts() {
     .at(place);
     let both = proven(proven(both, "host1.example"), "host2.example");
     rule("R66", "error", 4, &both, &good());
-    // The line that is missing is told.
-    let help = check(&page("https://host1.example/x")).findings[0]["help"].clone();
-    assert!(
-        help.as_str()
-            .unwrap()
-            .contains(&format!("Sitemap: {place}")),
-        "{help}"
-    );
 }
 
 pub(super) fn robots_of_the_folder() {

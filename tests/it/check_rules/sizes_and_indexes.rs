@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{
-    GOOD, Given, allowed, check, good, gzip, index, index_text, keeps, now, rule, rule_as, run,
+    GOOD, Given, allowed, check, good, gzip, index, index_text, keeps, message, now, rule, run,
     sitemap, urlset, urlset_text,
 };
 
@@ -32,7 +32,20 @@ pub(super) fn limits() {
             .and("b.xml", half("b", 30_000 + more))
             .at("https://h.example/")
     };
-    rule_as("R30", "R27", 50_003, &halves(20_001), &halves(0));
+    rule("R30", "note", None, &halves(20_001), &halves(0));
+    let found = check(&many(100_001));
+    let needed = "100001 URLs need at least 3 sitemaps, and an index that lists them";
+    assert_eq!(message(&found, "R30"), needed);
+    // That there are too many is one error, in its line.
+    assert!(found.has("R27", "error", Some(50_003)));
+    assert_eq!(found.findings.len(), 2, "{:#?}", found.findings);
+    let list = |count: usize| {
+        let lines: Vec<String> = (0..count)
+            .map(|number| format!("https://h.example/{number}\n"))
+            .collect();
+        Given::file("urls.txt", lines.concat())
+    };
+    rule("R30", "note", None, &list(50_001), &list(50_000));
     // Lines of a thousand bytes between the entry in line 3 and the last tag, of which the second half is beyond the limit.
     let large = |text: &str, bytes: usize| {
         let (head, tail) = text.trim_end().rsplit_once('\n').unwrap();
@@ -165,21 +178,46 @@ pub(super) fn indexes() {
 }
 
 pub(super) fn several_indexes() {
-    // Both are named, and none lists the other.
-    let set = |first: &str| {
-        Given::file("sitemap.xml", index_text(first))
-            .and("sitemap-2.xml", index_text(LISTED))
+    let both = "Sitemap: https://h.example/sitemap.xml\nSitemap: https://h.example/sitemap-2.xml\n";
+    let named = |first: &str, robots: Option<&str>| {
+        let given = Given::file("sitemap.xml", index_text(first))
+            .and(
+                "sitemap-2.xml",
+                index_text(&LISTED.replace("a.xml", "b.xml")),
+            )
             .and("a.xml", urlset_text(GOOD))
             .and(
-                "robots.txt",
-                "Sitemap: https://h.example/sitemap.xml\nSitemap: https://h.example/sitemap-2.xml\n",
+                "b.xml",
+                urlset_text("<url><loc>https://h.example/b</loc></url>"),
             )
-            .at("https://h.example/")
+            .at("https://h.example/");
+        match robots {
+            Some(robots) => given.and("robots.txt", robots),
+            None => given,
+        }
     };
+    let set = |first: &str| named(first, Some(both));
+    // Both are named, and none lists the other.
     let good = set(LISTED);
     allowed("R34", &good);
-    // That lastmod is missing means only that all of it is read (R43), and what no sitemap lists is no fault (R80).
-    allowed("R43", &good);
+    let (first, _) = both.split_once('\n').unwrap();
+    let forgotten = named(LISTED, Some(first));
+    rule("R34", "note", None, &forgotten, &good);
+    let found = check(&forgotten);
+    let [finding] = &found.findings[..] else {
+        panic!("{:#?}", found.findings)
+    };
+    assert_eq!(
+        (&finding["file"], found.code),
+        (&"./sitemap-2.xml".into(), 0)
+    );
+    let line =
+        "add the line \"Sitemap: https://h.example/sitemap-2.xml\" to https://h.example/robots.txt";
+    assert_eq!(finding["help"], line);
+    // Of a robots.txt that is not there, or names none of them, nothing is known.
+    allowed("R34", &named(LISTED, None));
+    allowed("R34", &named(LISTED, Some("User-agent: *\nDisallow:\n")));
+    // What no sitemap lists is no fault (R80).
     let with_page = good.and("other.html", "<p>not listed</p>");
     allowed("R80", &with_page);
     let good = set(LISTED);
@@ -201,7 +239,47 @@ pub(super) fn listed_sitemaps_stand_at_their_own_place() {
     };
     // The index could list both pages, its sitemap cannot.
     let good = set("https://h.example/docs/x");
-    rule_as("R44", "R58", 4, &set("https://h.example/x"), &good);
+    let above = set("https://h.example/x");
+    rule("R44", "note", 4, &above, &good);
+    let found = check(&above);
+    assert!(found.has("R58", "error", Some(4)));
+    assert_eq!(
+        message(&found, "R44"),
+        "index https://h.example/sitemap.xml covers this URL, but its sitemap is judged at its own place"
+    );
+    // Of a sitemap that no index lists, none does.
+    let alone = Given::file(
+        "docs/a.xml",
+        urlset_text("<url><loc>https://h.example/x</loc></url>"),
+    )
+    .at("https://h.example/docs/a.xml");
+    keeps("R44", &check(&alone));
+}
+
+pub(super) fn sitemaps_that_are_read_again_each_time() {
+    let list = |dated: usize, undated: usize| {
+        let entry = |number: usize| {
+            let lastmod = if number < dated {
+                "<lastmod>2024-05-17</lastmod>"
+            } else {
+                ""
+            };
+            format!("<sitemap><loc>https://h.example/{number}.xml</loc>{lastmod}</sitemap>")
+        };
+        let lines: Vec<String> = (0..dated + undated).map(entry).collect();
+        index(&lines.join("\n"))
+    };
+    rule("R43", "note", 3, &list(0, 12), &list(12, 0));
+    let found = check(&list(0, 12));
+    assert_eq!((found.findings.len(), found.code), (1, 0));
+    assert_eq!(
+        message(&found, "R43"),
+        "none of the 12 sitemaps has a lastmod that can be read: consumers have to fetch all of them again each time"
+    );
+    // The first of those that have none.
+    rule("R43", "note", 23, &list(20, 10), &list(20, 9));
+    // A few are read again in no time.
+    allowed("R43", &list(0, 9));
 }
 
 pub(super) fn what_an_index_lists() {

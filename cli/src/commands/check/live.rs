@@ -1,11 +1,13 @@
 //! Live sitemaps: from a URL, or from what the robots.txt of a site names, through indexes to all that they
-//! list. What is fetched in which order is decided here; every request goes through [`super::network`], and
-//! what is right and wrong is decided by the validator.
+//! list. What is fetched in which order is decided here; every request goes through [`super::network`], what is
+//! told of the answers is in [`answers`], and what is right and wrong is decided by the validator.
 //!
 //! ```text
 //! URL -> robots.txt of its origin -> document -> robots.txt of the origins it lists -> check
 //!    a page? -> what its robots.txt names          an index? -> its sitemaps, three indexes deep
 //! ```
+
+mod answers;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
@@ -19,26 +21,23 @@ use crawler::{
         Shutdown,
         download::{Document, DownloadError},
     },
-    page::{BodyEnd, Canonical},
-    politeness::{Closed, Politeness, SharedPoliteness},
+    politeness::{Politeness, SharedPoliteness},
     url_key::{Identity, UrlKey},
 };
 use sitemap_core::{
     LastMod, Loc,
     read::{Item, Kind, Position, Reader},
-    validate::{
-        Answer, AnswerEnd, Child, DocumentId, Facts, PageFacts, READING_LIMITS, Unavailable,
-    },
+    validate::{Child, DocumentId, READING_LIMITS, Unavailable},
 };
-use tokio::{runtime::Handle, time::Instant};
+use tokio::runtime::Handle;
 
+use self::answers::reason;
 use super::{
-    Check, Source,
+    Check,
     folder::{has_ending, sniff},
-    network::{Asker, MAX_FETCHED_BYTES, Network},
+    network::{Asker, Network},
     queue::{Pushed, Queue},
     sample::{Sample, Wish},
-    tell::Served,
     watch::{CheckView, Progress, Watching},
 };
 use crate::{
@@ -47,7 +46,6 @@ use crate::{
     commands::crawl::{log_level, read_settings_file},
     exit_code::ExitCode,
     human,
-    live::whole_seconds,
     output::Output,
     panicked::Panicked,
     settings::{Environment, Settings},
@@ -393,14 +391,7 @@ impl Walk<'_, '_> {
         let Some(first) = first.as_ref().and_then(Wanted::child) else {
             return;
         };
-        self.check.worst = self.check.worst.worse(ExitCode::NotCrawled);
-        let Check {
-            validator, teller, ..
-        } = &mut *self.check;
-        validator.not_followed(index, first, left_out, MAX_DOCUMENTS, &mut |finding| {
-            teller.finding(&finding);
-        });
-        self.live.progress.figures().warnings += 1;
+        self.not_followed(index, first, left_out);
     }
 
     /// Checks one document.
@@ -446,56 +437,9 @@ impl Walk<'_, '_> {
         self.live.progress.turn_to(wanted.loc());
         self.learn_listed(&mut document, &place)?;
         self.live.progress.turn_to(wanted.loc());
-        let content_type = document.headers.text("content-type").map(str::to_owned);
-        let end = document.end.clone();
-        let mut answer = Answer::default();
-        answer.content_type = content_type.as_deref();
-        answer.had_coding = document
-            .headers
-            .text("content-encoding")
-            .is_some_and(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"));
-        answer.is_coding_missing = answer.had_coding
-            && document.redirects == 0
-            && end == BodyEnd::Complete
-            && document.body_bytes > 0
-            && document.wire_bytes == document.body_bytes;
-        answer.end = match &end {
-            BodyEnd::Complete | BodyEnd::Skipped => AnswerEnd::Complete,
-            BodyEnd::CutShort => AnswerEnd::CutShort,
-            BodyEnd::TooLarge => AnswerEnd::TooLarge {
-                limit: MAX_FETCHED_BYTES,
-            },
-            BodyEnd::Undecodable(coding) => AnswerEnd::Undecodable { coding },
+        let Some(report) = self.judge(wanted, &mut document, &place)? else {
+            return Ok(());
         };
-        answer.listed_lastmod = wanted.child().and_then(|child| child.lastmod.as_ref());
-        let source = Source {
-            name: wanted.loc().as_str(),
-            place: Some(&place),
-            requested: (place != *wanted.loc()).then_some(wanted.loc()),
-            modified: document.last_modified,
-            listed_by: wanted.index(),
-            answer: Some(answer),
-            served: served(wanted, Some(&document)),
-        };
-        let (progress, shutdown) = (self.live.progress.clone(), self.live.shutdown.clone());
-        let outcome = document.body().and_then(|body| {
-            let body = Watching::new(body, &progress, &shutdown);
-            self.check.document(body, &source)
-        });
-        let report = match outcome {
-            Ok(report) => report,
-            Err(_) if self.live.is_stopping() => return Err(Stopped),
-            Err(error) => {
-                self.check.fail(wanted.loc().as_str(), &error);
-                return Ok(());
-            }
-        };
-        {
-            let mut figures = progress.figures();
-            figures.entries += report.entries;
-            figures.errors += report.counts.errors;
-            figures.warnings += report.counts.warnings;
-        }
         if report.kind != Some(Kind::Index) {
             self.choose_pages(&mut document, &place, report.document)?;
         }
@@ -504,17 +448,7 @@ impl Walk<'_, '_> {
             self.follow(report.document, report.children, indexes);
             return Ok(());
         }
-        for child in &report.children {
-            if !self.live.queue.has_visited(&child.loc) {
-                let why = format!("it is listed {indexes} indexes deep, where nobody looks");
-                let Check {
-                    validator, teller, ..
-                } = &mut *self.check;
-                validator.missing(report.document, child, &why, &mut |finding| {
-                    teller.finding(&finding);
-                });
-            }
-        }
+        self.not_looked_for(report.document, &report.children, indexes);
         Ok(())
     }
 
@@ -594,52 +528,6 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Tells that there is no answer.
-    fn failed(&mut self, wanted: &Wanted, error: &DownloadError) -> Result<(), Stopped> {
-        let is_itself = |url: &UrlKey| url.as_str() == wanted.loc().as_str();
-        let (why, is_silence) = match error {
-            DownloadError::Disallowed(url) if !self.is_disallowed_to_all(url)? => {
-                // Search engines may read it, and have other names.
-                self.not_asked(
-                    wanted,
-                    &format!("robots.txt disallows {url} to this program, but not to everybody"),
-                    "allow it to arpent in robots.txt, or give the check another name (--user-agent)",
-                );
-                return Ok(());
-            }
-            DownloadError::Disallowed(url) if is_itself(url) => {
-                self.unavailable(wanted, &Unavailable::Disallowed, None);
-                return Ok(());
-            }
-            DownloadError::Closed { .. } => {
-                self.not_asked(
-                    wanted,
-                    &reason(error),
-                    "check again when its host takes requests",
-                );
-                return Ok(());
-            }
-            DownloadError::Disallowed(_) => (format!("redirected, {error}"), false),
-            DownloadError::Redirects { url, problem } if is_itself(url) => (problem.clone(), false),
-            DownloadError::NoAnswer { url, message, .. } if is_itself(url) => {
-                (message.clone(), true)
-            }
-            DownloadError::RobotsUnreachable { .. } | DownloadError::NoAnswer { .. } => {
-                (error.to_string(), true)
-            }
-            _ => (error.to_string(), false),
-        };
-        if matches!(wanted.whence, Whence::Typed(_)) && is_silence {
-            self.check.worst = self.check.worst.worse(ExitCode::NotCrawled);
-        }
-        let why = match error {
-            DownloadError::RobotsUnreachable { .. } => Unavailable::RobotsUnreachable(&why),
-            _ => Unavailable::Because(&why),
-        };
-        self.unavailable(wanted, &why, None);
-        Ok(())
-    }
-
     /// Whether robots.txt disallows a URL not only to this program: what it says to everybody is known if its host was asked.
     fn is_disallowed_to_all(&mut self, url: &UrlKey) -> Result<bool, Stopped> {
         let Ok(loc) = Loc::parse(url.as_str()) else {
@@ -648,30 +536,6 @@ impl Walk<'_, '_> {
         self.learn(&loc)?;
         let rules = self.check.rules.get(loc.origin());
         Ok(rules.is_some_and(|rules| !rules.allows(loc.path_and_query())))
-    }
-
-    /// Tells that nobody asked: what is not asked for has no faults, but is not checked either.
-    fn not_asked(&mut self, wanted: &Wanted, why: &str, help: &str) {
-        self.check.worst = self.check.worst.worse(ExitCode::NotCrawled);
-        self.unavailable(wanted, &Unavailable::NotAsked { why, help }, None);
-    }
-
-    fn unavailable(&mut self, wanted: &Wanted, why: &Unavailable<'_>, document: Option<&Document>) {
-        let mut facts = Facts::new(wanted.loc().as_str());
-        facts.place = Some(wanted.loc());
-        facts.listed_by = wanted.index();
-        let Check {
-            validator, teller, ..
-        } = &mut *self.check;
-        teller.begin(wanted.loc().as_str(), served(wanted, document));
-        validator.unavailable(&facts, wanted.child(), why, &mut |finding| {
-            teller.finding(&finding);
-        });
-        let mut figures = self.live.progress.figures();
-        match why {
-            Unavailable::NotAsked { .. } => figures.warnings += 1,
-            _ => figures.errors += 1,
-        }
     }
 
     /// Asks for the pages of a list, or remembers some of them.
@@ -733,9 +597,7 @@ impl Walk<'_, '_> {
             self.live.asked.insert(key.fingerprint());
         }
         self.live.progress.turn_to(&listed.loc);
-        let mut facts = PageFacts::default();
-        facts.lastmod.clone_from(&listed.lastmod);
-        match self.asker.page(&key) {
+        let answer = match self.asker.page(&key) {
             Err(DownloadError::Stopped) => return Err(Stopped),
             // It may be read by others, and was meant for them.
             Err(DownloadError::Disallowed(_)) => return Ok(()),
@@ -748,65 +610,9 @@ impl Walk<'_, '_> {
                 ));
                 return Ok(());
             }
-            Err(DownloadError::NoAnswer { message, .. }) => facts.no_answer = Some(message),
-            Err(error) => facts.no_answer = Some(error.to_string()),
-            Ok(page) => {
-                let is_redirect = (300..400).contains(&page.status);
-                facts.redirects_to = page
-                    .location
-                    .filter(|_| is_redirect)
-                    .map(|target| target.to_string());
-                let is_fine = page.status == 200 || facts.redirects_to.is_some();
-                facts.status = (!is_fine).then_some(page.status);
-                facts.is_noindex = page.status == 200 && page.directives.noindex;
-                facts.canonical_elsewhere = match page.canonical {
-                    Canonical::Other(target) if page.status == 200 => Some(target.to_string()),
-                    Canonical::Other(_)
-                    | Canonical::Absent
-                    | Canonical::Itself
-                    | Canonical::Conflicting => None,
-                };
-                facts.last_modified = page.last_modified.filter(|_| page.status == 200);
-            }
-        }
-        self.check.pages += 1;
-        self.live.progress.figures().pages += 1;
-        let Check {
-            validator, teller, ..
-        } = &mut *self.check;
-        let position = Some(listed.position);
-        validator.page(
-            listed.document,
-            &listed.loc,
-            position,
-            &facts,
-            &mut |finding| teller.finding(&finding),
-        );
+            answer => answer,
+        };
+        self.tell_page(listed, answer);
         Ok(())
-    }
-}
-
-/// Why there is no answer, for people.
-fn reason(error: &DownloadError) -> String {
-    match error {
-        DownloadError::Closed { host, closed } => match closed {
-            Closed::RetryAfter(until) => format!(
-                "{host} asks to wait another {} (Retry-After), longer than max_retry_after allows",
-                human::duration(whole_seconds(
-                    until.saturating_duration_since(Instant::now())
-                ))
-            ),
-            Closed::Down => format!("{host} failed too often and gets no further request"),
-        },
-        error => error.to_string(),
-    }
-}
-
-/// What is told of the answer besides what is in it.
-fn served(wanted: &Wanted, document: Option<&Document>) -> Served {
-    Served {
-        url: Some(wanted.loc().to_string()),
-        final_url: document.map(|document| document.url.to_string()),
-        status: document.map(|document| document.status),
     }
 }

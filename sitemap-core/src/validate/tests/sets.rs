@@ -202,6 +202,8 @@ fn sitemaps_that_nothing_names_are_told_of_a_whole_set() {
     );
     let several = "-1: there are 2 sitemaps, but no index that lists them";
     check(&[(a, page("a")), (b, page("b"))], &[], &[several]);
+    check(&[(a, page("a")), (list, urls.clone())], &[], &[]);
+    check(&[(a, urls.clone()), (list, urls)], &[], &[several]);
     check(&[(a, page("a"))], &[], &[]);
     let feed = "<rss version=\"2.0\"><channel><title>t</title><link>https://h.ex/</link><description>d</description>\
                 <item><title>a</title><link>https://h.ex/a</link></item></channel></rss>";

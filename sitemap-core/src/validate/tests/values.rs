@@ -137,8 +137,14 @@ fn limits_of_the_protocol_are_told_once_and_reading_goes_on() {
     assert_eq!(said_of(&lines(50_000), None), Vec::<String>::new());
     assert_eq!(
         said_of(&lines(50_100), None),
-        ["error R52:50001 file has more than 50000 entries"]
+        [
+            "error R52:50001 file has more than 50000 entries",
+            "note R30 50100 URLs need at least 2 sitemaps, and an index that lists them",
+        ]
     );
+    let said = said_of(&lines(100_001), None);
+    let needed = "note R30 100001 URLs need at least 3 sitemaps, and an index that lists them";
+    assert_eq!(said[1..], [needed]);
     // Comments fill a sitemap up to the limit, to the byte.
     let comment = format!("<!--{}-->", "x".repeat(200_000));
     let many = comment.repeat(52_428_800 / comment.len() - 1);
@@ -161,6 +167,56 @@ fn limits_of_the_protocol_are_told_once_and_reading_goes_on() {
             "error R28:5 file has more than 52428800 bytes uncompressed",
             &format!("error R9:5 {not_absolute}"),
             &format!("error R9:5 {not_absolute}"),
+            "note R30 52428849 bytes need at least 2 sitemaps, and an index that lists them",
         ]
     );
+    // A single entry stays in one file, whatever its size; an index is divided into indexes (R32).
+    let file = full("").replace("</urlset>", "  </urlset>");
+    let too_large = "error R28:6 file has more than 52428800 bytes uncompressed";
+    assert_eq!(said_of(&file, None), [too_large]);
+    let children = vec!["https://h.ex/a.xml"; 50_001];
+    let said = said_of(&index(&children), None);
+    assert!(said.iter().any(|finding| finding.contains("R32")));
+    assert!(!said.iter().any(|finding| finding.contains("R30")));
+}
+
+#[test]
+fn many_sitemaps_without_a_date_are_told_once() {
+    let check = |dates: &[(&str, usize)], expected: &[&str]| {
+        let dates = dates.iter();
+        let dates: Vec<&str> = dates
+            .flat_map(|(date, count)| std::iter::repeat_n(*date, *count))
+            .collect();
+        let children = dates.iter().enumerate().map(|(number, date)| {
+            format!("<sitemap><loc>https://h.ex/{number}.xml</loc>{date}</sitemap>\n")
+        });
+        let children: String = children.collect();
+        let text = format!(
+            "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n{children}</sitemapindex>"
+        );
+        let mut said = said_of(&text, None);
+        said.retain(|finding| finding.contains("R43"));
+        assert_eq!(said, expected, "{dates:?}");
+    };
+    let (dated, vague) = (
+        "<lastmod>2026-01-02</lastmod>",
+        "<lastmod>2026-01</lastmod>",
+    );
+    let wrong = "<lastmod>yesterday</lastmod>";
+    let again = "a lastmod that can be read: consumers have to fetch";
+    check(&[("", 9)], &[]);
+    let none =
+        format!("note R43:2 none of the 10 sitemaps has {again} all of them again each time");
+    check(&[("", 10)], &[&none]);
+    check(&[(wrong, 10)], &[&none]);
+    check(&[(dated, 10)], &[]);
+    check(&[(vague, 10)], &[]);
+    check(&[(dated, 90), ("", 9)], &[]);
+    // Where they have no business, that is told instead.
+    let child = "<sitemap><loc>https://h.ex/a.xml</loc></sitemap>\n";
+    let said = said_of(&urlset(&child.repeat(20)), None);
+    assert!(said.iter().any(|finding| finding.contains("R36")));
+    assert!(!said.iter().any(|finding| finding.contains("R43")));
+    let some = format!("note R43:92 10 of 100 sitemaps do not have {again} these again each time");
+    check(&[(dated, 90), ("", 10)], &[&some]);
 }

@@ -1,0 +1,487 @@
+//! What a document lists and may not (R44, R61, R63, R65), and the index that robots.txt forgot (R34).
+
+use super::*;
+
+/// What is said of documents at their places once these lines of robots.txt files are known: rule, document, line and message.
+fn said(robots: &[(&str, &[&str])], documents: &[(&str, String)]) -> Vec<String> {
+    let mut validator = validator();
+    for (origin, lines) in robots {
+        let robots = loc(&format!("{origin}/robots.txt"));
+        validator.robots(&robots, lines.iter().copied(), &mut |_| {});
+    }
+    let mut said = Vec::new();
+    let mut sink = |finding: Finding| {
+        let document = finding.document.map_or(-1, |id| id.index().cast_signed());
+        said.push(format!(
+            "{} {document}: {}",
+            short(&finding),
+            finding.message
+        ));
+    };
+    for (place, text) in documents {
+        let place = loc(place);
+        let mut facts = Facts::new(place.as_str());
+        facts.place = Some(&place);
+        validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
+    }
+    validator.finish(&mut sink);
+    said
+}
+
+/// What is said for one of the rules.
+fn said_for(rule: &str, robots: &[(&str, &[&str])], documents: &[(&str, String)]) -> Vec<String> {
+    let mut said = said(robots, documents);
+    said.retain(|finding| finding.starts_with(&format!("note {rule}")));
+    said
+}
+
+/// A urlset of these URLs, the first in line 3.
+fn pages(urls: &[&str]) -> String {
+    let entries: Vec<_> = urls
+        .iter()
+        .map(|url| format!("<url><loc>{url}</loc></url>"))
+        .collect();
+    urlset(&entries.join("\n"))
+}
+
+#[test]
+fn what_is_dropped_is_counted_where_the_place_is_known() {
+    let check = |urls: &[&str], expected: &[&str]| {
+        let place = "https://h.ex/a/sitemap.xml";
+        assert_eq!(said_for("R61", &[], &[(place, pages(urls))]), expected);
+    };
+    let (inside, above, scheme, host, port) = (
+        "https://h.ex/a/x",
+        "https://h.ex/x",
+        "http://h.ex/a/x",
+        "https://www.h.ex/a/x",
+        "https://h.ex:8443/a/x",
+    );
+    check(&[inside], &[]);
+    for refused in [above, scheme, host, port] {
+        check(
+            &[refused],
+            &["note R61 0: the only URL is dropped by search engines"],
+        );
+        check(
+            &[inside, refused],
+            &["note R61 0: 1 of 2 URLs is dropped by search engines; the others count"],
+        );
+    }
+    check(
+        &[above, scheme, inside, host, port],
+        &["note R61 0: 4 of 5 URLs are dropped by search engines; the others count"],
+    );
+    check(
+        &[above, host],
+        &["note R61 0: all 2 URLs are dropped by search engines"],
+    );
+    // Without a place nobody knows which of two hosts is the right one.
+    let mut said = Vec::new();
+    let text = pages(&[inside, "https://g.ex/a"]);
+    let mut sink = |finding: Finding| said.push(short(&finding));
+    validator()
+        .check(text.as_bytes(), &Facts::new("x"), &mut sink)
+        .unwrap();
+    assert_eq!(said, ["error R60:4"]);
+}
+
+#[test]
+fn line_that_would_prove_is_told_once_per_host_where_it_is_needed_first() {
+    let check = |documents: &[(&str, &[&str])], expected: &[&str]| {
+        let mut validator = validator();
+        let mut said = Vec::new();
+        for (place, urls) in documents {
+            let place = loc(place);
+            let mut facts = Facts::new("x");
+            facts.place = Some(&place);
+            let mut sink = |finding: Finding| {
+                if finding.rule.0 == 65 {
+                    let line = finding.position.unwrap().line;
+                    let url = finding.url.unwrap();
+                    said.push(format!("{line} {url}: {}", finding.help));
+                }
+            };
+            let text = pages(urls);
+            validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
+        }
+        assert_eq!(said, expected);
+    };
+    let (maps, own) = ("https://maps.ex/s.xml", "https://maps.ex/a");
+    let (g, h) = ("https://g.ex/a", "https://h.ex/a");
+    let line = |host: &str| {
+        format!("add the line \"Sitemap: https://maps.ex/s.xml\" to https://{host}/robots.txt")
+    };
+    let (of_g, of_h) = (line("g.ex"), line("h.ex"));
+    let alone = format!("3 https://g.ex/a: {of_g}");
+    check(&[(maps, &[g, "https://g.ex/b"])], &[&alone]);
+    // The line alone proves nothing where others are listed as well.
+    let besides = ", and list the URLs of no other host in this sitemap (R66)";
+    let with_others = |line: u8, url: &str, of: &str| format!("{line} {url}: {of}{besides}");
+    check(&[(maps, &[own, g])], &[&with_others(4, g, &of_g)]);
+    check(&[(maps, &[g, own])], &[&with_others(3, g, &of_g)]);
+    check(
+        &[(maps, &[g, h, g, h])],
+        &[&with_others(3, g, &of_g), &with_others(4, h, &of_h)],
+    );
+    // The same line is not told of another document; one that names another sitemap is.
+    check(&[(maps, &[g]), (maps, &[g])], &[&alone]);
+    let other = alone.replace("s.xml", "t.xml");
+    check(
+        &[(maps, &[g]), ("https://maps.ex/t.xml", &[g])],
+        &[&alone, &other],
+    );
+    // Another scheme or port is a mistake first of all; the help of its error has the line.
+    check(&[(maps, &["http://maps.ex/a", "https://maps.ex:1/a"])], &[]);
+    check(&[(maps, &[own])], &[]);
+}
+
+#[test]
+fn line_that_would_prove_names_the_index_and_is_not_told_of_what_is_proven() {
+    let listed = [("https://maps.ex/s.xml", pages(&["https://g.ex/a"]))];
+    let message = "note R65:3 0: nothing proves that this sitemap may list URLs of https://g.ex";
+    assert_eq!(said_for("R65", &[], &listed), [message]);
+    let robots: (&str, &[&str]) = ("https://g.ex", &["https://maps.ex/s.xml"]);
+    assert_eq!(said_for("R65", &[robots], &listed), [""; 0]);
+    let mut validator = validator();
+    let mut help = Vec::new();
+    let mut sink = |finding: Finding| {
+        if finding.rule.0 == 65 {
+            help.push(finding.help);
+        }
+    };
+    let place = loc("https://maps.ex/i.xml");
+    let mut facts = Facts::new("i.xml");
+    facts.place = Some(&place);
+    let text = index(&["https://maps.ex/a.xml", "https://maps.ex/b.xml"]);
+    let report = validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
+    for child in &report.children {
+        let mut facts = Facts::new("child");
+        (facts.place, facts.listed_by) = (Some(&child.loc), Some(report.document));
+        let text = pages(&["https://g.ex/a"]);
+        validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
+    }
+    assert_eq!(
+        help,
+        ["add the line \"Sitemap: https://maps.ex/i.xml\" to https://g.ex/robots.txt"]
+    );
+}
+
+#[test]
+fn hosts_of_a_document_whose_line_is_told_have_an_end() {
+    let urls: Vec<String> = (0..30).map(|host| format!("https://{host}.ex/")).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let mut options = Options::new(NOW.parse().unwrap());
+    options.max_repeats = 100;
+    let said = check_set(
+        Validator::new(options),
+        &[("https://maps.ex/s.xml", pages(&urls))],
+    );
+    let count = |rule: &str| said.iter().filter(|told| told.contains(rule)).count();
+    assert_eq!((count("R60"), count("R65")), (30, 20));
+}
+
+#[test]
+fn sitemap_that_could_list_a_stray_is_named() {
+    let check = |documents: &[(&str, &[&str])], expected: &[&str]| {
+        let documents: Vec<_> = documents
+            .iter()
+            .map(|(place, urls)| (*place, pages(urls)))
+            .collect();
+        assert_eq!(said_for("R63", &[], &documents), expected);
+    };
+    let told = |line: u8, document: u8, sitemap: &str| {
+        format!("note R63:{line} {document}: sitemap {sitemap} covers this URL at its place")
+    };
+    let (docs, blog, root) = (
+        "https://h.ex/docs/sitemap.xml",
+        "https://h.ex/blog/sitemap.xml",
+        "https://h.ex/sitemap.xml",
+    );
+    let (in_docs, in_blog, top) = (
+        "https://h.ex/docs/a",
+        "https://h.ex/blog/2026/a?b=/c",
+        "https://h.ex/a",
+    );
+    check(&[(docs, &[in_docs]), (blog, &[in_blog])], &[]);
+    check(&[(docs, &[in_docs, in_blog, in_blog])], &[]);
+    // Whichever comes first, and once.
+    let urls = &[in_docs, in_blog, in_blog, "https://h.ex/blog/b"];
+    check(&[(docs, urls), (blog, &[in_blog])], &[&told(4, 0, blog)]);
+    check(&[(blog, &[in_blog]), (docs, urls)], &[&told(4, 1, blog)]);
+    // The nearest of several, whatever else is not covered.
+    check(
+        &[(root, &[top]), (docs, &[in_blog]), (blog, &[in_blog])],
+        &[&told(3, 1, blog)],
+    );
+    check(
+        &[(docs, &[top, in_blog]), (blog, &[in_blog])],
+        &[&told(4, 0, blog)],
+    );
+    check(&[(docs, &[top]), (root, &[top])], &[&told(3, 0, root)]);
+    // Each sitemap has its own, and of two in one directory the first is told.
+    let second = "https://h.ex/blog/2.xml";
+    check(
+        &[(docs, &[in_blog]), (blog, &[in_docs]), (second, &[in_blog])],
+        &[&told(3, 0, blog), &told(3, 1, docs)],
+    );
+    // What follows the path does not count.
+    let query = "https://h.ex/blog/s.php?f=/docs/x";
+    check(&[(docs, &[in_blog]), (query, &[])], &[&told(3, 0, query)]);
+    // Escapes do not make another directory, another origin does.
+    let escaped = "https://h.ex/%62log/sitemap.xml";
+    check(
+        &[(docs, &[in_blog]), (escaped, &[in_blog])],
+        &[&told(3, 0, escaped)],
+    );
+    check(
+        &[(docs, &[in_blog]), ("http://h.ex/blog/sitemap.xml", &[])],
+        &[],
+    );
+    let elsewhere = "https://h.ex/blog";
+    check(&[(docs, &[elsewhere]), (blog, &[in_blog])], &[]);
+}
+
+#[test]
+fn only_a_sitemap_of_the_same_host_can_list_a_stray() {
+    let check = |other: String, expected: usize| {
+        let documents = [
+            ("https://h.ex/docs/s.xml", pages(&["https://h.ex/blog/a"])),
+            ("https://h.ex/blog/s.xml", other),
+        ];
+        assert_eq!(said_for("R63", &[], &documents).len(), expected);
+    };
+    check(pages(&["https://h.ex/blog/b"]), 1);
+    check("https://h.ex/blog/b\n".to_owned(), 1);
+    check(index(&["https://h.ex/blog/b.xml"]), 0);
+    check("<html/>".to_owned(), 0);
+    check(pages(&["https://g.ex/b"]), 0);
+    let feed = "<rss version=\"2.0\"><channel><title>t</title><link>https://h.ex/</link><description>d</description>\
+                <item><title>a</title><link>https://h.ex/blog/b</link></item></channel></rss>";
+    check(feed.to_owned(), 0);
+}
+
+#[test]
+fn place_of_an_index_does_not_help_its_sitemaps() {
+    let index = |place: &'static str| (place, index(&["https://h.ex/a/b/s.xml"]));
+    let list = |urls: &[&str]| ("https://h.ex/a/b/s.xml", pages(urls));
+    let (inside, beside) = ("https://h.ex/a/b/x", "https://h.ex/a/x");
+    let told = |line: u8, document: u8| {
+        format!(
+            "note R44:{line} {document}: index https://h.ex/a/i.xml covers this URL, but its sitemap is judged at its own place"
+        )
+    };
+    let check = |documents: &[(&str, String)], expected: &[String]| {
+        assert_eq!(said_for("R44", &[], documents), expected);
+    };
+    let at_a = index("https://h.ex/a/i.xml");
+    check(&[at_a.clone(), list(&[inside])], &[]);
+    let strays = list(&[inside, "https://h.ex/y", beside, beside]);
+    check(&[at_a.clone(), strays.clone()], &[told(5, 1)]);
+    check(&[strays.clone(), at_a.clone()], &[told(5, 0)]);
+    // No index, one that does not list it, or one that does not cover the URL either.
+    check(std::slice::from_ref(&strays), &[]);
+    let other = (
+        "https://h.ex/a/i.xml",
+        super::index(&["https://h.ex/a/b/t.xml"]),
+    );
+    check(&[other, strays.clone()], &[]);
+    check(&[index("https://h.ex/a/b/i.xml"), strays], &[]);
+    check(&[at_a, list(&["https://h.ex/y"])], &[]);
+}
+
+#[test]
+fn index_that_led_to_a_sitemap_is_the_one_that_does_not_help_it() {
+    let mut validator = validator();
+    let (top, redirected) = (loc("https://h.ex/i.xml"), loc("https://h.ex/a/new.xml"));
+    let mut facts = Facts::new("i.xml");
+    facts.place = Some(&top);
+    let text = index(&["https://h.ex/a/old.xml"]);
+    let report = validator
+        .check(text.as_bytes(), &facts, &mut |_| {})
+        .unwrap();
+    let mut facts = Facts::new("new.xml");
+    (facts.place, facts.listed_by) = (Some(&redirected), Some(report.document));
+    let text = pages(&["https://h.ex/x"]);
+    validator
+        .check(text.as_bytes(), &facts, &mut |_| {})
+        .unwrap();
+    let mut said = Vec::new();
+    validator.finish(&mut |finding| said.push((short(&finding), finding.url, finding.help)));
+    let help =
+        "move the sitemap to https://h.ex/ beside its index, or list the URL in a sitemap there";
+    let url = Some("https://h.ex/x".to_owned());
+    assert_eq!(said, [("note R44:3".to_owned(), url, help.to_owned())]);
+}
+
+#[test]
+fn strays_have_an_end() {
+    // A URL in each of more directories than are remembered of one document.
+    let list = |last: &str| {
+        let mut urls: Vec<String> = (0..15)
+            .map(|part| format!("https://h.ex/{part}/x"))
+            .collect();
+        urls.insert(0, "https://h.ex/0/y".to_owned());
+        urls.push(last.to_owned());
+        urls.push("https://h.ex/blog/x".to_owned());
+        let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+        pages(&urls)
+    };
+    let check = |last: &str, expected: usize| {
+        let documents = [
+            ("https://h.ex/docs/s.xml", list(last)),
+            ("https://h.ex/blog/s.xml", pages(&["https://h.ex/blog/a"])),
+        ];
+        assert_eq!(said_for("R63", &[], &documents).len(), expected, "{last}");
+    };
+    check("https://h.ex/14/y", 1);
+    check("https://h.ex/15/y", 0);
+    // And all documents together.
+    let mut validator = validator();
+    let place = loc("https://h.ex/docs/s.xml");
+    let mut facts = Facts::new("x");
+    facts.place = Some(&place);
+    let text = list("https://h.ex/15/y");
+    for _ in 0..700 {
+        validator
+            .check(text.as_bytes(), &facts, &mut |_| {})
+            .unwrap();
+    }
+    assert_eq!(validator.set.strays.len(), 10_000);
+}
+
+#[test]
+fn index_that_robots_txt_forgot_is_told_with_the_line() {
+    fn of_h<'a>(lines: &'a [&'a str]) -> (&'static str, &'a [&'a str]) {
+        ("https://h.ex", lines)
+    }
+    let check = |robots: &[(&str, &[&str])], documents: &[(&str, String)], expected: &[&str]| {
+        assert_eq!(said_for("R34", robots, documents), expected);
+    };
+    let (one, two) = ("https://h.ex/1.xml", "https://h.ex/2.xml");
+    let (a, b) = ("https://h.ex/a.xml", "https://h.ex/b.xml");
+    let both = [(one, index(&[a])), (two, index(&[a, b]))];
+    let told =
+        "note R34 1: https://h.ex/robots.txt names another index of this site, but not this one";
+    check(&[of_h(&[one])], &both, &[told]);
+    check(&[of_h(&["https://h.ex/%31.xml"])], &both, &[told]);
+    // What the forgotten one lists is found through the other one.
+    check(&[of_h(&[two])], &both, &[]);
+    check(&[of_h(&[one, two])], &both, &[]);
+    check(&[of_h(&[one, b])], &both, &[]);
+    // Nothing is known, or all are announced in another way.
+    check(&[], &both, &[]);
+    check(&[of_h(&[])], &both, &[]);
+    check(&[of_h(&[b])], &both, &[]);
+    check(&[("https://g.ex", &[one])], &both, &[]);
+    // One index, one of another host, and one that another one lists.
+    check(&[of_h(&[one])], &both[..1], &[]);
+    let elsewhere = ("https://g.ex/2.xml", index(&["https://g.ex/b.xml"]));
+    check(&[of_h(&[one])], &[both[0].clone(), elsewhere], &[]);
+    let nested = [(one, index(&[a, two])), (two, index(&[b]))];
+    check(&[of_h(&[one])], &nested, &[]);
+    let itself = [(one, index(&[a])), (two, index(&[b, two]))];
+    check(&[of_h(&[one])], &itself, &[told]);
+    // What is there for another host is named by that host.
+    let for_other = [
+        (one, index(&[a])),
+        (two, index(&[b])),
+        (b, pages(&["https://g.ex/"])),
+    ];
+    check(&[of_h(&[one]), ("https://g.ex", &[two])], &for_other, &[]);
+    // That a sitemap is named says nothing of indexes, and a sitemap is none.
+    let list = (b, pages(&["https://h.ex/"]));
+    check(&[of_h(&[one])], &[both[0].clone(), list.clone()], &[]);
+    check(&[of_h(&[b])], &[list, both[0].clone()], &[]);
+    let mut validator = validator();
+    validator.robots(&loc("https://h.ex/robots.txt"), [one], &mut |_| {});
+    for (place, text) in &both {
+        let place = loc(place);
+        let mut facts = Facts::new("x");
+        facts.place = Some(&place);
+        validator
+            .check(text.as_bytes(), &facts, &mut |_| {})
+            .unwrap();
+    }
+    let mut help = Vec::new();
+    validator.finish(&mut |finding| help.push(finding.help));
+    let line = "add the line \"Sitemap: https://h.ex/2.xml\" to https://h.ex/robots.txt";
+    assert_eq!(help, [line]);
+}
+
+/// What is said at the end of these documents: where each is, where it was asked for, the index that led to it, its text.
+fn said_at_the_end(
+    named: &[&str],
+    documents: &[(&str, Option<&str>, Option<usize>, String)],
+) -> Vec<String> {
+    let mut validator = validator();
+    let robots = loc("https://h.ex/robots.txt");
+    validator.robots(&robots, named.iter().copied(), &mut |_| {});
+    for (place, requested, listed_by, text) in documents {
+        let (place, requested) = (loc(place), requested.map(loc));
+        let mut facts = Facts::new(place.as_str());
+        facts.place = Some(&place);
+        facts.requested = requested.as_ref();
+        facts.listed_by = listed_by.map(DocumentId);
+        validator
+            .check(text.as_bytes(), &facts, &mut |_| {})
+            .unwrap();
+    }
+    let mut said = Vec::new();
+    validator.finish(&mut |finding| said.push(short(&finding)));
+    said
+}
+
+#[test]
+fn redirects_lead_to_what_is_named_and_listed() {
+    let (one, old, new) = (
+        "https://h.ex/1.xml",
+        "https://h.ex/old.xml",
+        "https://h.ex/new.xml",
+    );
+    let check = |named: &[&str], expected: &[&str]| {
+        let documents = [
+            (one, None, None, index(&["https://h.ex/a.xml"])),
+            (new, Some(old), None, index(&["https://h.ex/b.xml"])),
+        ];
+        assert_eq!(said_at_the_end(named, &documents), expected, "{named:?}");
+    };
+    check(&[one], &["note R34"]);
+    check(&[one, old], &[]);
+    check(&[one, new], &[]);
+    // The index lists where the sitemap was asked for, whoever asked.
+    let moved = (
+        "https://h.ex/docs/s.xml",
+        Some("https://h.ex/s.xml"),
+        None,
+        pages(&["https://h.ex/x"]),
+    );
+    let index = (one, None, None, index(&["https://h.ex/s.xml"]));
+    let told = ["note R62", "note R44:3"];
+    assert_eq!(said_at_the_end(&[], &[index, moved]), told);
+}
+
+#[test]
+fn index_that_leads_to_lists_of_another_host_is_named_there() {
+    let check = |page: &str, expected: &[&str]| {
+        let documents = [
+            (
+                "https://h.ex/1.xml",
+                None,
+                None,
+                index(&["https://h.ex/a.xml"]),
+            ),
+            (
+                "https://h.ex/2.xml",
+                None,
+                None,
+                index(&["https://h.ex/b.xml"]),
+            ),
+            ("https://h.ex/b.xml", None, Some(1), pages(&[page])),
+        ];
+        let said = said_at_the_end(&["https://h.ex/1.xml"], &documents);
+        assert_eq!(said, expected, "{page}");
+    };
+    check("https://h.ex/x", &["note R34"]);
+    check("https://g.ex/x", &[]);
+}
