@@ -8,7 +8,10 @@
 mod build;
 mod check;
 mod crawl;
+mod daemon;
 mod notify;
+mod publish;
+mod status;
 
 // What several commands have in common.
 mod entries;
@@ -20,7 +23,10 @@ use clap::{Parser, Subcommand};
 pub(crate) use self::build::BuildArgs;
 pub(crate) use self::check::CheckArgs;
 pub(crate) use self::crawl::CrawlArgs;
+pub(crate) use self::daemon::DaemonArgs;
 pub(crate) use self::notify::NotifyArgs;
+pub(crate) use self::publish::PublishArgs;
+pub(crate) use self::status::StatusArgs;
 use crate::settings::value::{Item, Value};
 
 /// Walks a live website politely and publishes a standards-perfect set of XML sitemaps.
@@ -52,10 +58,19 @@ pub(crate) enum Command {
     /// Tell search engines of what was published: IndexNow, robots.txt, ping
     #[command(long_about = notify::NOTIFY_HELP)]
     Notify(Box<NotifyArgs>),
+    /// Crawl sites by their schedules, until a signal comes
+    #[command(long_about = daemon::DAEMON_HELP)]
+    Daemon(Box<DaemonArgs>),
+    /// Show how the last run of each site ended, and when the next one begins
+    #[command(long_about = status::STATUS_HELP)]
+    Status(Box<StatusArgs>),
+    /// Publish again what the last crawl found, or restore earlier sitemaps, without a request
+    #[command(long_about = publish::PUBLISH_HELP)]
+    Publish(Box<PublishArgs>),
 }
 
 /// Settings that were typed, by their names.
-type Typed = Vec<(&'static str, Value)>;
+pub(crate) type Typed = Vec<(&'static str, Value)>;
 
 /// How much more is said, when that was typed.
 fn typed_verbosity(verbose: u8) -> Typed {
@@ -108,7 +123,7 @@ mod tests {
     }
 
     /// The commands whose options are settings.
-    const COMMANDS: [&str; 2] = ["crawl", "build"];
+    const COMMANDS: [&str; 3] = ["crawl", "build", "daemon"];
 
     #[test]
     fn every_option_is_a_setting_of_the_same_name() {
@@ -146,7 +161,11 @@ mod tests {
                 let typed = match Args::try_parse_from(line).unwrap().command {
                     Command::Crawl(args) => args.typed(),
                     Command::Build(args) => args.typed(),
-                    Command::Check(_) | Command::Notify(_) => {
+                    Command::Daemon(args) => args.typed(),
+                    Command::Check(_)
+                    | Command::Notify(_)
+                    | Command::Publish(_)
+                    | Command::Status(_) => {
                         unreachable!("no settings are typed there")
                     }
                 };

@@ -1,6 +1,8 @@
 //! What the process tells its parent: the documented exit codes, and the one place where an error
 //! or an outcome becomes one.
 
+use std::path::PathBuf;
+
 use crawler::{
     build::BuildError,
     engine::CrawlError,
@@ -18,7 +20,7 @@ use crate::{human, panicked::Panicked, settings::SettingsError, signal::StopSign
 pub(crate) enum ExitCode {
     /// Published, or nothing changed; nothing wrong with what was checked.
     Success = 0,
-    /// `check` found errors.
+    /// `check` found errors; a set is older than `status --max-age` allows.
     Invalid = 1,
     /// Wrong usage or settings; a state that cannot be opened, or was written by a newer arpent.
     Usage = 2,
@@ -88,6 +90,9 @@ impl ExitCode {
             // The only fetch error that gets here says that the client cannot be built from its settings.
             return Self::Usage;
         }
+        if error.is::<AnotherDaemon>() {
+            return Self::Busy;
+        }
         if error.is::<SiteDown>() {
             return Self::Refused;
         }
@@ -113,10 +118,13 @@ impl ExitCode {
         match error {
             PublishError::Empty
             | PublishError::Shrunk { .. }
+            | PublishError::Refused(_)
             | PublishError::Foreign(_)
             | PublishError::Astray(_)
+            | PublishError::Unmounted { .. }
+            | PublishError::NoRoom { .. }
             | PublishError::Io { .. } => Self::Refused,
-            PublishError::Busy(_) => Self::Busy,
+            PublishError::Busy { .. } => Self::Busy,
             PublishError::Settings(_) => Self::Usage,
             PublishError::Stopped => Self::Interrupted,
             PublishError::Store(error) => Self::of_store_error(error),
@@ -170,6 +178,16 @@ pub(crate) struct FaultyInput {
     pub(crate) values: u64,
 }
 
+/// A daemon holds the folder of the states already.
+#[derive(Debug, thiserror::Error)]
+#[error("another daemon crawls with the state {}: {holder}", folder.display())]
+pub(crate) struct AnotherDaemon {
+    /// The folder of the states.
+    pub(crate) folder: PathBuf,
+    /// Who it is, as it says itself.
+    pub(crate) holder: String,
+}
+
 /// What was typed makes no sense, or names what cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
@@ -192,8 +210,6 @@ impl From<ExitCode> for std::process::ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use crawler::fetch::FetchErrorKind;
 
     use super::*;
@@ -235,6 +251,13 @@ mod tests {
         check(CrawlError::Store(store(StoreErrorKind::Corrupt)), 4);
         check(CrawlError::Store(store(StoreErrorKind::Io)), 4);
         check(SiteDown, 4);
+        check(
+            AnotherDaemon {
+                folder: PathBuf::from("x"),
+                holder: message(),
+            },
+            6,
+        );
         check(
             BuildError::Open {
                 name: message(),
@@ -279,7 +302,6 @@ mod tests {
             },
             4,
         );
-        check(PublishError::Busy(PathBuf::from("x")), 6);
         check(PublishError::Stopped, 130);
         check(
             PublishError::Check {
@@ -291,6 +313,39 @@ mod tests {
         check(PublishError::Settings(message()), 2);
         check(PublishError::Store(store(StoreErrorKind::Busy)), 6);
         check(Panicked::new("x"), 70);
+    }
+
+    #[test]
+    fn an_output_that_is_held_full_or_gone_has_its_code() {
+        fn check(error: &PublishError, expected: u8) {
+            assert_eq!(ExitCode::of_publish_error(error) as u8, expected, "{error}");
+        }
+        let (output, path) = (PathBuf::from("x"), PathBuf::from("y"));
+        let holder = "process 1".to_owned();
+        check(
+            &PublishError::Busy {
+                output: output.clone(),
+                holder,
+            },
+            6,
+        );
+        check(
+            &PublishError::Unmounted {
+                output: output.clone(),
+                mount: path.clone(),
+            },
+            4,
+        );
+        check(
+            &PublishError::NoRoom {
+                output,
+                written: 2,
+                free: 1,
+                path,
+                reason: "x".to_owned(),
+            },
+            4,
+        );
     }
 
     #[test]

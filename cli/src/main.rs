@@ -11,6 +11,7 @@
 //! | `panicked`, `fault` | what becomes of a bug? |
 //! | `exit_code` | what is the parent told? |
 //! | `live`, `summary`, `human`, `untrusted` | what does it look like? |
+//! | `log` | what does it look like for programs that collect logs? |
 //! | `output` | the only file that prints |
 
 mod args;
@@ -20,6 +21,7 @@ mod exit_code;
 mod fault;
 mod human;
 mod live;
+mod log;
 mod output;
 mod panicked;
 mod settings;

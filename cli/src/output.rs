@@ -7,7 +7,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
-use tracing::{Level, Metadata, level_filters::LevelFilter};
+use tracing::{Level, Metadata, Span, level_filters::LevelFilter};
 use tracing_subscriber::{
     filter::Targets,
     fmt::MakeWriter,
@@ -15,7 +15,10 @@ use tracing_subscriber::{
     util::SubscriberInitExt as _,
 };
 
+use serde_json::{Map, Value};
+
 use crate::{
+    log::{JsonLog, own_line, site_span},
     panicked::words_of,
     settings::Environment,
     untrusted::{escape, escape_json, shorten},
@@ -25,7 +28,7 @@ use crate::{
 const REDRAWS_PER_SECOND: u8 = 10;
 
 /// Longest line of talk, in characters: room for a long URL and what is said of it.
-const MAX_TALK: usize = 4_000;
+pub(crate) const MAX_TALK: usize = 4_000;
 
 /// Width and height that are assumed when the terminal does not tell.
 const USUAL_WIDTH: usize = 80;
@@ -35,6 +38,8 @@ const USUAL_HEIGHT: u16 = 24;
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
     shared: Arc<Shared>,
+    /// What is said is about this site.
+    site: Option<Arc<str>>,
 }
 
 #[derive(Debug)]
@@ -50,6 +55,8 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Screen {
     quiet: bool,
+    /// Talk is a log of JSON.
+    is_json: bool,
     live: Option<ProgressBar>,
 }
 
@@ -68,11 +75,14 @@ pub(crate) enum Paint {
     Note,
 }
 
-/// How a line of talk begins.
+/// What a line of talk is; text begins with the word, a log has it as its level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
+    /// News.
     Plain,
+    /// What the user should not miss.
     Warning,
+    /// What went wrong.
     Error,
 }
 
@@ -92,7 +102,31 @@ impl Output {
         };
         Self {
             shared: Arc::new(shared),
+            site: None,
         }
+    }
+
+    /// The same for what is said about the site `name`: a log has the name beside each line.
+    pub(crate) fn of_site(&self, name: &str) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            site: Some(name.into()),
+        }
+    }
+
+    /// In which the rooms of the library work for the site `name`, so that their lines of a log have its name.
+    pub(crate) fn span_of_site(&self, name: &str) -> Span {
+        // Text names the site where it has to.
+        if self.screen().is_json {
+            site_span(name)
+        } else {
+            Span::none()
+        }
+    }
+
+    /// From now on stderr is a log of JSON, one object per line, without a live view.
+    pub(crate) fn log_as_json(&self) {
+        self.screen().is_json = true;
     }
 
     /// From now on nothing but errors goes to stderr.
@@ -102,7 +136,7 @@ impl Output {
 
     /// Whether stderr is a terminal on which lines can be redrawn.
     pub(crate) fn is_terminal(&self) -> bool {
-        self.shared.is_terminal
+        self.shared.is_terminal && !self.screen().is_json
     }
 
     /// Columns of the terminal.
@@ -134,6 +168,16 @@ impl Output {
     /// A line about what went wrong; it is said in any case.
     pub(crate) fn error(&self, line: &str) {
         self.talk(Kind::Error, line);
+    }
+
+    /// A line of talk that a log of JSON has `fields` beside.
+    pub(crate) fn say_with(&self, kind: Kind, line: &str, fields: &Map<String, Value>) {
+        self.talk_with(kind, line, fields);
+    }
+
+    /// A line of a log, made already.
+    pub(crate) fn log_line(&self, json: &str) {
+        Self::write_talk(&escape_json(json), &self.screen());
     }
 
     /// A line of data. A reader that went away ends the data, not the program.
@@ -183,7 +227,7 @@ impl Output {
     /// Shows the live view, or replaces it; calmly, and only on a terminal.
     pub(crate) fn show(&self, lines: &[String]) {
         let mut screen = self.screen();
-        if !self.shared.is_terminal || screen.quiet {
+        if !self.shared.is_terminal || screen.is_json || screen.quiet {
             return;
         }
         let bar = screen.live.get_or_insert_with(|| {
@@ -222,7 +266,9 @@ impl Output {
             .with_default(level)
             .with_targets(BELOW.map(|name| (name, below)));
         let lines = tracing_subscriber::fmt::layer().with_ansi(false);
-        let lines = if level <= LevelFilter::WARN {
+        let lines = if self.screen().is_json {
+            JsonLog::new(self).with_filter(filter).boxed()
+        } else if level <= LevelFilter::WARN {
             // Nobody asked for a log: what it says is talk like any other.
             lines
                 .without_time()
@@ -257,8 +303,22 @@ impl Output {
     }
 
     fn talk(&self, kind: Kind, line: &str) {
+        self.talk_with(kind, line, &Map::new());
+    }
+
+    fn talk_with(&self, kind: Kind, line: &str, fields: &Map<String, Value>) {
         let screen = self.screen();
         if screen.quiet && kind != Kind::Error {
+            return;
+        }
+        if screen.is_json {
+            let level = match kind {
+                Kind::Plain => Level::INFO,
+                Kind::Warning => Level::WARN,
+                Kind::Error => Level::ERROR,
+            };
+            let line = own_line(level, self.site.as_deref(), line, fields);
+            Self::write_talk(&escape_json(&line), &screen);
             return;
         }
         let (word, colour) = match kind {

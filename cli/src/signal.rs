@@ -1,5 +1,5 @@
 //! SIGINT and SIGTERM: the first asks for a clean stop, the second drops what is in flight, the
-//! third ends the process at once. It only counts and translates; what stopping means is the engine's.
+//! third ends the process at once. SIGHUP asks a daemon to read its settings again. It only counts and translates; what stopping means is the engine's.
 
 use std::{
     io,
@@ -117,6 +117,50 @@ impl Signals {
         tokio::select! {
             _ = self.interrupt.recv() => StopSignal::Interrupt,
             _ = self.terminate.recv() => StopSignal::Terminate,
+        }
+    }
+}
+
+/// What the outside asks of a program that runs until it is told to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// To stop.
+    Stop(StopSignal),
+    /// To read the settings again: SIGHUP, where there is one.
+    Reload,
+}
+
+/// The signals to such a program. While it exists they do not end the process by themselves.
+#[derive(Debug)]
+pub(crate) struct DaemonSignals {
+    stop: Signals,
+    #[cfg(unix)]
+    hangup: tokio::signal::unix::Signal,
+}
+
+impl DaemonSignals {
+    /// Starts listening; needs a running runtime.
+    ///
+    /// # Errors
+    /// The system refused.
+    pub(crate) fn listen() -> io::Result<Self> {
+        Ok(Self {
+            stop: Signals::listen()?,
+            #[cfg(unix)]
+            hangup: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup())?,
+        })
+    }
+
+    /// The next signal. Cancel safe: a signal that is not taken stays.
+    pub(crate) async fn next(&mut self) -> Asked {
+        #[cfg(unix)]
+        let hangup = self.hangup.recv();
+        #[cfg(not(unix))]
+        let hangup = std::future::pending::<()>();
+        // Both arms are cancel safe: neither loses anything when it is dropped.
+        tokio::select! {
+            signal = self.stop.next() => Asked::Stop(signal),
+            _ = hangup => Asked::Reload,
         }
     }
 }

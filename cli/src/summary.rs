@@ -4,7 +4,9 @@
 mod dates;
 mod extensions;
 mod files;
+mod guard;
 mod input;
+mod log;
 mod notified;
 mod outcome;
 mod reasons;
@@ -21,7 +23,7 @@ use crawler::{
     config::{Config, HookEvent},
     engine::Crawled,
     page::Reason,
-    publish::Published,
+    publish::{PublishError, Published},
     report::Report,
     site::Site,
 };
@@ -31,6 +33,7 @@ use self::{
     dates::add_dates,
     extensions::ExtensionLines,
     files::FileLine,
+    guard::GuardLine,
     input::InputLine,
     reasons::{add_reasons, with_texts},
     robots::RobotsLine,
@@ -94,6 +97,15 @@ pub(crate) struct Summary {
     /// Who was told of the set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notified: Vec<Notified>,
+    /// Where the state is that was damaged: the run began with a new one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) damaged_state: Option<PathBuf>,
+    /// What ended the work without a set, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    /// What the guard objects to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guard: Option<GuardLine>,
     /// The counts by reason, for the text.
     #[serde(skip)]
     report: Report,
@@ -151,6 +163,9 @@ impl Summary {
             seeds: SeedLine::default(),
             kept: BTreeMap::new(),
             notified: Vec::new(),
+            damaged_state: None,
+            message: None,
+            guard: None,
             report: Report::default(),
             dropped: 0,
             duplicates: 0,
@@ -230,15 +245,32 @@ impl Summary {
         self.notices.extend_from_slice(&published.notices);
     }
 
+    /// The work ended without a set, by this error.
+    pub(crate) fn set_failed(&mut self, error: &anyhow::Error) {
+        self.message = Some(format!("{error:#}"));
+        if let Some(PublishError::Refused(refusal)) = error.downcast_ref() {
+            self.guard = Some(GuardLine::from(&**refusal));
+        }
+    }
+
     /// How long it took.
     pub(crate) fn set_duration(&mut self, duration: Duration) {
         // Milliseconds are precise enough, and short.
         self.duration_s = (duration.as_secs_f64() * 1_000.0).round() / 1_000.0;
     }
 
+    fn duration(&self) -> Duration {
+        Duration::try_from_secs_f64(self.duration_s).unwrap_or_default()
+    }
+
     /// Whether some URL failed after its tries, was not reached, or was cut short.
     pub(crate) fn is_partial(&self) -> bool {
         self.lacks_pages() || self.report.kept_unreachable() > 0
+    }
+
+    /// Whether something waits to be fetched, listed all the same or not.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.queued > 0 || self.kept.contains_key(Reason::KeptNotReached.code())
     }
 
     /// Whether that leaves pages out. One that is listed by its last good answer is not missing.
@@ -288,6 +320,8 @@ impl Summary {
             .map(|url| format!(" as {url}"))
             .unwrap_or_default();
         let mut lines = vec![format!("{}{written_as}: {}", self.site, self.ending())];
+        let message = self.message.iter().filter(|_| self.guard.is_some());
+        lines.extend(message.map(|message| format!("  {message}")));
         if self.known > 0 || self.fetched > 0 || self.input.is_some() {
             self.add_counts(&mut lines);
         }
@@ -320,7 +354,7 @@ impl Summary {
     }
 
     fn add_counts(&self, lines: &mut Vec<String>) {
-        let took = Duration::try_from_secs_f64(self.duration_s).unwrap_or_default();
+        let took = self.duration();
         if let Some(input) = self.input {
             input.add_to(self, took, lines);
         } else {

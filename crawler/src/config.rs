@@ -8,7 +8,12 @@ use std::{
     collections::BTreeSet, net::IpAddr, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration,
 };
 
-pub use sitemap_core::{ChangeFreq, Priority};
+use serde::{Deserialize, Serialize};
+
+pub use sitemap_core::{
+    ChangeFreq, Priority,
+    partition::{MAX_SECTIONS, SectionName},
+};
 use sitemap_core::{Loc, extension::OwnNamespace};
 
 use crate::url_key::{Identity, Origin, UrlKey};
@@ -605,8 +610,93 @@ impl EntryConfig {
     }
 }
 
+/// A part of a whole, from 0 to 1, in millionths.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Share(u32);
+
+impl Share {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+    /// All of it.
+    pub const ALL: Self = Self(1_000_000);
+
+    /// So many millionths, all of it at most.
+    pub const fn millionths(millionths: u32) -> Self {
+        if millionths > Self::ALL.0 {
+            Self::ALL
+        } else {
+            Self(millionths)
+        }
+    }
+
+    /// `part` of `whole`, rounded down; of nothing it is nothing.
+    pub fn of(part: u64, whole: u64) -> Self {
+        let millionths = u128::from(part) * u128::from(Self::ALL.0);
+        let share = millionths.checked_div(u128::from(whole));
+        Self::millionths(u32::try_from(share.unwrap_or_default()).unwrap_or(u32::MAX))
+    }
+
+    /// This share, and `other` of what is left.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        let left = u64::from(Self::ALL.0.saturating_sub(self.0));
+        let more = left * u64::from(other.0) / u64::from(Self::ALL.0);
+        Self::millionths(
+            self.0
+                .saturating_add(u32::try_from(more).unwrap_or(u32::MAX)),
+        )
+    }
+
+    /// In percent, rounded.
+    pub fn percent(self) -> u32 {
+        self.0.saturating_add(5_000) / 10_000
+    }
+}
+
+/// When the published set is kept in spite of a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GuardConfig {
+    /// The least share of the published set that a new one lists, unless fewer than 20 URLs are missing. Default 0.8.
+    pub min_listed_share: Share,
+    /// The largest share of the known URLs that cannot be fetched. What fails stays listed for a while anyhow
+    /// ([`RemovalConfig::keep_failing`]), so less would only hold back the news of the others; of a site that
+    /// mostly fails even what answers says little. Default 0.5.
+    pub max_error_share: Share,
+    /// The largest share of the pages of the published set that are one content, nearly one text, one form that
+    /// asks for a password, or redirect to one URL. Default 0.3.
+    pub max_alike_share: Share,
+    /// How many times as many URLs a new set lists at most, unless it is not 1,000 more. `None`: as many as there
+    /// are. Default 5.
+    pub max_growth: Option<u32>,
+}
+
+impl GuardConfig {
+    /// Nothing speaks against a set.
+    pub const OFF: Self = Self {
+        min_listed_share: Share::NONE,
+        max_error_share: Share::ALL,
+        max_alike_share: Share::ALL,
+        max_growth: None,
+    };
+}
+
+impl Default for GuardConfig {
+    fn default() -> Self {
+        Self {
+            min_listed_share: Share::millionths(800_000),
+            max_error_share: Share::millionths(500_000),
+            max_alike_share: Share::millionths(300_000),
+            max_growth: Some(5),
+        }
+    }
+}
+
 /// Where and how the result is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct PublishConfig {
     /// The folder the set is written to.
     pub output: PathBuf,
@@ -618,6 +708,10 @@ pub struct PublishConfig {
     pub index: IndexMode,
     /// Parts are gzipped. Default yes.
     pub gzip: bool,
+    /// Pages that get files of their own under a name, whatever directories they lie in: the first that fits decides. A section
+    /// is one file, `sitemap-shop.xml.gz`, until it outgrows its aim. In place it stands in the directory that its globs
+    /// share. At most [`MAX_SECTIONS`] names. Default none.
+    pub sections: Vec<EntryRule<SectionName>>,
     /// Entries from which a first-level directory gets its own file. Default 100.
     pub min_section: u64,
     /// The same for deeper directories. Default 1,000.
@@ -641,8 +735,29 @@ pub struct PublishConfig {
     pub grace: Duration,
     /// What is taken from the pages for their entries. Default nothing.
     pub extensions: Extensions,
+    /// The folder for copies of the sets that were published last; `None`: none are kept. Filled in per site.
+    pub generations: Option<PathBuf>,
+    /// When the published set is kept.
+    pub guard: GuardConfig,
     /// Publish in spite of the guard, and replace foreign files after a backup. Default no.
     pub force: bool,
+    /// Rights of the published files, from 0o400 to 0o777; folders that are made for them can also be gone
+    /// through by whom may read them. `None`: by the umask of the process.
+    pub file_mode: Option<u32>,
+    /// Group of the published files, and of folders that are made for them. `None`: that of the process.
+    pub file_group: Option<FileGroup>,
+    /// What is published is remembered in the store, so that the next publish knows what changes and which dates stay. Default
+    /// yes; a store that is thrown away afterwards needs none of it. No setting of a user.
+    pub remembers: bool,
+}
+
+/// A group of users of the machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileGroup {
+    /// By its name in `/etc/group`.
+    Name(String),
+    /// By its number.
+    Number(u32),
 }
 
 impl Default for PublishConfig {
@@ -653,6 +768,7 @@ impl Default for PublishConfig {
             layout: Layout::default(),
             index: IndexMode::default(),
             gzip: true,
+            sections: Vec::new(),
             min_section: 100,
             min_subsection: 1_000,
             file_entries: 10_000,
@@ -664,7 +780,12 @@ impl Default for PublishConfig {
             entries: EntryConfig::default(),
             grace: Duration::from_secs(24 * 60 * 60),
             extensions: Extensions::default(),
+            generations: None,
+            guard: GuardConfig::default(),
             force: false,
+            file_mode: None,
+            file_group: None,
+            remembers: true,
         }
     }
 }

@@ -40,7 +40,7 @@ use self::{
 };
 use crate::{
     config::Extensions,
-    page::{ContentHash, DateSource, Outcome, PageFacts, PageRecord, RunId, State},
+    page::{ContentHash, DateSource, Outcome, PageFacts, PageRecord, Reason, RunId, State},
     robots::Rules,
     runs,
     store::{
@@ -52,6 +52,15 @@ use crate::{
 pub use self::extensions::{ExtensionCounts, KindCounts, LeftOut};
 pub use self::rules::{EntryRules, EntryRulesError, Sameness};
 pub(crate) use self::trust::distrusted;
+
+/// The clock of a machine that was not set yet shows an earlier time: that of its production, or 1970. What
+/// happens at such a time has no date.
+const EARLIEST_CLOCK: Timestamp = Timestamp::constant(1_704_067_200, 0);
+
+/// Whether `now` can be the time: not before 2024.
+pub(crate) fn is_clock_set(now: Timestamp) -> bool {
+    now >= EARLIEST_CLOCK
+}
 
 /// The judgement of a run as a whole, ready to be written.
 #[derive(Debug)]
@@ -114,6 +123,10 @@ impl Listed<'_> {
 /// Receives the listed pages of a site one by one; says whether to go on.
 pub type VisitListed<'a, E> = dyn FnMut(Listed<'_>) -> Result<ControlFlow<()>, E> + 'a;
 
+/// Is shown records with their last judgement, one by one.
+pub type WatchJudged<'a> =
+    dyn FnMut(&dyn Store, &UrlKey, &PageRecord, Reason) -> Result<(), StoreError> + 'a;
+
 impl Export {
     /// Judges what needs other records (redirect and canonical chains) and decides whom to trust. `stand_in`
     /// says what the site is written as.
@@ -125,6 +138,20 @@ impl Export {
         run: RunId,
         stand_in: Option<&StandIn>,
         now: Timestamp,
+    ) -> Result<Self, StoreError> {
+        Self::prepare_watched(store, run, stand_in, now, &mut |_, _, _, _| Ok(()))
+    }
+
+    /// The same; `watch` is shown every record, in key order, with its last judgement.
+    ///
+    /// # Errors
+    /// The store failed, or `watch` did.
+    pub fn prepare_watched(
+        store: &mut dyn Store,
+        run: RunId,
+        stand_in: Option<&StandIn>,
+        now: Timestamp,
+        watch: &mut WatchJudged<'_>,
     ) -> Result<Self, StoreError> {
         let mut export = Self {
             run,
@@ -143,6 +170,7 @@ impl Export {
             |store: &dyn Store, key: &UrlKey, record: PageRecord, known, changed: &mut Vec<_>| {
                 let known: Option<LedgerEntry> = known;
                 let reason = export.look_at(store, key, &record, known.as_ref(), &mut gathered)?;
+                watch(store, key, &record, reason.unwrap_or(record.reason))?;
                 changed.extend(reason.map(|reason| (key.clone(), reason)));
                 Ok(())
             };

@@ -38,6 +38,7 @@
 //! | [`store`] | what is known, durably |
 //! | [`runs`] | which run is open, which begins? |
 //! | [`holds`] | which hosts asked to wait, across starts? |
+//! | `machine` | what do the machine and its disks say of themselves? |
 //! | [`page`], [`site`], [`url_key`], [`pattern`], [`config`], [`clock`] | the words everything else is written in |
 
 pub mod notify;
@@ -66,6 +67,8 @@ pub mod store;
 
 pub mod holds;
 pub mod runs;
+
+mod machine;
 
 pub mod clock;
 pub mod config;

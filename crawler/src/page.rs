@@ -89,6 +89,8 @@ reasons! {
     KeptGoneOnce = "kept-gone-once", Listed, "still in the sitemap: one 404 is no proof that it is gone";
     /// Was listed before and could not be fetched, which proves nothing; listed as its last good answer had it.
     KeptUnreachable = "kept-unreachable", Listed, "still in the sitemap, as its last good answer had it: could not be fetched this time";
+    /// Was listed before and is still waiting, because the run ended at a limit; listed as its last good answer had it.
+    KeptNotReached = "kept-not-reached", Listed, "still in the sitemap, as its last good answer had it: not reached this time";
     /// Disallowed by robots.txt (RFC 9309 section 2.2.2).
     RobotsDisallowed = "robots-disallowed", Excluded, "disallowed by robots.txt";
     /// robots.txt could not be read, so nothing may be fetched (RFC 9309 section 2.3.1.4).
@@ -170,7 +172,8 @@ impl Reason {
 }
 
 /// How a URL was found first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Via {
     /// The start URL itself.
     Start,
@@ -261,11 +264,15 @@ pub struct ContentHash(pub u128);
 
 impl ContentHash {
     /// Version of what is hashed. 1: the decoded body, byte for byte. 2: the text of the main part without what
-    /// moves by itself, its links and images, the title, and structured data without dates.
-    pub const VERSION: u32 = 2;
+    /// moves by itself, its links and images, the title, and structured data without dates. 3: the same, with a
+    /// better idea of which part is the main one.
+    pub const VERSION: u32 = 3;
 
     /// The version that hashed the decoded body, as [`PageFacts::body_hash`] is.
     pub const OF_BODY: u32 = 1;
+
+    /// Stands for what is known of a document whose body is never read: see [`PageFacts::document_tag`].
+    pub const OF_DOCUMENT: u32 = 1_000;
 }
 
 /// Dates that a page states of itself, in W3C format and as precise as they are stated.
@@ -407,6 +414,9 @@ pub struct PageFacts {
     pub content_hash: Option<ContentHash>,
     /// XXH3 (128 bits) of the decoded body, when it was read to its end.
     pub body_hash: Option<u128>,
+    /// Fingerprint that pages share whose main text differs in few words, those of their own URLs aside; 0: it has
+    /// no text. Where [`PageFacts::content_hash`] is known, unless an earlier version read the page.
+    pub likeness: Option<u64>,
     /// What the page states of its dates.
     pub dates: StatedDates,
     /// `Last-Modified`, when readable.
@@ -451,13 +461,22 @@ pub struct PageFacts {
 }
 
 impl PageFacts {
+    /// Hash of the `ETag` of a document that is no page. The same one says that the document is the same; another one
+    /// says little, because servers make it of times and of places on disks too. 0: it has none. `None`: it is a page,
+    /// or nothing that is listed.
+    pub fn document_tag(&self) -> Option<u128> {
+        let hash = |etag: &String| xxhash_rust::xxh3::xxh3_128(etag.as_bytes());
+        (self.kind == BodyKind::Document).then(|| self.etag.as_ref().map_or(0, hash))
+    }
+
     /// These facts after an answer 304 confirmed them: what of its head replaces the stored one does
-    /// (RFC 9110 section 15.4.5, RFC 9111 section 3.2), everything else stays. Directives of its headers
-    /// come on top.
+    /// (RFC 9110 section 15.4.5, RFC 9111 section 3.2), everything else stays: the `ETag` too, because another one
+    /// would be that of a state which nobody has seen (RFC 9111 section 4.3.4). Directives of its headers come on
+    /// top, and so does a canonical link where none was known.
     #[must_use]
     pub fn confirmed_by(mut self, answer: &Self) -> Self {
-        if answer.etag.is_some() {
-            self.etag.clone_from(&answer.etag);
+        if self.canonical == Canonical::Absent {
+            self.canonical.clone_from(&answer.canonical);
         }
         self.last_modified = answer.last_modified.or(self.last_modified);
         self.date = answer.date.or(self.date);
@@ -503,6 +522,8 @@ pub struct Warnings {
     pub alternates_cut: bool,
     /// A value for an own element is too long for a sitemap, and left out.
     pub long_selected_value: bool,
+    /// It asks for a password.
+    pub password_field: bool,
 }
 
 impl Warnings {
@@ -521,6 +542,7 @@ impl Warnings {
             (self.images_cut, "images-cut"),
             (self.alternates_cut, "alternates-cut"),
             (self.long_selected_value, "long-selected-value"),
+            (self.password_field, "password-field"),
         ]
         .into_iter()
         .filter_map(|(set, code)| set.then_some(code))
@@ -543,6 +565,7 @@ impl Warnings {
                 "images-cut" => warnings.images_cut = true,
                 "alternates-cut" => warnings.alternates_cut = true,
                 "long-selected-value" => warnings.long_selected_value = true,
+                "password-field" => warnings.password_field = true,
                 _ => {}
             }
         }
@@ -565,9 +588,9 @@ pub enum Basis {
 /// Why a page is judged by its last good answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// What the page would be by the last attempt alone.
+    /// What the page would be by the last attempt alone; [`Reason::Queued`] when there was none in this run.
     pub reason: Reason,
-    /// When the first attempt since the last good answer failed.
+    /// When the first attempt since the last good answer failed; 1970 when none did.
     pub since: Timestamp,
     /// When it answered 404 first since then.
     pub gone_since: Option<Timestamp>,
@@ -580,6 +603,8 @@ impl Kept {
     pub fn listed_as(&self) -> Reason {
         if self.reason == Reason::Gone {
             Reason::KeptGoneOnce
+        } else if self.reason == Reason::Queued {
+            Reason::KeptNotReached
         } else {
             Reason::KeptUnreachable
         }
@@ -587,7 +612,7 @@ impl Kept {
 }
 
 /// The `lastmod` that a sitemap of the site states for a URL.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SitemapDate {
     /// The value as it stands there.
     pub lastmod: String,
@@ -693,6 +718,27 @@ pub struct PageRecord {
 }
 
 impl PageRecord {
+    /// The same as it counts while its URL waits and is listed all the same ([`Reason::KeptNotReached`]): by its
+    /// `earlier` answer.
+    #[must_use]
+    pub fn listed_by(
+        mut self,
+        earlier: Option<&PageFacts>,
+        failing_since: Option<Timestamp>,
+        gone_since: Option<Timestamp>,
+    ) -> Self {
+        if let (Reason::KeptNotReached, None, Some(facts)) = (self.reason, &self.outcome, earlier) {
+            self.outcome = Some(Outcome::Answered(Box::new(facts.clone())));
+            self.basis = Basis::Kept(Kept {
+                reason: Reason::Queued,
+                since: failing_since.unwrap_or(Timestamp::UNIX_EPOCH),
+                gone_since,
+                error: String::new(),
+            });
+        }
+        self
+    }
+
     /// The facts of the answer, if there was one.
     pub fn facts(&self) -> Option<&PageFacts> {
         match &self.outcome {
@@ -729,6 +775,7 @@ mod tests {
             last_modified: time(3),
             date: time(4),
             etag: Some("\"2\"".to_owned()),
+            canonical: Canonical::Itself,
             directives: Directives {
                 noindex: true,
                 unavailable_after: time(5),
@@ -740,7 +787,7 @@ mod tests {
         let expected = PageFacts {
             last_modified: time(3),
             date: time(4),
-            etag: Some("\"2\"".to_owned()),
+            canonical: Canonical::Itself,
             directives: telling.directives,
             robots_by_header: true,
             ..stored.clone()

@@ -20,6 +20,8 @@ use crate::url_key::{UrlKey, escape_of, key_spelling};
 pub struct Pattern {
     /// As written in the settings.
     text: String,
+    /// The path of a directory, in the spelling of keys, that every URL lies in which can match.
+    directory: String,
     matcher: GlobMatcher,
     /// Compared with the whole URL, not with path and query.
     sees_origin: bool,
@@ -38,7 +40,8 @@ impl Pattern {
                 "can never match: it must begin with `/`, `*`, `http://` or `https://`".to_owned(),
             );
         }
-        let matcher = GlobBuilder::new(&as_keys_are_written(pattern, sees_origin)?)
+        let spelled = as_keys_are_written(pattern, sees_origin)?;
+        let matcher = GlobBuilder::new(&spelled)
             .literal_separator(false)
             .backslash_escape(true)
             .empty_alternates(true)
@@ -47,6 +50,7 @@ impl Pattern {
             .compile_matcher();
         Ok(Self {
             text: pattern.to_owned(),
+            directory: literal_directory(&spelled, sees_origin),
             matcher,
             sees_origin,
         })
@@ -57,6 +61,19 @@ impl Pattern {
         &self.text
     }
 
+    /// The deepest directory that is known to hold the path of every URL that matches; `/` at both ends.
+    ///
+    /// ```
+    /// use crawler::pattern::Pattern;
+    ///
+    /// assert_eq!(Pattern::parse("/blog/2024-*")?.directory(), "/blog/");
+    /// assert_eq!(Pattern::parse("*.pdf")?.directory(), "/");
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn directory(&self) -> &str {
+        &self.directory
+    }
+
     /// Whether the whole URL, or its path and query, match.
     pub fn matches(&self, key: &UrlKey) -> bool {
         self.matcher.is_match(if self.sees_origin {
@@ -64,6 +81,19 @@ impl Pattern {
         } else {
             key.path_and_query()
         })
+    }
+}
+
+/// What stands before the first sign of a glob, up to its last slash, without scheme and host.
+fn literal_directory(spelled: &str, sees_origin: bool) -> String {
+    let literal = spelled.split(['*', '?', '[', '{', '\\']).next();
+    let literal = literal.unwrap_or_default();
+    let slashes: Vec<usize> = literal.match_indices('/').map(|(at, _)| at).collect();
+    // Behind `https://` and the host.
+    let first = slashes.get(if sees_origin { 2 } else { 0 });
+    match (first, slashes.last()) {
+        (Some(&first), Some(&last)) => literal[first..=last].to_owned(),
+        _ => "/".to_owned(),
     }
 }
 
@@ -127,4 +157,31 @@ fn foreign_class_member(pattern: &str) -> Option<char> {
         is_escaped = *character == '\\' && !is_escaped;
         is_in_class && !character.is_ascii_graphic()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_matches_lies_in_the_directory_of_the_glob() {
+        let check = |glob: &str, expected: &str| {
+            let pattern = Pattern::parse(glob).unwrap();
+            assert_eq!(pattern.directory(), expected, "{glob}");
+        };
+        check("/", "/");
+        check("/shop/**", "/shop/");
+        check("/shop/a", "/shop/");
+        check("/shop", "/");
+        check("/shop/a?b/c", "/shop/");
+        check("/shop{/a,}/*", "/");
+        check("/shop/[ab]/x", "/shop/");
+        check("/a\\[b/c/*", "/a%5Bb/c/");
+        check("**/x/*", "/");
+        check("?shop/x", "/");
+        check("/caf\u{e9}/*", "/caf%C3%A9/");
+        check("https://example.com/shop/*", "/shop/");
+        check("https://*/shop/*", "/");
+        check("https://example.com", "/");
+    }
 }

@@ -185,6 +185,23 @@ impl Politeness {
         }
     }
 
+    /// From now on these settings hold for every host that has none of its own. What is known of the hosts
+    /// stays known.
+    pub fn set_shared_settings(&mut self, config: &PolitenessConfig) {
+        let settings = Settings::new(config);
+        if self.settings.interval != settings.interval {
+            for known in self
+                .hosts
+                .values_mut()
+                .filter(|known| known.settings.is_none())
+            {
+                // The next turn begins a new one; until then the clocks know when the last start was.
+                known.limiter = None;
+            }
+        }
+        self.settings = Arc::new(settings);
+    }
+
     /// From now on `host` is contacted under the settings of the site that is crawled there, except for
     /// `max_in_flight`, which is that of the process. What is known of the host stays known.
     pub fn set_settings(&mut self, host: &HostKey, config: &PolitenessConfig) {

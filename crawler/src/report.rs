@@ -54,7 +54,10 @@ impl Report {
                 // Sitemaps and feeds are no known URLs, whatever leads to them.
                 continue;
             }
-            if matches!(reason, Reason::KeptGoneOnce | Reason::KeptUnreachable) {
+            if matches!(
+                reason,
+                Reason::KeptGoneOnce | Reason::KeptUnreachable | Reason::KeptNotReached
+            ) {
                 *report.kept.entry(reason.code()).or_default() += count;
             }
             match reason.state() {
@@ -162,7 +165,7 @@ mod tests {
         assert_eq!((report.listed, report.queued), (listed, queued));
         assert_eq!(
             report.kept.keys().copied().collect::<Vec<_>>(),
-            ["kept-gone-once", "kept-unreachable"]
+            ["kept-gone-once", "kept-not-reached", "kept-unreachable"]
         );
         assert_eq!(
             report.kept_unreachable(),

@@ -1,11 +1,11 @@
 //! Which run of a site is open: begun and not finished. An open run is resumed by the next start;
 //! a finished one is followed by a new run. Kept in the store's named values.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     page::RunId,
-    store::{Commit, Store, StoreError, StoreErrorKind},
+    store::{Commit, Forgotten, Store, StoreError, StoreErrorKind},
 };
 
 /// Number of the newest run.
@@ -18,6 +18,13 @@ const IDENTITY: &str = "run.identity";
 const HOST_DATE: &str = "run.host_date";
 /// When the run began (RFC 3339).
 const STARTED: &str = "run.started";
+
+/// A finished run, and when it was finished: what no later run found is forgotten some time after.
+const FORGET_MARK: &str = "run.forget";
+
+/// So long a URL is remembered that no run finds any more, unless it is listed: when it comes back in that time, its
+/// last answer and the history of its `lastmod` are still known. As long as a page that only fails keeps its place.
+pub const FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// The run a start of the program works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +91,65 @@ pub fn finish(store: &mut dyn Store, number: RunId) -> Result<(), StoreError> {
     })
 }
 
+/// The number of the newest run; `None` before the first.
+///
+/// # Errors
+/// The store failed, or holds a value that cannot be read.
+pub fn newest(store: &dyn Store) -> Result<Option<RunId>, StoreError> {
+    Ok(Some(number(store)?).filter(|number| *number > 0))
+}
+
+/// Forgets what no run has found for [`FORGOTTEN_AFTER`], once in that time; to be called when run `number` is finished. What
+/// is forgotten was then found last at most twice as long ago, so that the store grows with the site as it was in that time.
+/// A clock that was set back begins the time anew.
+///
+/// # Errors
+/// The store failed, or holds a value that cannot be read; nothing is forgotten.
+pub fn forget(store: &mut dyn Store, number: RunId, now: Timestamp) -> Result<(), StoreError> {
+    let mark = match store.value(FORGET_MARK)? {
+        Some(text) => Some(Mark::parse(&text).ok_or_else(|| corrupt(FORGET_MARK, &text))?),
+        None => None,
+    };
+    let mark = mark.filter(|mark| mark.at <= now);
+    if mark.is_some_and(|mark| now.duration_since(mark.at) < FORGOTTEN_AFTER) {
+        return Ok(());
+    }
+    let next = Mark {
+        run: number,
+        at: now,
+    };
+    store.commit(&Commit {
+        run: number,
+        values: vec![(FORGET_MARK.to_owned(), Some(next.to_text()))],
+        forgotten: mark.map(|mark| Forgotten {
+            before: number.min(mark.run + 1),
+            seen_before: mark.at,
+        }),
+        ..Commit::default()
+    })
+}
+
+/// A run that was finished, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Mark {
+    run: RunId,
+    at: Timestamp,
+}
+
+impl Mark {
+    fn to_text(self) -> String {
+        format!("{} {}", self.run, self.at)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (run, at) = text.split_once(' ')?;
+        Some(Self {
+            run: run.parse().ok()?,
+            at: at.parse().ok()?,
+        })
+    }
+}
+
 /// The host's clock when the run began: a `Last-Modified` that is not earlier counts as "now".
 ///
 /// # Errors
@@ -110,4 +176,97 @@ fn corrupt(name: &str, text: &str) -> StoreError {
         StoreErrorKind::Corrupt,
         format!("the state's value {name} cannot be read: {text:?}"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::ToSpan as _;
+
+    use super::*;
+    use crate::{
+        page::{Reason, Via},
+        store::{Discovery, memory::MemoryStore},
+        url_key::UrlKey,
+    };
+
+    fn found(path: &str, sequence: u64) -> Discovery {
+        Discovery {
+            key: UrlKey::from_normalised(&format!("https://example.com{path}")).unwrap(),
+            sequence,
+            depth: 1,
+            hops: 0,
+            via: Via::Link,
+            found_on: None,
+            reason: Reason::RobotsDisallowed,
+        }
+    }
+
+    #[test]
+    fn what_is_not_found_for_a_month_is_forgotten_before_the_second_is_over() {
+        let begin: Timestamp = "2026-01-01T02:00:00Z".parse().unwrap();
+        let mut store = MemoryStore::default();
+        let mut known = Vec::new();
+        // Found on the first night, until the tenth, every night.
+        for night in 0..75_i64 {
+            let now = begin + (24 * night).hours();
+            let run = open(&mut store, "", now, now).unwrap().number;
+            let mut discovered = vec![found("/always", 3)];
+            discovered.extend((night == 0).then(|| found("/once", 1)));
+            discovered.extend((night < 10).then(|| found("/ten", 2)));
+            store
+                .commit(&Commit {
+                    run,
+                    discovered,
+                    ..Commit::default()
+                })
+                .unwrap();
+            finish(&mut store, run).unwrap();
+            forget(&mut store, run, now).unwrap();
+            // A second time changes nothing.
+            forget(&mut store, run, now).unwrap();
+            let is_known = |path: &str| store.page(&found(path, 0).key).unwrap().is_some();
+            known.push(["/once", "/ten", "/always"].map(is_known));
+        }
+        let last = |at: usize| known.iter().rposition(|known| known[at]).unwrap();
+        assert_eq!([last(0), last(1), last(2)], [29, 59, 74]);
+    }
+
+    #[test]
+    fn a_clock_that_jumps_forgets_nothing_that_the_last_runs_found() {
+        let begin: Timestamp = "2026-01-01T02:00:00Z".parse().unwrap();
+        let mut store = MemoryStore::default();
+        let mut crawl = |now: Timestamp, path: &str| {
+            let run = open(&mut store, "", now, now).unwrap().number;
+            store
+                .commit(&Commit {
+                    run,
+                    discovered: vec![found(path, 1)],
+                    ..Commit::default()
+                })
+                .unwrap();
+            finish(&mut store, run).unwrap();
+            forget(&mut store, run, now).unwrap();
+            ["/a", "/b", "/c"].map(|path| store.page(&found(path, 0).key).unwrap().is_some())
+        };
+        crawl(begin, "/a");
+        // Years ahead: the run of the mark is that before this one.
+        assert_eq!(crawl(begin + 50_000.hours(), "/b"), [false, true, false]);
+        // And back again: the time begins anew.
+        assert_eq!(crawl(begin + 24.hours(), "/c"), [false, true, true]);
+        assert_eq!(crawl(begin + 48.hours(), "/c"), [false, true, true]);
+    }
+
+    #[test]
+    fn a_mark_that_cannot_be_read_is_damage() {
+        let mut store = MemoryStore::default();
+        let values = vec![(FORGET_MARK.to_owned(), Some("7".to_owned()))];
+        store
+            .commit(&Commit {
+                values,
+                ..Commit::default()
+            })
+            .unwrap();
+        let error = forget(&mut store, 1, Timestamp::UNIX_EPOCH).unwrap_err();
+        assert_eq!(error.kind(), StoreErrorKind::Corrupt);
+    }
 }

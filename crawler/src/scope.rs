@@ -96,7 +96,7 @@ impl Scope {
     pub fn explain(&self, key: &UrlKey) -> Explanation {
         let (judgement, setting, rule) = self.decide(key);
         let rule = match (setting, rule) {
-            ("scope", _) => Some(format!("{}{}", self.site.origin, self.site.directory)),
+            ("scope", _) => Some(self.place()),
             (_, rule) => rule.map(|rule| rule.as_str().to_owned()),
         };
         Explanation {
@@ -106,9 +106,20 @@ impl Scope {
         }
     }
 
+    /// The URL of the directory that everything lies in.
+    pub fn place(&self) -> String {
+        format!("{}{}", self.site.origin, self.site.directory)
+    }
+
     /// Whether `key` is on the site's origin and in its directory, whatever the rules say.
     pub fn contains(&self, key: &UrlKey) -> bool {
         self.site.contains(key)
+    }
+
+    /// Whether an `exclude` rule matches `key`, anywhere on the site's origin: sitemaps stand above the directory that is
+    /// crawled, too.
+    pub fn excludes(&self, key: &UrlKey) -> bool {
+        key.is_on(&self.site.origin) && self.exclude.iter().any(|rule| rule.matches(key))
     }
 
     fn decide(&self, key: &UrlKey) -> (Judgement, &'static str, Option<&Pattern>) {

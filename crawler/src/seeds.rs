@@ -7,6 +7,7 @@
 //! robots.txt, pages, lists -> Document (waiting) -> its bytes -> read -> batches of URLs -> Document (read, failed ...)
 //! ```
 
+mod encoding;
 mod kept;
 mod list;
 mod own;
@@ -20,6 +21,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::encoding::Decoded;
 pub use self::{
     kept::{
         KEPT_LIFETIME, KEPT_MARGIN, KeptDocuments, MAX_KEPT_BYTES, MAX_KEPT_BYTES_IN_ALL, pack,
@@ -37,7 +39,7 @@ pub use self::{
     },
 };
 use crate::{
-    page::{RunId, Via},
+    page::{RunId, SitemapDate, Via},
     store::{Commit, Store, StoreError, StoreErrorKind},
 };
 
@@ -56,7 +58,7 @@ pub const MAX_FEEDS: usize = 100;
 /// Hosts besides the site's own that documents are fetched from.
 pub const MAX_OTHER_HOSTS: usize = 16;
 
-/// Failed documents that a [`Tally`] names.
+/// Documents that a [`Tally`] names: those that failed, and those with URLs outside of the crawl.
 pub const MAX_FAILURES_NAMED: usize = 100;
 
 /// Longest text that is kept of what went wrong.
@@ -114,8 +116,23 @@ pub enum DocumentState {
     Failed,
 }
 
+/// What a problem says of the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    /// There is no document where it should be, as far as the site itself says.
+    NoDocument,
+    /// The site does not say whether there is one.
+    Withheld,
+    /// Its host does not answer, or not in earnest; at the next run it may.
+    Unanswered,
+    /// It is there, and could not be read as it is; at the next run it may.
+    Interrupted,
+    /// It is there, or not worth a request, and the next run will find the same.
+    Lasting,
+}
+
 macro_rules! problems {
-    ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $meaning:ident, $text:literal;)*) => {
         /// Why a document is no, or not the whole, source of URLs. The codes are stable.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
@@ -125,6 +142,10 @@ macro_rules! problems {
             /// The stable code.
             pub fn code(self) -> &'static str {
                 match self { $(Self::$name => $code,)* }
+            }
+
+            fn meaning(self) -> Meaning {
+                match self { $(Self::$name => Meaning::$meaning,)* }
             }
 
             /// One line for people.
@@ -137,133 +158,78 @@ macro_rules! problems {
 
 problems! {
     /// 404 or 410.
-    Gone = "gone", "does not exist";
+    Gone = "gone", NoDocument, "does not exist";
     /// 5xx or 429 after all tries.
-    ServerError = "server-error", "could not be fetched: its server is in trouble";
+    ServerError = "server-error", Unanswered, "could not be fetched: its server is in trouble";
     /// Another status than 200.
-    BadStatus = "bad-status", "did not answer 200";
+    BadStatus = "bad-status", NoDocument, "did not answer 200";
     /// No answer after all tries.
-    NetworkError = "network-error", "could not be fetched: network error or time-out";
+    NetworkError = "network-error", Unanswered, "could not be fetched: network error or time-out";
     /// robots.txt of its origin disallows it.
-    RobotsDisallowed = "robots-disallowed", "is disallowed by robots.txt";
+    RobotsDisallowed = "robots-disallowed", Withheld, "is disallowed by robots.txt";
     /// robots.txt of its origin cannot be read.
-    RobotsUnreachable = "robots-unreachable", "was not read, because robots.txt of its host could not be read";
+    RobotsUnreachable = "robots-unreachable", Unanswered, "was not read, because robots.txt of its host could not be read";
     /// It must not be contacted: a private address, or production itself while its copy is crawled.
-    Forbidden = "forbidden", "must not be fetched";
+    Forbidden = "forbidden", Lasting, "must not be fetched";
     /// It redirects in a loop, too often, or nowhere.
-    BadRedirect = "bad-redirect", "redirects in a loop, too often or nowhere";
+    BadRedirect = "bad-redirect", NoDocument, "redirects in a loop, too often or nowhere";
     /// Its host asks not to be contacted now, or does not answer any more.
-    HostClosed = "host-closed", "was not read: its host gets no further request in this run";
+    HostClosed = "host-closed", Unanswered, "was not read: its host gets no further request in this run";
     /// It is something else, e.g. an HTML page.
-    NotASitemap = "not-a-sitemap", "is no sitemap, feed or list";
+    NotASitemap = "not-a-sitemap", NoDocument, "is no sitemap, feed or list";
     /// Its answer broke off, or may have: an answer that does not say how long it is may end anywhere.
-    CutShort = "cut-short", "did not arrive as a whole; what came before was read";
+    CutShort = "cut-short", Interrupted, "did not arrive as a whole; what came before was read";
     /// It ends before its end on the server already: it arrived as a whole.
-    Truncated = "truncated", "ends before its end; what came before was read";
+    Truncated = "truncated", Lasting, "ends before its end; what came before was read";
     /// More bytes than are read.
-    TooLarge = "too-large", "is larger than what is read; what came before was read";
+    TooLarge = "too-large", Lasting, "is larger than what is read; what came before was read";
     /// It cannot be read any further.
-    Damaged = "damaged", "cannot be read to its end; what came before was read";
+    Damaged = "damaged", Lasting, "cannot be read to its end; what came before was read";
     /// Its content coding is unknown or broken.
-    Undecodable = "undecodable", "has a content coding that cannot be decoded";
+    Undecodable = "undecodable", Lasting, "has a content coding that cannot be decoded";
     /// An index that is behind more indexes than are followed.
-    TooDeep = "too-deep", "stands behind too many indexes, what it names was not read";
+    TooDeep = "too-deep", Lasting, "stands behind too many indexes, what it names was not read";
     /// An index that names itself, or an index that led to it.
-    Loop = "loop", "names an index that leads back to it, which was not read again";
+    Loop = "loop", Lasting, "names an index that leads back to it, which was not read again";
     /// There are more documents, feeds or hosts than are read.
-    TooMany = "too-many", "was not read: there are too many of its kind";
+    TooMany = "too-many", Lasting, "was not read: there are too many of its kind";
     /// A line of robots.txt that is no URL.
-    BadUrl = "bad-url", "is no URL of a sitemap";
+    BadUrl = "bad-url", Lasting, "is no URL of a sitemap";
     /// A line of robots.txt that is not absolute (it is read nevertheless).
-    RelativeUrl = "relative-url", "is named by a relative URL in robots.txt, where it must be absolute";
+    RelativeUrl = "relative-url", Lasting, "is named by a relative URL in robots.txt, where it must be absolute";
     /// The file could not be read, or kept while it was.
-    Io = "io", "could not be read on this machine";
+    Io = "io", Interrupted, "could not be read on this machine";
 }
 
 impl SeedProblem {
     /// Whether there is nothing where it should be, as far as the site itself says.
     pub fn is_absence(self) -> bool {
-        match self {
-            Self::Gone
-            | Self::BadStatus
-            | Self::NotASitemap
-            | Self::RobotsDisallowed
-            | Self::BadRedirect => true,
-            Self::ServerError
-            | Self::NetworkError
-            | Self::RobotsUnreachable
-            | Self::Forbidden
-            | Self::HostClosed
-            | Self::CutShort
-            | Self::Truncated
-            | Self::TooLarge
-            | Self::Damaged
-            | Self::Undecodable
-            | Self::TooDeep
-            | Self::Loop
-            | Self::TooMany
-            | Self::BadUrl
-            | Self::RelativeUrl
-            | Self::Io => false,
-        }
+        matches!(self.meaning(), Meaning::NoDocument | Meaning::Withheld)
     }
 
     /// Whether its host does not answer, or not in earnest.
     pub fn is_unanswered(self) -> bool {
-        match self {
-            Self::ServerError | Self::NetworkError | Self::RobotsUnreachable | Self::HostClosed => {
-                true
-            }
-            Self::Gone
-            | Self::BadStatus
-            | Self::NotASitemap
-            | Self::RobotsDisallowed
-            | Self::BadRedirect
-            | Self::Forbidden
-            | Self::CutShort
-            | Self::Truncated
-            | Self::TooLarge
-            | Self::Damaged
-            | Self::Undecodable
-            | Self::TooDeep
-            | Self::Loop
-            | Self::TooMany
-            | Self::BadUrl
-            | Self::RelativeUrl
-            | Self::Io => false,
-        }
+        self.meaning() == Meaning::Unanswered
     }
 
-    /// Whether what is there is no document at all: a page that leads to it leads to a page.
+    /// Whether what is there is no document at all.
     pub fn denies_document(self) -> bool {
-        self.is_absence() && self != Self::RobotsDisallowed
+        self.meaning() == Meaning::NoDocument
+    }
+
+    /// Whether nobody has seen a document there: what leads to it as to a page leads to a page, which is asked for
+    /// and judged like any other.
+    pub fn may_be_page(self) -> bool {
+        match self.meaning() {
+            Meaning::NoDocument | Meaning::Withheld | Meaning::Unanswered => true,
+            Meaning::Interrupted => false,
+            Meaning::Lasting => matches!(self, Self::Forbidden | Self::Undecodable | Self::TooMany),
+        }
     }
 
     /// Whether it may be gone at the next run: what the document names is then missing for no good reason.
     pub fn is_passing(self) -> bool {
-        match self {
-            Self::NetworkError
-            | Self::ServerError
-            | Self::RobotsUnreachable
-            | Self::HostClosed
-            | Self::CutShort
-            | Self::Io => true,
-            Self::Gone
-            | Self::BadStatus
-            | Self::RobotsDisallowed
-            | Self::Forbidden
-            | Self::BadRedirect
-            | Self::NotASitemap
-            | Self::Truncated
-            | Self::TooLarge
-            | Self::Damaged
-            | Self::Undecodable
-            | Self::TooDeep
-            | Self::Loop
-            | Self::TooMany
-            | Self::BadUrl
-            | Self::RelativeUrl => false,
-        }
+        matches!(self.meaning(), Meaning::Unanswered | Meaning::Interrupted)
     }
 }
 
@@ -308,10 +274,41 @@ pub struct Document {
     /// The same by rule.
     #[serde(default, skip_serializing_if = "EntryTroubles::is_empty")]
     pub troubles: EntryTroubles,
-    /// The first page that links to it, and the depth of that link: a URL that turns out to be no document is a
-    /// page that was found there.
+    /// The URLs that it names outside of what is crawled: they are not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub linked_from: Option<(String, u32)>,
+    pub outside: Option<Outside>,
+    /// What leads to it as to a page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<Claim>,
+}
+
+/// URLs of a document that are outside of what is crawled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outside {
+    /// How many.
+    pub count: u64,
+    /// The first of them.
+    pub example: String,
+}
+
+/// What leads to a document as to a page: a URL that turns out to be no document is a page that was found so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// How it was found first.
+    pub via: Via,
+    /// The page or document that named it first; `None`: a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_on: Option<String>,
+    /// Hops from the start URL.
+    pub depth: u32,
+    /// Redirects in a row that led to it.
+    #[serde(default)]
+    pub hops: u8,
+    /// Whether a page leads to it; else it is an orphan.
+    pub is_linked: bool,
+    /// What a sitemap says of its last change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<SitemapDate>,
 }
 
 impl Document {
@@ -332,7 +329,8 @@ impl Document {
             entries: 0,
             findings: 0,
             troubles: EntryTroubles::default(),
-            linked_from: None,
+            outside: None,
+            claim: None,
         }
     }
 
@@ -438,6 +436,10 @@ pub struct Tally {
     pub troubles: Vec<Document>,
     /// What is wrong with the entries of all of them, by rule.
     pub entries: BTreeMap<String, RuleTally>,
+    /// URLs that they name outside of what is crawled.
+    pub outside: u64,
+    /// The first [`MAX_FAILURES_NAMED`] documents that name some.
+    pub outside_in: Vec<Document>,
 }
 
 impl Tally {
@@ -456,6 +458,12 @@ impl Tally {
             for trouble in document.troubles.iter() {
                 let rule = tally.entries.entry(trouble.rule.clone()).or_default();
                 rule.add(&document.name, trouble);
+            }
+            if let Some(outside) = &document.outside {
+                tally.outside += outside.count;
+                if tally.outside_in.len() < MAX_FAILURES_NAMED {
+                    tally.outside_in.push(document.clone());
+                }
             }
             let parent = document.parent.and_then(|parent| names.get(parent));
             document.named_by = document.named_by.or_else(|| parent.cloned());

@@ -181,12 +181,17 @@ pub struct SeenRequest {
 /// See [`FixtureSite::scripted`].
 pub type Script = dyn Fn(&str, usize) -> Option<FixturePage> + Send + Sync;
 
+/// See [`FixtureSite::answering_conditionally`].
+pub type Conditionally = dyn Fn(&str, &Validators) -> Option<FixturePage> + Send + Sync;
+
 /// A site in memory: pages by whole URL, 404 for the rest, and a log of every request.
 #[derive(Clone, Default)]
 pub struct FixtureSite {
     pages: Arc<HashMap<String, FixturePage>>,
     /// Asked first, with the URL and how often it was asked for before.
     script: Option<Arc<Script>>,
+    /// Asked before it, of conditional requests.
+    conditionally: Option<Arc<Conditionally>>,
     /// Every conditional request is answered 304.
     lies: Arc<AtomicBool>,
     log: Arc<Mutex<Vec<SeenRequest>>>,
@@ -223,7 +228,17 @@ impl FixtureSite {
         self
     }
 
-    /// From now on, whether the site calls everything not modified. Otherwise it does what RFC 9110
+    /// The same, with an answer of its own to conditional requests: it gets the URL and what it was asked with.
+    #[must_use]
+    pub fn answering_conditionally(
+        mut self,
+        answer: impl Fn(&str, &Validators) -> Option<FixturePage> + Send + Sync + 'static,
+    ) -> Self {
+        self.conditionally = Some(Arc::new(answer));
+        self
+    }
+
+    /// From now on, whether the site calls everything not modified, without a word of what it has. Otherwise it does what RFC 9110
     /// section 13.2 says, for pages with an `etag` or `last-modified`.
     pub fn lie(&self, lies: bool) {
         self.lies.store(lies, Ordering::SeqCst);
@@ -268,16 +283,26 @@ impl FixtureSite {
         });
         let position = log.len() - 1;
         drop(log);
+        if let (Some(answer), Some(asked)) = (&self.conditionally, &request.validators)
+            && let Some(page) = answer(url.as_str(), asked)
+        {
+            return (position, page);
+        }
         let scripted = self
             .script
             .as_ref()
             .and_then(|script| script(url.as_str(), earlier));
         let page = scripted.or_else(|| self.pages.get(url.as_str()).cloned());
         let page = page.unwrap_or_else(|| FixturePage::status(404));
-        let is_same = request.validators.as_ref().is_some_and(|asked| {
-            self.lies.load(Ordering::SeqCst) || page.status == 200 && page.is_as(asked)
-        });
-        (position, if is_same { page.not_modified() } else { page })
+        let answer = match &request.validators {
+            Some(_) if self.lies.load(Ordering::SeqCst) => FixturePage {
+                latency: page.latency,
+                ..FixturePage::status(304)
+            },
+            Some(asked) if page.status == 200 && page.is_as(asked) => page.not_modified(),
+            Some(_) | None => page,
+        };
+        (position, answer)
     }
 }
 

@@ -419,6 +419,7 @@ impl Chain {
             | Reason::Given
             | Reason::KeptGoneOnce
             | Reason::KeptUnreachable
+            | Reason::KeptNotReached
             | Reason::RobotsDisallowed
             | Reason::RobotsUnreachable
             | Reason::NetworkError

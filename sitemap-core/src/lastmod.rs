@@ -155,6 +155,11 @@ impl LastMod {
         &self.text
     }
 
+    /// The earliest instant that the value can mean, in UTC: a date counts as its first instant.
+    pub fn earliest_instant(&self) -> Timestamp {
+        self.span().0
+    }
+
     /// The latest instant that the value can mean: a date counts as its last instant, in UTC.
     ///
     /// Whoever asks for "changed since" with it misses nothing that changed on that day (R43).

@@ -2,7 +2,9 @@
 
 mod extensions;
 mod folder;
+mod forgiven;
 mod memory;
+mod sections;
 
 use std::{
     collections::BTreeMap,

@@ -91,9 +91,9 @@ fn help_lists_the_options_that_work_and_no_other() {
     options.sort_unstable();
     options.dedup();
     let expected = "--as --ca-file --changefreq --concurrency --config --delay --discover --dry-run --exclude \
-        --extensions --follow-only --force --format --fresh --header --help --hook-shell --ignore --include --index \
-        --indexnow --layout --list-only --max-depth --max-pages --max-time --no-gzip --output --ping --priority \
-        --proxy --public-url --quiet --rate --resolve --robots-file --schema-location --scope --seeds --state --summary \
+        --extensions --file-group --file-mode --follow-only --force --format --fresh --header --help --hook-shell --ignore --include --index \
+        --indexnow --layout --list-only --log --max-depth --max-pages --max-time --no-gzip --output --ping --priority \
+        --proxy --public-url --quiet --rate --resolve --robots-file --schema-location --scope --sections --seeds --state --summary \
         --user-agent --verbose";
     assert_eq!(options, expected.split_whitespace().collect::<Vec<_>>());
 }

@@ -5,10 +5,7 @@
 //! The tables are found through `ARPENT_SHARED`. Every row is run; rows that rest on a policy of their
 //! project are listed with a reason in `tests/data/expected_failures/html.txt`.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use crawler::{
     config::{Extensions, ParseConfig},
@@ -21,7 +18,7 @@ use scraper::{Html, Selector};
 use serde_json::Value;
 use url::Url;
 
-use crate::support::shared;
+use crate::support::{expected::ExpectedFailures, shared};
 
 const EXPECTED_FAILURES: &str = include_str!("../data/expected_failures/html.txt");
 
@@ -33,40 +30,11 @@ type Judgement = Result<(), String>;
 
 /// Judges every row of a table, `table/0` being the first; a row that is expected to fail must fail.
 fn check_table(table: &str, judgements: impl Iterator<Item = Judgement>) {
-    let prefix = format!("{table}/");
-    let mut expected: BTreeMap<&str, &str> = EXPECTED_FAILURES
-        .lines()
-        .filter(|line| line.starts_with(&prefix))
-        .map(|line| {
-            line.split_once('\t')
-                .unwrap_or_else(|| panic!("no reason: {line}"))
-        })
-        .collect();
-    let mut failures = Vec::new();
-    let mut rows = 0;
+    let mut expected = ExpectedFailures::of_table(EXPECTED_FAILURES, &format!("{table}/"));
     for (index, judgement) in judgements.enumerate() {
-        rows += 1;
-        let id = format!("{table}/{index}");
-        match (judgement, expected.remove(&*id)) {
-            (Ok(()), None) | (Err(_), Some(_)) => {}
-            (Err(problem), None) => failures.push(format!("{id}: {problem}")),
-            (Ok(()), Some(reason)) => {
-                failures.push(format!("{id}: passes, take it off the list ({reason})"));
-            }
-        }
+        expected.judge(&format!("{table}/{index}"), judgement);
     }
-    failures.extend(
-        expected
-            .keys()
-            .map(|id| format!("{id}: listed, but in no table")),
-    );
-    assert!(rows > 0, "{table} has no rows");
-    assert!(
-        failures.is_empty(),
-        "{} of {rows} rows:\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
+    expected.finish(1);
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(found: &T, wanted: &T) -> Judgement {

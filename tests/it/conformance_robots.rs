@@ -6,7 +6,6 @@
 //! only must not panic.
 
 use std::{
-    collections::BTreeMap,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -15,7 +14,7 @@ use crawler::robots::{Rules, agent_token};
 use serde_json::Value;
 use url::Url;
 
-use crate::support;
+use crate::support::{self, expected::ExpectedFailures};
 
 const TABLES: [&str; 4] = [
     "google_robots_test",
@@ -32,45 +31,19 @@ const SITE: &str = "http://site.test/";
 #[test]
 fn rules_answer_as_the_tables_say() {
     let Some(folder) = tables() else { return };
-    let mut expected: BTreeMap<&str, &str> = EXPECTED_FAILURES
-        .lines()
-        .map(|line| {
-            line.split_once('\t')
-                .unwrap_or_else(|| panic!("no reason: {line}"))
-        })
-        .collect();
-    let mut failures = Vec::new();
-    let mut checked = 0;
+    let mut expected = ExpectedFailures::new(EXPECTED_FAILURES);
     for table in TABLES {
         for row in rows(&folder.join(format!("{table}.jsonl"))) {
             let id = text(&row, "id");
             let result = judge(&row);
             match text(&row, "class") {
-                "core" | "rfc-not-google" | "delay" | "sitemaps" => checked += 1,
-                "suite-only" | "prefix-agent" => continue,
+                "core" | "rfc-not-google" | "delay" | "sitemaps" => expected.judge(id, result),
+                "suite-only" | "prefix-agent" => {}
                 other => panic!("{id}: unknown class {other}"),
-            }
-            match (result, expected.remove(id)) {
-                (Ok(()), None) | (Err(_), Some(_)) => {}
-                (Err(problem), None) => failures.push(format!("{id}: {problem}")),
-                (Ok(()), Some(reason)) => {
-                    failures.push(format!("{id}: passes, take it off the list ({reason})"));
-                }
             }
         }
     }
-    failures.extend(
-        expected
-            .keys()
-            .map(|id| format!("{id}: listed, but in no table")),
-    );
-    assert!(
-        failures.is_empty(),
-        "{} of {checked} rows:\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
-    assert!(checked > 300, "only {checked} rows were found");
+    expected.finish(300);
 }
 
 #[test]

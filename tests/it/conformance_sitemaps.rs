@@ -20,7 +20,7 @@ use sitemap_core::{
 };
 use url::Url;
 
-use crate::support;
+use crate::support::{self, expected::ExpectedFailures};
 
 const SUITES: [&str; 4] = [
     "crawler-commons",
@@ -47,12 +47,12 @@ fn documents_read_as_the_tables_say() {
     let Some(folder) = support::shared().map(|shared| shared.join("conformance/sitemaps")) else {
         return;
     };
-    let mut results = Vec::new();
+    let mut results = ExpectedFailures::new(EXPECTED_FAILURES);
     for suite in SUITES {
         let folder = folder.join(suite);
         for case in cases(&folder) {
             if let Some(result) = judge(&folder, &case) {
-                results.push((format!("{suite}/{}", text(&case, "id")), result));
+                results.judge(&format!("{suite}/{}", text(&case, "id")), result);
             }
         }
         judge_tables(&folder, &mut results);
@@ -62,43 +62,10 @@ fn documents_read_as_the_tables_say() {
     for case in cases(&folder) {
         let id = format!("{SITES}/{}", text(&case, "id"));
         let site = folder.join("sites").join(text(&case, "id"));
-        results.push((id, judge_site(&site, &case)));
+        results.judge(&id, judge_site(&site, &case));
     }
-    report(results);
-}
-
-/// Compares with the list of expected failures, which may neither grow nor be out of date.
-fn report(results: Vec<(String, Result<(), String>)>) {
-    let mut expected: BTreeMap<&str, &str> = EXPECTED_FAILURES
-        .lines()
-        .map(|line| {
-            line.split_once('\t')
-                .unwrap_or_else(|| panic!("no reason: {line}"))
-        })
-        .collect();
-    let (count, listed) = (results.len(), expected.len());
-    let mut problems = Vec::new();
-    for (id, result) in results {
-        match (result, expected.remove(id.as_str())) {
-            (Ok(()), None) | (Err(_), Some(_)) => {}
-            (Err(problem), None) => problems.push(format!("{id}: {problem}")),
-            (Ok(()), Some(reason)) => {
-                problems.push(format!("{id}: passes, take it off the list ({reason})"));
-            }
-        }
-    }
-    problems.extend(
-        expected
-            .keys()
-            .map(|id| format!("{id}: listed, but in no table")),
-    );
-    assert!(
-        problems.is_empty(),
-        "{} of {count} cases:\n{}",
-        problems.len(),
-        problems.join("\n")
-    );
-    assert!(count > 150, "only {count} cases were found");
+    let count = results.finish(150);
+    let listed = EXPECTED_FAILURES.lines().count();
     assert!(
         listed * 100 <= count * MAX_FAILED_PERCENT,
         "{listed} of {count} cases are expected to fail"
@@ -482,14 +449,14 @@ fn judge_extensions(entries: &[UrlEntry], expect: &Value) -> Result<(), String> 
 }
 
 /// The small tables beside the cases: which pages a sitemap may list, and the dates of RSS.
-fn judge_tables(folder: &Path, results: &mut Vec<(String, Result<(), String>)>) {
+fn judge_tables(folder: &Path, results: &mut ExpectedFailures<'_>) {
     let tables = json(&folder.join("expected.json"));
     let suite = folder.file_name().unwrap_or_default().to_string_lossy();
     for row in list(&tables["scope"]) {
         let parse = |field| Loc::parse(text(row, field)).expect("each URL is good");
         let may_list = parse("sitemap").may_list(&parse("url"));
         let result = same(&Some(may_list), &row["in_scope"].as_bool());
-        results.push((format!("{suite}/scope/{}", text(row, "url")), result));
+        results.judge(&format!("{suite}/scope/{}", text(row, "url")), result);
     }
     let dates = &tables["dates"];
     for row in list(&dates["rss"]).chain(list(&dates["rfc2822"])) {
@@ -499,10 +466,8 @@ fn judge_tables(folder: &Path, results: &mut Vec<(String, Result<(), String>)>) 
         );
         let reading = Reading::of(feed.as_bytes(), None, WIDE);
         let found = &reading.entries()[0]["lastmod"];
-        results.push((
-            format!("{suite}/dates/{}", string(&row[0])),
-            same(&found, &&row[1]),
-        ));
+        let id = format!("{suite}/dates/{}", string(&row[0]));
+        results.judge(&id, same(&found, &&row[1]));
     }
 }
 

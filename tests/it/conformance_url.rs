@@ -7,7 +7,7 @@
 //! `tests/data/expected_failures/url_<table>.txt`; a listed row that passes is an error.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::HashMap,
     fs,
     path::{Path, PathBuf},
 };
@@ -16,7 +16,7 @@ use crawler::url_key::{Identity, UrlKey, UrlKeyError};
 use serde_json::Value;
 use url::Url;
 
-use crate::support;
+use crate::support::{self, expected::ExpectedFailures};
 
 type Key = Result<UrlKey, UrlKeyError>;
 
@@ -180,37 +180,17 @@ fn check(table: &str, minimum: usize, sides: impl Fn(&Value) -> (Key, Option<(St
         .enumerate()
         .map(row_of)
         .collect();
-    assert!(rows.len() >= minimum, "{table}: only {} rows", rows.len());
-
-    let mut excused = expected_failures(table);
-    let mut problems = Vec::new();
+    let list = expected_failures(table);
+    let mut expected = ExpectedFailures::new(&list);
     let mut apart = HashMap::new();
     for row in &rows {
-        match (problem_of(row, &mut apart), excused.remove(&row.number)) {
-            (None, None) | (Some(_), Some(_)) => {}
-            (Some(problem), None) => {
-                problems.push(format!("{}: {problem}: {}", row.number, row.text));
-            }
-            (None, Some(reason)) => {
-                problems.push(format!(
-                    "{}: passes, take it off the list ({reason})",
-                    row.number
-                ));
-            }
-        }
+        let result = match problem_of(row, &mut apart) {
+            None => Ok(()),
+            Some(problem) => Err(format!("{problem}: {}", row.text)),
+        };
+        expected.judge(&row.number.to_string(), result);
     }
-    problems.extend(
-        excused
-            .keys()
-            .map(|row| format!("{row}: listed, but not in the table")),
-    );
-    assert!(
-        problems.is_empty(),
-        "{table}, {} of {} rows:\n{}",
-        problems.len(),
-        rows.len(),
-        problems.join("\n")
-    );
+    expected.finish(minimum);
 }
 
 /// What is wrong with a row; `apart` holds what the first row of its group with the same key
@@ -252,20 +232,10 @@ fn read(folder: &Path, table: &str) -> Vec<Value> {
     lines.lines().map(parse).collect()
 }
 
-/// The rows of `table` that are known to fail: number and reason.
-fn expected_failures(table: &str) -> BTreeMap<usize, String> {
+/// The list of the rows of `table` that are known to fail, by their numbers.
+fn expected_failures(table: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/expected_failures");
-    let Ok(list) = fs::read_to_string(folder.join(format!("url_{table}.txt"))) else {
-        return BTreeMap::new();
-    };
-    let entry = |line: &str| {
-        let (row, reason) = line
-            .split_once('\t')
-            .unwrap_or_else(|| panic!("no reason: {line}"));
-        let row = row.parse().expect("a row has a number");
-        (row, reason.to_owned())
-    };
-    list.lines().map(entry).collect()
+    fs::read_to_string(folder.join(format!("url_{table}.txt"))).unwrap_or_default()
 }
 
 #[track_caller]

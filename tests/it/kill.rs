@@ -170,7 +170,7 @@ fn times(folder: &Path) -> BTreeMap<String, SystemTime> {
 }
 
 /// Copies a folder with all times; one that does not exist leaves nothing.
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     drop(fs::remove_dir_all(to));
     let Ok(listing) = fs::read_dir(from) else {
         return;
@@ -192,7 +192,7 @@ fn copy(from: &Path, to: &Path) {
 
 /// Equal parts in every byte; indexes that differ in nothing but write times.
 #[track_caller]
-fn check_equal(killed: &Published, uninterrupted: &Published) {
+pub(crate) fn check_equal(killed: &Published, uninterrupted: &Published) {
     let names = |set: &Published| set.files.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(killed), names(uninterrupted));
     for (name, file) in &uninterrupted.files {

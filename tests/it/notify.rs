@@ -210,31 +210,129 @@ fn what_changed_is_told_once_and_nothing_at_first() {
 }
 
 #[test]
+fn engines_are_told_of_what_changes_since_they_are_told_at_all() {
+    let world = World::new();
+    for _ in 0..3 {
+        world.crawl(&[]).expect_code(0);
+        world.changes();
+    }
+    world.crawl(&[]).expect_code(0);
+    // What was noted before is old, however much of it there is.
+    world.tell().expect_code(0);
+    assert_eq!(world.told(), Vec::<Vec<String>>::new());
+    world.changes();
+    world.tell().expect_code(0);
+    assert_eq!(world.told(), [["/", "/4", "/5", "/changes"]]);
+    // From then on also what changed in runs that tell nobody, but not the same URLs twice in ten minutes.
+    for _ in 0..2 {
+        world.changes();
+        world.crawl(&[]).expect_code(0);
+    }
+    world.notify(&["--indexnow"]).expect_code(0);
+    assert_eq!(world.told(), [["/6", "/7"]]);
+}
+
+#[test]
+fn the_newest_changes_alone_wait_where_nobody_is_told() {
+    let world = World::new();
+    for _ in 0..4 {
+        world.crawl(&[]).expect_code(0);
+        world.changes();
+    }
+    let ran = world.notify(&[]).expect_code(0);
+    assert!(
+        ran.stdout.contains("4 URLs noted as changed"),
+        "{}",
+        ran.stdout
+    );
+    // Whoever asks for it by hand tells of them.
+    world.notify(&["--indexnow"]).expect_code(0);
+    assert_eq!(world.told(), [["/", "/3", "/4", "/changes"]]);
+}
+
+#[test]
+fn a_robots_txt_behind_a_password_is_read_with_it() {
+    let site =
+        Site::start(
+            |request| match (request.headers.get("authorization"), &*request.target) {
+                (None, _) => Response::status(401),
+                (Some(_), "/robots.txt") => {
+                    Response::text("User-agent: *\nSitemap: /sitemap.xml\n")
+                }
+                (Some(_), "/") => Response::html("<title>a page</title>"),
+                (Some(_), _) => Response::status(404),
+            },
+        );
+    let bench = Bench::new();
+    let settings = bench.settings(&format!("{ONE_TRY}basic_auth = \"user:password\"\n"));
+    bench
+        .crawl(&site.url("/"), &["--config", &settings])
+        .expect_code(0);
+    let notify = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+        command
+            .env_clear()
+            .current_dir(bench.path())
+            .stdin(Stdio::null())
+            .args(["notify", &site.url("/"), "--rate", "unlimited"])
+            .arg("--state")
+            .arg(bench.state())
+            .args(options);
+        Ran::of(command)
+    };
+    let ran = notify(&["--config", &settings]).expect_code(0);
+    assert!(
+        ran.stdout.contains("robots.txt lacks the line"),
+        "{}",
+        ran.stdout
+    );
+    // Who may not read it does not know.
+    let ran = notify(&[]).expect_code(3);
+    assert!(
+        ran.stdout.contains("robots.txt should have the line"),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        ran.stderr.contains("whether it has them is not known")
+            && ran.stderr.contains("answered 401"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
 fn every_status_of_the_engine_has_its_meaning() {
     let world = World::new();
     world.tell().expect_code(0);
     world.changes();
-    for (status, expected) in [
-        (400, "badly formed"),
-        (403, "answered 403: it does not find the key in"),
-        (422, "answered 422: these URLs are not of the host"),
-        (429, "answered 429 to each of 1 tries"),
-        (500, "answered 500"),
-        (503, "answered 503"),
-        (302, "is indexnow_endpoint right?"),
-        (1, "engine.test"),
+    let all = &SECOND[..];
+    for (status, expected, sent) in [
+        (403, "answered 403: it does not find the key in", all),
+        (429, "answered 429 to each of 1 tries", all),
+        (500, "answered 500", all),
+        (503, "answered 503", all),
+        (302, "is indexnow_endpoint right?", all),
+        (1, "engine.test", all),
+        (400, "badly formed", all),
+        // What was refused goes out in halves.
+        (
+            422,
+            "answered 422: these URLs are not of the host",
+            &SECOND[..2],
+        ),
     ] {
         world.answers(status);
         // The crawl itself went well.
         let ran = world.tell().expect_code(0);
         assert!(ran.stderr.contains(expected), "{status}: {}", ran.stderr);
         assert!(!ran.stderr.contains(&world.key()), "{}", ran.stderr);
-        assert_eq!(world.told(), [SECOND], "{status}");
+        assert_eq!(world.told(), [sent], "{status}");
         assert_eq!(ran.summary()["notified"][0]["waiting"], 4, "{status}");
     }
     world.answers(202);
     let ran = world.tell().expect_code(0);
-    assert_eq!(world.told(), [SECOND]);
+    assert_eq!(world.told(), [["/2"], ["/changes"], ["/"], ["/1"]]);
     assert!(
         ran.stderr
             .contains("will check the key of 4 URLs later (202)")
@@ -542,6 +640,39 @@ fn hooks_are_called_when_it_went_well_and_when_it_did_not() {
     let events: Vec<&Value> = got.iter().map(|body| &body["event"]).collect();
     assert_eq!(events, ["published", "refused", "failed"]);
     assert_eq!(got[0]["summary"], published);
+}
+
+#[test]
+fn a_hook_inherits_no_secret() {
+    let site = Site::start(|_| Response::html("<title>a page</title>"));
+    let bench = Bench::new();
+    let settings = bench.settings(
+        "header = [{ variable = \"OF_THE_HEADER\" }]\n[notify]\nhook_shell = \"env > seen\"\n",
+    );
+    let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+    command
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").expect("a path"))
+        .env("LANG", "C.UTF-8")
+        .env("OF_THE_HEADER", "X-Key: secret-one")
+        .env("ARPENT_BASIC_AUTH", "user:secret-two")
+        .env("CREDENTIALS_DIRECTORY", "/run/secret-three")
+        .current_dir(bench.path())
+        .stdin(Stdio::null())
+        .args(["crawl", &site.url("/"), "--config", &settings, "--output"])
+        .arg(bench.output())
+        .arg("--state")
+        .arg(bench.state());
+    Ran::of(command).expect_code(0);
+    let seen = fs::read_to_string(bench.path().join("seen")).expect("it was called");
+    assert!(!seen.contains("secret-"), "{seen}");
+    for line in [
+        "LANG=C.UTF-8",
+        "ARPENT_EVENT=published",
+        "ARPENT_EXIT_CODE=0",
+    ] {
+        assert!(seen.lines().any(|known| known == line), "{line}: {seen}");
+    }
 }
 
 #[test]

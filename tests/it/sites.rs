@@ -133,6 +133,39 @@ fn several_hosts_are_crawled_at_the_same_time() {
 }
 
 #[test]
+fn a_chosen_site_is_written_where_it_is_with_the_others() {
+    let edition = Arc::new(AtomicUsize::new(1));
+    let shown = Arc::clone(&edition);
+    let one = site(move |request| match request.target.as_str() {
+        "/" => Response::linking((0..shown.load(Ordering::SeqCst)).map(|page| format!("/{page}"))),
+        _ => Response::html("<title>page</title>"),
+    });
+    let two = two_pages();
+    let bench = Bench::new();
+    let tables = [&one, &two].map(|site| table(&site.url("/"), ""));
+    let file = format!("{SHARED}{}", tables.concat());
+    crawl(&bench, &file).expect_code(0);
+    edition.store(2, Ordering::SeqCst);
+    let chosen = Ran::of(command(&bench, &file, &[&one.url("/")])).expect_code(0);
+    assert_eq!(chosen.summary()["outcome"], "published");
+    let chosen = Ran::of(command(&bench, &file, &[&two.url("/")])).expect_code(0);
+    assert_eq!(chosen.summary()["outcome"], "unchanged");
+    let folder = bench
+        .output()
+        .join(format!("http_127.0.0.1_{}", one.port()));
+    assert_eq!(Published::read(&folder).urls().len(), 3);
+    let mut names: Vec<_> = fs::read_dir(bench.output())
+        .expect("there are sets")
+        .map(|entry| entry.expect("readable").file_name().into_string())
+        .map(|name| name.expect("a name in UTF-8"))
+        .collect();
+    names.sort();
+    let mut expected = [one.port(), two.port()].map(|port| format!("http_127.0.0.1_{port}"));
+    expected.sort();
+    assert_eq!(names, expected);
+}
+
+#[test]
 fn a_host_is_crawled_for_one_site_at_a_time() {
     let (one, two) = (two_pages(), two_pages());
     let tables = [&one, &two].map(|site| table(&site.url("/"), ""));

@@ -279,7 +279,7 @@ fn every_reason_has_a_page() {
     /// before there is a page, a page of HTML is read to its end or its limits, a bug is a bug, inputs are
     /// read by another command, a feed is no page (`discovery`), what a page brings into its entry can be
     /// written, and what stays listed was so before.
-    const UNREACHABLE: [Reason; 8] = [
+    const UNREACHABLE: [Reason; 9] = [
         Reason::RobotsUnreachable,
         Reason::Unparsable,
         Reason::InternalError,
@@ -288,6 +288,7 @@ fn every_reason_has_a_page() {
         Reason::EntryRefused,
         Reason::KeptGoneOnce,
         Reason::KeptUnreachable,
+        Reason::KeptNotReached,
     ];
     let mut seen = covered(&pages("http://elsewhere.example/"));
     seen.extend(covered(&failures()));

@@ -26,6 +26,10 @@ pub(super) struct EntryArgs {
     #[arg(long, help_heading = "Output")]
     no_gzip: bool,
 
+    /// Give matching pages a sitemap of their own with this name, e.g. '/shop/**=shop' (repeatable, the first that fits counts)
+    #[arg(long, value_name = "GLOB=NAME", help_heading = "Output")]
+    sections: Vec<String>,
+
     /// How often matching pages change, e.g. '/news/*=daily' (repeatable, the first that fits counts)
     #[arg(long, value_name = "GLOB=V", help_heading = "Output")]
     changefreq: Vec<String>,
@@ -42,6 +46,14 @@ pub(super) struct EntryArgs {
     #[arg(long, help_heading = "Output")]
     schema_location: bool,
 
+    /// Rights of the published files, e.g. 0640 [default: by the umask]
+    #[arg(long, value_name = "OCTAL", help_heading = "Output")]
+    file_mode: Option<String>,
+
+    /// Group of the published files, by name or number [default: that of the process]
+    #[arg(long, value_name = "GROUP", help_heading = "Output")]
+    file_group: Option<String>,
+
     /// Publish even if the guard refuses, and replace files that are not arpent's (after a backup)
     #[arg(long, help_heading = "Output")]
     force: bool,
@@ -57,11 +69,17 @@ impl EntryArgs {
         typed(
             [
                 ("format", &self.format),
+                ("sections", &self.sections),
                 ("changefreq", &self.changefreq),
                 ("priority", &self.priority),
                 ("extensions", &self.extensions),
             ],
-            [("layout", &self.layout), ("index", &self.index)],
+            [
+                ("layout", &self.layout),
+                ("index", &self.index),
+                ("file_mode", &self.file_mode),
+                ("file_group", &self.file_group),
+            ],
             [
                 ("no_gzip", self.no_gzip),
                 ("schema_location", self.schema_location),

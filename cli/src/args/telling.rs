@@ -16,12 +16,20 @@ pub(super) struct TellingArgs {
     /// Say more on stderr; twice and three times for even more
     #[arg(short, long, action = clap::ArgAction::Count, help_heading = "Run")]
     verbose: u8,
+
+    /// What stderr looks like [default: text]
+    #[arg(long, value_name = "json|text", help_heading = "Run")]
+    log: Option<String>,
 }
 
 impl TellingArgs {
     /// The settings that were typed, by setting name.
     pub(super) fn typed(&self) -> Typed {
-        let own = typed([], [("summary", &self.summary)], [("quiet", self.quiet)]);
+        let own = typed(
+            [],
+            [("summary", &self.summary), ("log", &self.log)],
+            [("quiet", self.quiet)],
+        );
         [own, typed_verbosity(self.verbose)].concat()
     }
 }

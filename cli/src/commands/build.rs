@@ -9,12 +9,13 @@ use anyhow::Context as _;
 use crawler::{
     build::{BuildError, LoadRequest, News, Source, load},
     clock::{Clock, SystemClock},
-    config::ScopeWidth,
+    config::{GuardConfig, ScopeWidth},
     engine::Shutdown,
-    publish::{PublishRequest, publish},
+    publish::{OutputHold, PublishRequest, publish},
     report::Report,
     runs,
     site::{Site, settle},
+    store::Store,
 };
 use jiff::Timestamp;
 use tokio::time::Instant;
@@ -22,7 +23,7 @@ use tokio::time::Instant;
 use self::place::Place;
 use super::{
     aborted,
-    crawl::{check_site, log_level, read_settings_file},
+    crawl::{begin_telling, check_site, foresee_log, read_settings_file},
     print,
     published::Ended,
     seams, tell,
@@ -30,12 +31,12 @@ use super::{
 use crate::{
     args::BuildArgs,
     attend::Attendant,
-    exit_code::{ExitCode, FaultyInput},
+    exit_code::{ExitCode, FaultyInput, Misuse},
     fault::Faults,
     human,
     output::Output,
     panicked::Panicked,
-    settings::{BuildSettings, Environment},
+    settings::{BuildSettings, Environment, settled},
     summary::{Outcome, RobotsFile, Summary},
 };
 
@@ -52,15 +53,10 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    foresee_log(&args.typed(), environment, output);
     let settings = BuildSettings::load(args, environment, read_settings_file)?;
     let common = &settings.common;
-    if common.quiet {
-        output.be_quiet();
-    }
-    output.take_log(log_level(common));
-    for warning in &common.warnings {
-        output.warn(warning);
-    }
+    begin_telling(common, output);
     let site = common
         .urls
         .first()
@@ -97,6 +93,7 @@ pub(super) fn run(
             output: output.clone(),
             shutdown: attendant.stop().shutdown.clone(),
             store: place.path.clone(),
+            is_kept: place.is_kept(),
             settings,
             site,
         };
@@ -169,19 +166,32 @@ struct Job {
     shutdown: Shutdown,
     /// The file of the store.
     store: PathBuf,
+    /// The next build finds it again.
+    is_kept: bool,
 }
 
 impl Job {
     fn build(&self, summary: &mut Summary) -> anyhow::Result<ExitCode> {
         self.faults.pass("panic-in-build");
         let common = &self.settings.common;
-        let mut store = seams::state(&self.store)?;
+        let output = common.output_of(&self.site.name());
+        if self.is_kept && settled(&output) == settled(&common.state) {
+            return Err(Misuse(format!(
+                "{} is the output, and the state is kept in it; expected a folder that has nothing in it but what is served",
+                output.display()
+            ))
+            .into());
+        }
+        let mut store = self.open_store()?;
         // Whatever an earlier build left open, this one begins with nothing.
         let identity = format!("build {}", self.now);
         let run = runs::open(&mut *store, &identity, self.now, self.now)?.number;
         let mut config = common.config.clone();
         config.publish.output = common.output_of(&self.site.name());
         config.publish.public_url = common.public_url_of(&self.site)?;
+        // What the inputs say is what was meant: only a crawl can be led astray by a site.
+        config.publish.guard = GuardConfig::OFF;
+        config.publish.remembers = self.is_kept;
         let request = LoadRequest {
             site: &self.site,
             config: &config,
@@ -212,6 +222,10 @@ impl Job {
         let is_partial = summary.is_partial() || loaded.left_out > 0;
         summary.output = Some(config.publish.output.clone());
         self.output.show(&["  writing the sitemaps".to_owned()]);
+        // Not before: an input may be waited for as long as it likes.
+        let _hold = (!common.dry_run)
+            .then(|| OutputHold::take(&config.publish.output, &config.publish))
+            .transpose()?;
         let published = publish(
             &mut *store,
             &PublishRequest {
@@ -225,7 +239,9 @@ impl Job {
                 is_stopped: &|| self.shutdown.is_stopping(),
             },
         );
-        let report = runs::finish(&mut *store, run).and_then(|()| Report::read(&*store, run));
+        let report = runs::finish(&mut *store, run)
+            .and_then(|()| runs::forget(&mut *store, run, self.now))
+            .and_then(|()| Report::read(&*store, run));
         let ended = Ended {
             published,
             report,
@@ -234,6 +250,17 @@ impl Job {
             is_partial: is_partial || loaded.has_faults(),
         };
         ended.tell(summary, &self.output)
+    }
+
+    /// The store: one that is kept may be damaged.
+    fn open_store(&self) -> anyhow::Result<Box<dyn Store>> {
+        if !self.is_kept {
+            return Ok(seams::state(&self.store)?);
+        }
+        let output = self.settings.common.output_of(&self.site.name());
+        let opened = seams::sound_state(&self.store, self.now, None, (&self.site, &output))?;
+        opened.tell(&self.site, &self.output);
+        Ok(opened.store)
     }
 
     fn sources(&self) -> Result<Vec<Source>, BuildError> {

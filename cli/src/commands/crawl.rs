@@ -1,11 +1,12 @@
 //! `arpent crawl`: each site is crawled, published, told. Several are crawled at the same time, one per host. A
 //! site that fails does not stop the others; a signal does.
 
-mod board;
-mod last;
-mod lists;
+pub(super) mod board;
+pub(super) mod last;
+pub(super) mod lists;
 mod many;
-mod site;
+pub(super) mod runs;
+pub(super) mod site;
 
 use std::{
     fs::File,
@@ -15,7 +16,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use crawler::{politeness::Politeness, publish::check_output, site::Site, url_key::Origin};
+use crawler::{politeness::Politeness, publish::check_output_for, site::Site, url_key::Origin};
 use tracing::level_filters::LevelFilter;
 
 use self::{
@@ -26,12 +27,12 @@ use self::{
 };
 use super::{print, seams};
 use crate::{
-    args::CrawlArgs,
+    args::{CrawlArgs, Typed},
     attend::Attendant,
     exit_code::ExitCode,
     fault::Faults,
     output::Output,
-    settings::{CrawlSettings, Environment, FileText, MAX_FILE_BYTES, Settings},
+    settings::{CrawlSettings, Environment, FileText, LogFormat, MAX_FILE_BYTES, Settings},
 };
 
 /// Runs `arpent crawl`.
@@ -44,18 +45,13 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    foresee_log(&args.typed(), environment, output);
     let CrawlSettings {
         sites,
         shared,
         max_sites,
     } = CrawlSettings::load(args, environment, read_settings_file)?;
-    if shared.quiet {
-        output.be_quiet();
-    }
-    output.take_log(log_level(&shared));
-    for warning in &shared.warnings {
-        output.warn(warning);
-    }
+    begin_telling(&shared, output);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -86,11 +82,34 @@ pub(super) fn run(
     code
 }
 
+/// Makes what is wrong with the settings part of the log that they ask for, as far as that is known before they
+/// are read.
+pub(super) fn foresee_log(typed: &Typed, environment: &Environment, output: &Output) {
+    if LogFormat::foreseen(typed, environment) == LogFormat::Json {
+        output.log_as_json();
+    }
+}
+
+/// From now on stderr is as the settings say; what the user should know of them is said first.
+pub(super) fn begin_telling(settings: &Settings, output: &Output) {
+    if settings.quiet {
+        output.be_quiet();
+    }
+    if settings.log == LogFormat::Json {
+        output.log_as_json();
+    }
+    output.take_log(log_level(settings));
+    for warning in &settings.warnings {
+        output.warn(warning);
+    }
+}
+
 /// Whether the set of `site` can be written to its place and served from there.
 pub(super) fn check_site(settings: &Settings, site: &Site) -> anyhow::Result<()> {
     settings.public_url_of(site)?;
     if !settings.dry_run {
-        check_output(&settings.output_of(&site.written().name()))?;
+        let output = settings.output_of(&site.written().name());
+        check_output_for(&output, &settings.config.publish)?;
     }
     Ok(())
 }

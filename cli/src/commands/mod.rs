@@ -4,9 +4,13 @@
 mod build;
 mod check;
 mod crawl;
+mod daemon;
+mod json_file;
 mod notify;
+mod publish;
 mod published;
 mod seams;
+mod status;
 
 use std::time::Duration;
 
@@ -51,6 +55,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Build(args) => build::run(&args, &environment, &output),
         Command::Check(args) => check::run(&args, &environment, &output),
         Command::Notify(args) => notify::run(&args, &environment, &output),
+        Command::Daemon(args) => daemon::run(&args, &environment, &output),
+        Command::Status(args) => status::run(&args, &environment, &output),
+        Command::Publish(args) => publish::run(&args, &environment, &output),
     };
     result.unwrap_or_else(|error| {
         tell(&error, &output);

@@ -22,9 +22,10 @@ use crawler::{
 };
 use tokio::runtime::Handle;
 
-pub(super) use self::by_hand::run;
+pub(super) use self::by_hand::{find_state, run};
 use self::doors::Doors;
 use crate::{
+    commands::crawl::with_https_twin,
     human,
     settings::Settings,
     summary::{Channel, Notified},
@@ -71,6 +72,11 @@ impl Teller {
                 holds: Holds::in_file(&settings.state.join("retry-after")),
                 handle: Handle::current(),
                 shutdown,
+                own: settings
+                    .urls
+                    .iter()
+                    .flat_map(|start| with_https_twin(start.origin()))
+                    .collect(),
                 downloaders: HashMap::new(),
             },
             settings: Arc::clone(settings),
@@ -191,6 +197,7 @@ impl Teller {
                 command: &command,
                 event,
                 variables,
+                withheld: &settings.withheld,
                 summary,
                 timeout: config.hook_timeout,
             };

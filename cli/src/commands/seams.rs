@@ -1,35 +1,48 @@
 //! Where the real network and the real state are made: the only place of the program that names them.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc};
 
 use crawler::{
     clock::{Clock, SystemClock},
     config::FetchConfig,
     fetch::{Fetch, FetchError, http::HttpFetch},
-    publish::carry_over,
-    store::{Store, StoreError, sqlite::SqliteStore},
+    publish::{Recalled, carry_over, recall, salvage},
+    site::Site,
+    store::{
+        Store, StoreError,
+        sqlite::{Damaged, Sound, SqliteStore},
+    },
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
-use crate::settings::{Environment, duration};
+use crate::{
+    human,
+    output::Output,
+    settings::{Environment, duration},
+};
 
 /// The clock of the machine; for tests of what takes days, as far ahead of it as the variable
-/// `ARPENT_CLOCK_AHEAD` says.
+/// `ARPENT_CLOCK_AHEAD` says, or behind it when that begins with a minus.
 pub(super) fn clock(environment: &Environment) -> Arc<dyn Clock> {
-    match environment
-        .get("ARPENT_CLOCK_AHEAD")
-        .map(|text| duration(text))
-    {
-        Some(Some(ahead)) => Arc::new(ClockAhead(ahead)),
-        Some(None) | None => Arc::new(SystemClock),
+    let shift = environment.get("ARPENT_CLOCK_AHEAD").and_then(|text| {
+        let (text, is_behind) = match text.strip_prefix('-') {
+            Some(text) => (text, true),
+            None => (text.as_str(), false),
+        };
+        let shift = SignedDuration::try_from(duration(text)?).ok()?;
+        Some(if is_behind { -shift } else { shift })
+    });
+    match shift {
+        Some(shift) => Arc::new(ShiftedClock(shift)),
+        None => Arc::new(SystemClock),
     }
 }
 
-/// A clock that shows a later time than that of the machine.
+/// A clock that shows another time than that of the machine.
 #[derive(Debug)]
-struct ClockAhead(Duration);
+struct ShiftedClock(SignedDuration);
 
-impl Clock for ClockAhead {
+impl Clock for ShiftedClock {
     fn now(&self) -> Timestamp {
         let now = SystemClock.now();
         now.checked_add(self.0).unwrap_or(now)
@@ -52,14 +65,90 @@ pub(super) fn state(path: &Path) -> Result<Box<dyn Store>, StoreError> {
     Ok(Box::new(SqliteStore::open(path)?))
 }
 
+/// The state of a site that is about to be crawled.
+pub(super) struct Opened {
+    /// It, or what took its place.
+    pub(super) store: Box<dyn Store>,
+    /// What was found damaged and is set aside.
+    pub(super) damaged: Option<Damaged>,
+    /// What a state that knew of no published set read back from it.
+    pub(super) recalled: Recalled,
+}
+
+impl Opened {
+    /// Tells of a state that was damaged, or knew nothing of the set that stands.
+    pub(super) fn tell(&self, site: &Site, output: &Output) {
+        let Recalled { files, dates } = self.recalled;
+        let recalled = (files > 0).then(|| {
+            format!(
+                "the published set is read back: {} with dates of {}",
+                human::count(files, "file"),
+                human::count(dates, "page")
+            )
+        });
+        let site = site.url();
+        if let Some(damaged) = &self.damaged {
+            let recalled = recalled.map_or_else(String::new, |recalled| format!("; {recalled}"));
+            output.error(&format!(
+                "{site}: {}; it is kept as {}, and a new one begins{recalled}",
+                damaged.problem,
+                damaged.aside.display()
+            ));
+        } else if let Some(recalled) = recalled {
+            output.warn(&format!("{site}: the state knows of no set; {recalled}"));
+        }
+    }
+}
+
+/// The same for a crawl: all of it is looked at, and when it is damaged (as `damage` may say already) it is set
+/// aside and one takes its place that knows what the published set in `output` and the damaged one tell.
+///
+/// # Errors
+/// See [`StoreError`].
+pub(super) fn sound_state(
+    path: &Path,
+    now: Timestamp,
+    damage: Option<&str>,
+    (site, output): (&Site, &Path),
+) -> Result<Opened, StoreError> {
+    let mut recalled = Recalled::default();
+    let opened = SqliteStore::open_sound(path, &file_time(now), damage, |old, new| {
+        recalled = salvage(old, new, site, output)?;
+        Ok(())
+    })?;
+    let Sound { store, damaged } = opened;
+    let mut store: Box<dyn Store> = Box::new(store);
+    if damaged.is_none() {
+        recalled = recall(&mut *store, site, output)?;
+    }
+    Ok(Opened {
+        store,
+        damaged,
+        recalled,
+    })
+}
+
+/// A time as a part of the name of a file.
+fn file_time(now: Timestamp) -> String {
+    now.strftime("%Y%m%dT%H%M%SZ").to_string()
+}
+
 /// The same for `--fresh`: an existing state is set aside, and the new one knows of it only what the
 /// published set needs to stay true. Killed at any instant, it leaves the one or the other.
 ///
 /// # Errors
 /// See [`StoreError`].
-pub(super) fn fresh_state(path: &Path, now: Timestamp) -> Result<Box<dyn Store>, StoreError> {
-    let timestamp = now.strftime("%Y%m%dT%H%M%SZ").to_string();
-    Ok(Box::new(SqliteStore::open_anew(
-        path, &timestamp, carry_over,
-    )?))
+pub(super) fn fresh_state(
+    path: &Path,
+    now: Timestamp,
+    (site, output): (&Site, &Path),
+) -> Result<Opened, StoreError> {
+    let store = SqliteStore::open_anew(path, &file_time(now), carry_over)?;
+    let mut store: Box<dyn Store> = Box::new(store);
+    let recalled = recall(&mut *store, site, output)?;
+    Ok(Opened {
+        store,
+        damaged: None,
+        recalled,
+    })
 }

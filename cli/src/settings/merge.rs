@@ -20,7 +20,8 @@ use crawler::{
 use jiff::tz::TimeZone;
 
 use super::{
-    BuildSettings, CONFIG_VARIABLE, Environment, KeptState, Settings, SettingsError, SummaryFormat,
+    BuildSettings, CONFIG_VARIABLE, Environment, KeptState, LogFormat, Settings, SettingsError,
+    SummaryFormat,
     file::Section,
     problem::{Origin, Problem, nearest},
     request::{has_user_info, is_one_for_a_host, is_secret_header},
@@ -53,6 +54,19 @@ pub(crate) struct Draft {
     pub(super) summary: SummaryFormat,
     pub(super) quiet: bool,
     pub(super) verbose: u32,
+    pub(super) log: LogFormat,
+    pub(super) stop_timeout: StopTimeout,
+}
+
+/// How long a daemon may take to stop.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StopTimeout(pub(super) Duration);
+
+impl Default for StopTimeout {
+    /// Below what service managers and container engines grant when they are told to (45 s in `config/`).
+    fn default() -> Self {
+        Self(Duration::from_secs(30))
+    }
 }
 
 /// The layers so far, the lowest first: each value replaces what was there.
@@ -66,8 +80,36 @@ pub(super) struct Merge {
     pub(super) warnings: Vec<String>,
 }
 
+/// The sites that a value can be meant for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Among<'s> {
+    /// The sites of this start of the program: what is typed is meant for these.
+    pub(super) chosen: &'s [UrlKey],
+    /// These and all that the settings file names: what is written is meant for these whichever are chosen, so
+    /// that a site has one place.
+    pub(super) named: &'s [UrlKey],
+}
+
+impl<'s> Among<'s> {
+    /// Those of a settings file without sites of its own.
+    fn alone(urls: &'s [UrlKey]) -> Self {
+        Self {
+            chosen: urls,
+            named: urls,
+        }
+    }
+
+    /// Those that a value from `origin` is meant for.
+    fn meant_by(self, origin: &Origin) -> &'s [UrlKey] {
+        match origin {
+            Origin::Flag(_) => self.chosen,
+            Origin::Default | Origin::File { .. } | Origin::Variable(_) => self.named,
+        }
+    }
+}
+
 /// Prefix of the variables that are settings.
-const VARIABLE_PREFIX: &str = "ARPENT_";
+pub(super) const VARIABLE_PREFIX: &str = "ARPENT_";
 
 /// Settings that are meant for one site: a variable that somebody set and forgot must not reach others.
 const NOT_FROM_VARIABLES: [&str; 1] = ["ignore"];
@@ -228,30 +270,29 @@ impl Merge {
         self.wrong(name, self.origin(name), Wrong::new(message));
     }
 
-    /// The settings of the crawl of one site among `all`, when nothing is wrong with them; otherwise what is,
+    /// The settings of the crawl of one site `among` others, when nothing is wrong with them; otherwise what is,
     /// in no order.
     pub(super) fn finish_site(
         mut self,
         start: &UrlKey,
-        all: &[UrlKey],
+        among: Among<'_>,
         environment: &Environment,
     ) -> Result<Settings, Vec<Problem>> {
-        self.check_together(std::slice::from_ref(start), all);
-        self.settings(vec![start.clone()], all.len() > 1, environment)
+        self.check_together(std::slice::from_ref(start), among);
+        self.settings(vec![start.clone()], among, environment)
     }
 
-    /// What holds for a program that crawls `all`; whether values fit each other is asked for each site.
+    /// What holds for a program that crawls the chosen sites; whether values fit each other is asked for each.
     pub(super) fn finish_shared(
         mut self,
-        all: Vec<UrlKey>,
+        among: Among<'_>,
         environment: &Environment,
     ) -> Result<Settings, Vec<Problem>> {
-        let is_several = all.len() > 1;
         // Each site may have one of its own.
         let state = self.draft.state.take();
         let state = state.or_else(|| default_state_folder(environment));
         self.draft.state = Some(state.unwrap_or_default());
-        self.settings(all, is_several, environment)
+        self.settings(among.chosen.to_vec(), among, environment)
     }
 
     /// When the site `name` is crawled; `None` when nobody said, or what was said is no schedule.
@@ -296,9 +337,10 @@ impl Merge {
         let has_state = state.is_some();
         // A build can do without.
         self.draft.state = Some(state.unwrap_or_default());
-        self.check_together(&base, &base);
+        let among = Among::alone(&base);
+        self.check_together(&base, among);
         let common = self
-            .settings(base, false, environment)
+            .settings(base.clone(), among, environment)
             .map_err(problems_in_order)?;
         Ok(BuildSettings {
             state: match (is_state_given, has_state) {
@@ -329,9 +371,9 @@ impl Merge {
         // There is one for what hosts asked to wait for; a check can do without.
         let state = state.or_else(|| default_state_folder(environment));
         self.draft.state = Some(state.unwrap_or_default());
-        self.check_together(&urls, &urls);
-        let is_several = urls.len() > 1;
-        self.settings(urls, is_several, environment)
+        let among = Among::alone(&urls);
+        self.check_together(&urls, among);
+        self.settings(urls.clone(), among, environment)
             .map_err(problems_in_order)
     }
 
@@ -345,7 +387,7 @@ impl Merge {
     fn settings(
         mut self,
         urls: Vec<UrlKey>,
-        is_one_of_several: bool,
+        among: Among<'_>,
         environment: &Environment,
     ) -> Result<Settings, Vec<Problem>> {
         self.check_globs();
@@ -365,8 +407,10 @@ impl Merge {
             return Err(self.problems);
         };
         let public_url_origin = self.origin("public_url");
-        let is_own = |name| self.own.contains(name);
-        let (has_own_output, has_own_public_url) = (is_own("output"), is_own("public_url"));
+        let is_shared =
+            |name| !self.own.contains(name) && among.meant_by(&self.origin(name)).len() > 1;
+        let (is_output_shared, is_public_url_shared) =
+            (is_shared("output"), is_shared("public_url"));
         let Draft {
             mut config,
             user_agent,
@@ -392,10 +436,12 @@ impl Merge {
             summary: self.draft.summary,
             quiet: self.draft.quiet,
             verbose: self.draft.verbose,
+            log: self.draft.log,
+            stop_timeout: self.draft.stop_timeout.0,
             warnings: self.warnings,
-            is_one_of_several,
-            has_own_output,
-            has_own_public_url,
+            withheld: Vec::new(),
+            is_output_shared,
+            is_public_url_shared,
             public_url_origin,
         })
     }
@@ -468,8 +514,9 @@ impl Merge {
         start_url(&self.draft.config.identity, text)
     }
 
-    /// Values that make sense alone, but not with each other: for the sites `urls` among `all` of the program.
-    fn check_together(&mut self, urls: &[UrlKey], all: &[UrlKey]) {
+    /// Values that make sense alone, but not with each other: for the sites `urls` `among` others.
+    fn check_together(&mut self, urls: &[UrlKey], among: Among<'_>) {
+        let all = among.chosen;
         let politeness = &self.draft.config.politeness;
         if politeness.max_pause < politeness.pause {
             self.misfit("max_pause", "shorter than pause");
@@ -480,7 +527,7 @@ impl Merge {
                 "a request carries either this or basic_auth, not both",
             );
         }
-        self.check_places(urls, all);
+        self.check_places(urls, among);
         if !self.draft.seeds.is_empty() && !self.draft.config.discover.list {
             self.misfit(
                 "seeds",
@@ -544,11 +591,12 @@ impl Merge {
     }
 
     /// Where the sites are served, and what they are written as.
-    fn check_places(&mut self, urls: &[UrlKey], all: &[UrlKey]) {
+    fn check_places(&mut self, urls: &[UrlKey], among: Among<'_>) {
         let public_url = self.draft.config.publish.public_url.as_deref();
         let public_url = public_url.filter(|_| !self.own.contains("public_url"));
         let mut hosts = BTreeSet::new();
-        let shared = all.iter().find(|url| !hosts.insert(url.host()));
+        let served = among.meant_by(&self.origin("public_url"));
+        let shared = served.iter().find(|url| !hosts.insert(url.host()));
         if let Some(url) = shared.filter(|_| public_url.is_some_and(is_one_for_a_host)) {
             self.misfit(
                 "public_url",
@@ -561,7 +609,7 @@ impl Merge {
         let Some(written_as) = self.draft.config.written_as.clone() else {
             return;
         };
-        if all.len() > 1 && !self.own.contains("as") {
+        if among.chosen.len() > 1 && !self.own.contains("as") {
             self.misfit(
                 "as",
                 "one directory cannot be what several sites are written as; write it into the table [[site]] of the one it is for",
@@ -588,9 +636,11 @@ impl Merge {
             .flat_map(|(name, globs)| globs.iter().map(move |glob| (name, glob)));
         let changefreq = publish.entries.changefreq.iter();
         let priority = publish.entries.priority.iter();
+        let sections = publish.sections.iter();
         let wrong: Vec<_> = changefreq
             .map(|rule| ("changefreq", &rule.pages))
             .chain(priority.map(|rule| ("priority", &rule.pages)))
+            .chain(sections.map(|rule| ("sections", &rule.pages)))
             .chain(scoped)
             .filter_map(|(name, glob)| {
                 let problem = Pattern::parse(glob).err()?;

@@ -19,9 +19,10 @@ pub(crate) mod value;
 mod tests;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use crawler::{config::Config, site::Site, url_key::UrlKey};
@@ -35,10 +36,11 @@ pub(crate) use self::{
 };
 use self::{
     file::{Section, SettingsFile},
-    merge::Merge,
+    merge::{Merge, VARIABLE_PREFIX},
     problem::{Origin, Problem},
     request::public_url_of,
-    secret::World,
+    secret::{CREDENTIALS_VARIABLE, World, add_variables_of},
+    table::SETTINGS,
     value::Value,
 };
 use crate::args::{BuildArgs, CheckArgs};
@@ -51,6 +53,30 @@ pub(crate) enum SummaryFormat {
     Text,
     /// One line of JSON per site.
     Json,
+}
+
+/// What the log on stderr looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One object of JSON per line.
+    Json,
+}
+
+impl LogFormat {
+    /// The one that options and variables ask for, before anything is checked: a word that is none means text.
+    pub(crate) fn foreseen(typed: &[(&'static str, Value)], environment: &Environment) -> Self {
+        let typed = typed.iter().find(|(name, _)| *name == "log");
+        let is_json = match typed {
+            Some((_, value)) => *value == Value::Text("json".to_owned()),
+            None => environment
+                .get("ARPENT_LOG")
+                .is_some_and(|word| word == "json"),
+        };
+        if is_json { Self::Json } else { Self::Text }
+    }
 }
 
 /// The variables of the environment, read once by `main`.
@@ -83,14 +109,18 @@ pub(crate) struct Settings {
     pub(crate) quiet: bool,
     /// How much more goes to stderr: 0 to 3 levels.
     pub(crate) verbose: u32,
+    /// What stderr looks like.
+    pub(crate) log: LogFormat,
+    /// The longest that a daemon takes to stop.
+    pub(crate) stop_timeout: Duration,
     /// What the user should know about the settings, each a sentence.
     pub(crate) warnings: Vec<String>,
-    /// Other sites are crawled too: folders and URLs that are meant for all get the site's name.
-    is_one_of_several: bool,
-    /// The output is that of this site alone.
-    has_own_output: bool,
-    /// The public URL is that of this site alone.
-    has_own_public_url: bool,
+    /// Variables that hooks do not inherit.
+    pub(crate) withheld: Vec<String>,
+    /// The output is meant for other sites too, so each gets a folder with its name in it.
+    is_output_shared: bool,
+    /// The public URL is meant for other sites too, so it gets the site's name.
+    is_public_url_shared: bool,
     /// Where the public URL came from, for a problem that only shows when the site is known.
     public_url_origin: Origin,
 }
@@ -210,6 +240,42 @@ impl<'w> Layers<'w> {
         Ok(layers)
     }
 
+    /// Leaves out what the file says of secrets, and with it what is wrong with them.
+    fn forget_secrets(&mut self) {
+        let file = &mut self.file;
+        let own = file.sites.iter_mut().map(|site| &mut site.section);
+        for section in std::iter::once(&mut file.shared).chain(own) {
+            section.values.retain(|written| {
+                let setting = SETTINGS.iter().find(|setting| setting.name == written.name);
+                setting.is_none_or(|setting| !setting.is_secret)
+            });
+        }
+        self.warnings.clear();
+    }
+
+    /// Variables that nobody inherits who is called: those that are settings, because each may be a secret, and
+    /// those that the settings of any site name as the place of one.
+    fn withheld(&self) -> Vec<String> {
+        let own = self.file.sites.iter().map(|site| &site.section);
+        let values = std::iter::once(&self.file.shared)
+            .chain(own)
+            .flat_map(|section| &section.values);
+        let mut names = BTreeSet::from([CREDENTIALS_VARIABLE.to_owned()]);
+        for written in values {
+            add_variables_of(&written.value, &mut names);
+        }
+        let settings = SETTINGS.iter().map(|setting| setting.name);
+        names
+            .extend(settings.map(|name| format!("{VARIABLE_PREFIX}{}", name.to_ascii_uppercase())));
+        let others = self.world.environment.keys();
+        names.extend(
+            others
+                .filter(|name| name.starts_with(VARIABLE_PREFIX))
+                .cloned(),
+        );
+        names.into_iter().collect()
+    }
+
     /// What holds for all sites, with the problems of the file.
     fn shared(&self) -> Merge {
         let mut merge = self.merge(self.file.section_of(None));
@@ -235,8 +301,8 @@ impl Settings {
     /// the site that it is written as.
     pub(crate) fn output_of(&self, site_name: &str) -> PathBuf {
         match &self.output {
-            Some(folder) if self.has_own_output || !self.is_one_of_several => folder.clone(),
-            Some(folder) => folder.join(site_name),
+            Some(folder) if self.is_output_shared => folder.join(site_name),
+            Some(folder) => folder.clone(),
             None => Path::new("sitemaps").join(site_name),
         }
     }
@@ -244,6 +310,11 @@ impl Settings {
     /// The file that holds what is known of `site`: named after what is crawled, whatever it is written as.
     pub(crate) fn state_of(&self, site: &Site) -> PathBuf {
         self.state.join(format!("{}.db", site.name()))
+    }
+
+    /// The folder for copies of the sets of `site` that were published last.
+    pub(crate) fn generations_of(&self, site: &Site) -> PathBuf {
+        self.state.join(format!("{}.generations", site.name()))
     }
 
     /// The URL of the directory where the set of `site` will be served, as the library wants it. A
@@ -264,13 +335,13 @@ impl Settings {
                 message,
             }])
         };
-        let gets_name = self.is_one_of_several && !self.has_own_public_url;
-        let public_url = public_url_of(template, &site, gets_name).ok_or_else(|| {
-            problem(format!(
-                "{template} is no URL for {}; use {{site}} in the path",
-                site.url()
-            ))
-        })?;
+        let public_url =
+            public_url_of(template, &site, self.is_public_url_shared).ok_or_else(|| {
+                problem(format!(
+                    "{template} is no URL for {}; use {{site}} in the path",
+                    site.url()
+                ))
+            })?;
         if public_url.is_on(&site.origin) && !site.directory.starts_with(public_url.path()) {
             return Err(problem(format!(
                 "a sitemap in {public_url} may not list {own}, because it lists only what is in its own directory (R58); \

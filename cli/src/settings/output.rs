@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crawler::config::{ChangeFreq, EntryRule, Extensions, Format, Priority};
+use crawler::config::{
+    ChangeFreq, EntryRule, Extensions, FileGroup, Format, MAX_SECTIONS, Priority, SectionName,
+};
 
-use super::value::{Read, Value, Wrong, filled, list, text, word};
+use super::value::{Read, Value, Wrong, filled, list, optional_text, text, word};
 
 /// Words for formats, several of which may stand in one text, divided by commas.
 pub(crate) fn formats(value: &Value) -> Read<BTreeSet<Format>> {
@@ -52,6 +54,21 @@ pub(crate) fn priority(value: &Value) -> Read<Vec<EntryRule<Priority>>> {
     })
 }
 
+/// `GLOB=NAME` lines, of a bounded number of names.
+pub(crate) fn sections(value: &Value) -> Read<Vec<EntryRule<SectionName>>> {
+    const EXPECTED: &str = "GLOB=NAME with a name of up to 40 letters a to z, digits and -, which begins with a letter, \
+                            does not end with - and is not root, recent or news, such as \"/shop/**=shop\"";
+    let rules = entry_rules(value, EXPECTED, |name| name.parse().ok())?;
+    let names: BTreeSet<&SectionName> = rules.iter().map(|rule| &rule.value).collect();
+    if names.len() > MAX_SECTIONS {
+        return Err(Wrong::new(format!(
+            "expected at most {MAX_SECTIONS} names, found {}",
+            names.len()
+        )));
+    }
+    Ok(rules)
+}
+
 /// Kinds of extensions, one per value or several between commas.
 pub(crate) fn extensions(value: &Value) -> Read<Extensions> {
     const EXPECTED: &str = "\"images\" or \"hreflang\"";
@@ -71,6 +88,35 @@ pub(crate) fn extensions(value: &Value) -> Read<Extensions> {
         images: kinds.iter().any(|kinds| kinds.images),
         hreflang: kinds.iter().any(|kinds| kinds.hreflang),
     })
+}
+
+/// The rights of files, as `chmod` takes them: octal. Whoever writes a file has to be able to read it back.
+pub(crate) fn file_mode(value: &Value) -> Read<Option<u32>> {
+    const EXPECTED: &str =
+        "octal rights as text from \"0400\" to \"0777\" that let the owner read, such as \"0644\"";
+    let Some(digits) = optional_text(value, EXPECTED)? else {
+        return Ok(None);
+    };
+    let is_octal = digits.len() <= 4 && digits.bytes().all(|digit| digit.is_ascii_digit());
+    let mode = u32::from_str_radix(&digits, 8).ok();
+    mode.filter(|mode| is_octal && *mode <= 0o777 && mode & 0o400 != 0)
+        .map(Some)
+        .ok_or_else(|| Wrong::found(EXPECTED, value))
+}
+
+/// The name of a group, or its number.
+pub(crate) fn file_group(value: &Value) -> Read<Option<FileGroup>> {
+    const EXPECTED: &str = "the name or the number of a group as text, such as \"www-data\"";
+    let Some(group) = optional_text(value, EXPECTED)? else {
+        return Ok(None);
+    };
+    if group.contains([':', '\n', '\0']) {
+        return Err(Wrong::found(EXPECTED, value));
+    }
+    Ok(Some(group.parse().map_or_else(
+        |_| FileGroup::Name(group.clone()),
+        FileGroup::Number,
+    )))
 }
 
 /// A glob may hold `=`, a value never does: the last one divides them.

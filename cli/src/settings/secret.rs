@@ -1,7 +1,7 @@
 //! Secrets that are kept elsewhere than in the settings file: in a file of their own, in a credential of
 //! systemd, in a variable. The settings say where; what stands there is never shown.
 
-use std::{io, path::Path};
+use std::{collections::BTreeSet, io, path::Path};
 
 use super::{
     Environment,
@@ -10,13 +10,32 @@ use super::{
 };
 
 /// The variable that names the folder of the unit's credentials (systemd.exec, `LoadCredential=`).
-const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
+pub(super) const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
 
 /// Where a secret may be kept, as the keys of the table that says so.
 const PLACES: [&str; 3] = ["file", "credential", "variable"];
 
 /// Longest secret, in bytes: no header or token is longer.
 const MAX_SECRET_BYTES: usize = 64 * 1024;
+
+/// Adds the names of the variables in which `value` says that secrets are kept.
+pub(super) fn add_variables_of(value: &Value, names: &mut BTreeSet<String>) {
+    match value {
+        Value::Table(entries) => {
+            for (place, name) in entries {
+                if let ("variable", Value::Text(name)) = (place.as_str(), name) {
+                    names.insert(name.clone());
+                }
+            }
+        }
+        Value::List(items) => {
+            for item in items {
+                add_variables_of(&item.value, names);
+            }
+        }
+        Value::Text(_) | Value::Bare(_) => {}
+    }
+}
 
 /// A file as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,10 +20,10 @@ use crawler::{
 use super::{
     Environment, FileText, Layers, Settings, SettingsError,
     file::SiteTable,
-    merge::{Merge, problems_in_order},
+    merge::{Among, Merge, problems_in_order},
     problem::{Origin, Problem},
 };
-use crate::args::{CrawlArgs, NotifyArgs};
+use crate::args::{CrawlArgs, DaemonArgs, NotifyArgs, PublishArgs, StatusArgs, Typed};
 
 /// Sites that are crawled at the same time when nobody says otherwise.
 const MAX_SITES: NonZeroU32 = NonZeroU32::new(4).expect("4 is not 0");
@@ -46,6 +46,8 @@ enum Purpose {
     Crawling,
     /// Telling others of what was published.
     Telling,
+    /// Looking at what is known of them; there may be none.
+    Looking,
 }
 
 /// One site and what holds for it.
@@ -56,10 +58,6 @@ pub(crate) struct SiteSettings {
     /// Where its crawl starts.
     pub(crate) start: UrlKey,
     /// When it is crawled by itself.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "for whoever crawls on a schedule")
-    )]
     pub(crate) schedule: Option<Schedule>,
     /// Its settings.
     pub(crate) settings: Arc<Settings>,
@@ -77,13 +75,8 @@ impl CrawlSettings {
         environment: &Environment,
         read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
-        let layers = Layers::read(
-            args.config.as_deref(),
-            args.typed(),
-            environment,
-            &read_file,
-        )?;
-        Self::resolve(&layers, environment, Purpose::Crawling)
+        let (config, typed) = (args.config.as_deref(), args.typed());
+        Self::of(Purpose::Crawling, config, typed, environment, &read_file)
     }
 
     /// The same for `arpent notify`.
@@ -95,34 +88,102 @@ impl CrawlSettings {
         environment: &Environment,
         read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
-        let layers = Layers::read(
-            args.config.as_deref(),
-            args.typed(),
-            environment,
-            &read_file,
-        )?;
-        Self::resolve(&layers, environment, Purpose::Telling)
+        let (config, typed) = (args.config.as_deref(), args.typed());
+        Self::of(Purpose::Telling, config, typed, environment, &read_file)
     }
 
-    fn resolve(
-        layers: &Layers<'_>,
+    /// The same for `arpent publish`.
+    ///
+    /// # Errors
+    /// As [`CrawlSettings::load`].
+    pub(crate) fn load_publish(
+        args: &PublishArgs,
         environment: &Environment,
-        purpose: Purpose,
+        read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
+        let (config, typed) = (args.config.as_deref(), args.typed());
+        Self::of(Purpose::Crawling, config, typed, environment, &read_file)
+    }
+
+    /// The same for `arpent daemon`.
+    ///
+    /// # Errors
+    /// As [`CrawlSettings::load`]; or no site has a schedule.
+    pub(crate) fn load_daemon(
+        args: &DaemonArgs,
+        environment: &Environment,
+        read_file: impl Fn(&Path) -> io::Result<FileText>,
+    ) -> Result<Self, SettingsError> {
+        let (config, typed) = (args.config.as_deref(), args.typed());
+        let mut settings = Self::of(Purpose::Crawling, config, typed, environment, &read_file)?;
+        if settings.sites.iter().all(|site| site.schedule.is_none()) {
+            return Err(SettingsError::Problems(vec![Problem {
+                origin: Origin::Default,
+                setting: "schedule".to_owned(),
+                message: "no site has one, so there is nothing to wait for; expected schedule = \"30 2 * * *\" for \
+                          half past two each night, above all sites or in the table of one"
+                    .to_owned(),
+            }]));
+        }
+        for site in settings.sites.iter().filter(|site| site.schedule.is_some()) {
+            let is_forced = site.settings.config.publish.force;
+            for (setting, is_on) in [("fresh", site.settings.fresh), ("force", is_forced)] {
+                if is_on {
+                    settings.shared.warnings.push(format!(
+                        "{}: {setting} is meant for a single run, and would hold for each",
+                        site.name
+                    ));
+                }
+            }
+        }
+        Ok(settings)
+    }
+
+    /// The same for `arpent status`, which looks at what is known of the sites. There may be none, and secrets are not
+    /// asked for: who looks need not be who crawls.
+    ///
+    /// # Errors
+    /// As [`CrawlSettings::load`].
+    pub(crate) fn load_status(
+        args: &StatusArgs,
+        environment: &Environment,
+        read_file: impl Fn(&Path) -> io::Result<FileText>,
+    ) -> Result<Self, SettingsError> {
+        let (config, typed) = (args.config.as_deref(), args.typed());
+        Self::of(Purpose::Looking, config, typed, environment, &read_file)
+    }
+
+    /// The settings of a command for sites, by what was typed behind it.
+    fn of(
+        purpose: Purpose,
+        config: Option<&Path>,
+        typed: Typed,
+        environment: &Environment,
+        read_file: &dyn Fn(&Path) -> io::Result<FileText>,
+    ) -> Result<Self, SettingsError> {
+        let mut layers = Layers::read(config, typed, environment, read_file)?;
+        if purpose == Purpose::Looking {
+            layers.forget_secrets();
+        }
         let mut shared = layers.shared();
-        let mut drafts = drafts(layers, &mut shared);
+        let Chosen { mut drafts, named } = choose(&layers, &mut shared, purpose);
         if purpose == Purpose::Telling {
             for draft in &mut drafts {
                 draft.merge.for_telling();
             }
         }
-        let all: Vec<_> = drafts.iter().map(|draft| draft.start.clone()).collect();
+        let chosen: Vec<_> = drafts.iter().map(|draft| draft.start.clone()).collect();
+        let among = Among {
+            chosen: &chosen,
+            named: &named,
+        };
+        let withheld = layers.withheld();
         let max_sites = shared.draft.max_sites.unwrap_or(MAX_SITES);
         let mut warnings = std::mem::take(&mut shared.warnings);
         let mut problems = std::mem::take(&mut shared.problems);
         let mut sites = Vec::with_capacity(drafts.len());
         for draft in drafts {
-            match draft.resolve(&all, environment) {
+            match draft.resolve(among, environment, &withheld) {
                 Ok(mut resolved) => {
                     warnings.append(&mut resolved.warnings);
                     sites.push(resolved);
@@ -131,7 +192,7 @@ impl CrawlSettings {
             }
         }
         problems.extend(collisions(&sites));
-        match shared.finish_shared(all, environment) {
+        match shared.finish_shared(among, environment) {
             Err(mut found) => problems.append(&mut found),
             Ok(mut shared) if problems.is_empty() => {
                 warnings.append(&mut shared.warnings);
@@ -205,9 +266,17 @@ struct Resolved {
     public_url_origin: Origin,
 }
 
+/// The sites of one start of the program.
+struct Chosen {
+    /// Those that are worked on.
+    drafts: Vec<Draft>,
+    /// Where these start, and those of the file that were not chosen.
+    named: Vec<UrlKey>,
+}
+
 /// The sites that are to be crawled: those that were typed (each with its table, if it has one), otherwise those
 /// of the file. What is wrong with a URL is among the problems of `shared`.
-fn drafts(layers: &Layers<'_>, shared: &mut Merge) -> Vec<Draft> {
+fn choose(layers: &Layers<'_>, shared: &mut Merge, purpose: Purpose) -> Chosen {
     let mut tables: Vec<Draft> = Vec::new();
     for table in &layers.file.sites {
         match draft_of(table, layers) {
@@ -215,11 +284,18 @@ fn drafts(layers: &Layers<'_>, shared: &mut Merge) -> Vec<Draft> {
             Err(problem) => shared.problems.push(problem),
         }
     }
+    let mut named: Vec<UrlKey> = tables.iter().map(|draft| draft.start.clone()).collect();
+    let mut written = written_urls(layers, shared);
+    written.retain(|url| !named.contains(url));
+    // A single URL of the file is what was typed in its place.
+    if named.len() + written.len() > 1 {
+        named.extend(written);
+    }
     let origin = shared.origin("urls");
     let is_selection = matches!(origin, Origin::Flag(_) | Origin::Variable(_));
     let mut drafts: Vec<Draft> = Vec::new();
     let texts = std::mem::take(&mut shared.draft.urls);
-    if texts.is_empty() && layers.file.sites.is_empty() {
+    if texts.is_empty() && layers.file.sites.is_empty() && purpose != Purpose::Looking {
         shared.misses_sites();
     }
     for text in texts {
@@ -247,7 +323,31 @@ fn drafts(layers: &Layers<'_>, shared: &mut Merge) -> Vec<Draft> {
     if !is_selection {
         drafts.append(&mut tables);
     }
-    drafts
+    for draft in &drafts {
+        if !named.contains(&draft.start) {
+            named.push(draft.start.clone());
+        }
+    }
+    Chosen { drafts, named }
+}
+
+/// The start URLs above the tables of the file, none twice, also when others were typed.
+fn written_urls(layers: &Layers<'_>, shared: &Merge) -> Vec<UrlKey> {
+    let mut merge = Merge::default();
+    let values = layers.file.shared.values.iter();
+    for written in values.filter(|written| written.name == "urls") {
+        // What is wrong with them is told where they count.
+        merge.value(written.name, &written.value, written.origin.clone());
+    }
+    let mut urls: Vec<UrlKey> = Vec::new();
+    for text in merge.draft.urls {
+        if let Ok(url) = shared.start_of(&text)
+            && !urls.contains(&url)
+        {
+            urls.push(url);
+        }
+    }
+    urls
 }
 
 fn draft_of(table: &SiteTable, layers: &Layers<'_>) -> Result<Draft, Problem> {
@@ -266,7 +366,12 @@ fn draft_of(table: &SiteTable, layers: &Layers<'_>) -> Result<Draft, Problem> {
 }
 
 impl Draft {
-    fn resolve(self, all: &[UrlKey], environment: &Environment) -> Result<Resolved, Vec<Problem>> {
+    fn resolve(
+        self,
+        among: Among<'_>,
+        environment: &Environment,
+        withheld: &[String],
+    ) -> Result<Resolved, Vec<Problem>> {
         let Self {
             start,
             name,
@@ -282,8 +387,9 @@ impl Draft {
         // What is meant for all sites is not wrong by itself: the site is.
         let [output_origin, state_origin, public_url_origin] = ["output", "state", "public_url"]
             .map(|setting| merge.own_origin(setting).unwrap_or_else(|| origin.clone()));
-        let mut settings = merge.finish_site(&start, all, environment)?;
+        let mut settings = merge.finish_site(&start, among, environment)?;
         let warnings = std::mem::take(&mut settings.warnings);
+        settings.withheld = withheld.to_vec();
         Ok(Resolved {
             site: SiteSettings {
                 name,
@@ -383,8 +489,32 @@ fn collisions(sites: &[Resolved]) -> Vec<Problem> {
         }
         folders.push((output, site, resolved));
     }
+    problems.extend(outputs_with_states(&folders));
     problems.extend(nested(&folders));
     problems
+}
+
+/// Outputs that are folders of states: what is in an output is for everybody.
+fn outputs_with_states(folders: &[(PathBuf, Site, &Resolved)]) -> Vec<Problem> {
+    let mut keepers: BTreeMap<PathBuf, &Resolved> = BTreeMap::new();
+    for (_, _, resolved) in folders {
+        let folder = settled(&resolved.site.settings.state);
+        keepers.entry(folder).or_insert(resolved);
+    }
+    let mixed = folders
+        .iter()
+        .filter_map(|(output, _, resolved)| Some((output, resolved, keepers.get(output)?)));
+    mixed
+        .map(|(output, resolved, keeper)| Problem {
+            origin: resolved.output_origin.clone(),
+            setting: "output".to_owned(),
+            message: format!(
+                "{} is the output of {resolved}, and the state of {keeper} is kept in it; expected a folder that has \
+                 nothing in it but what is served",
+                output.display()
+            ),
+        })
+        .collect()
 }
 
 /// Outputs that stand where files of another site would be written in place.

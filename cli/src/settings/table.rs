@@ -7,15 +7,15 @@ use std::time::Duration;
 use crawler::{
     config::{
         DiscoverConfig, FileDates, HtmlSuffix, IgnoreConfig, IndexMode, InputFormat, Layout, Rate,
-        ScopeWidth,
+        ScopeWidth, Share,
     },
     schedule,
 };
 use jiff::tz::TimeZone;
 
 use super::{
-    SummaryFormat,
-    merge::Draft,
+    LogFormat, SummaryFormat,
+    merge::{Draft, StopTimeout},
     notify, output, request,
     units::{self, MAX_DURATION},
     value::{
@@ -132,6 +132,9 @@ pub(crate) const SETTINGS: &[Setting] = &[
     row("schema_location", |draft, value| {
         set(&mut draft.config.publish.schema_location, switch(value))
     }),
+    list_row("sections", |draft, value| {
+        set(&mut draft.config.publish.sections, output::sections(value))
+    }),
     row("min_section", |draft, value| {
         set(
             &mut draft.config.publish.min_section,
@@ -166,6 +169,42 @@ pub(crate) const SETTINGS: &[Setting] = &[
         set(
             &mut draft.config.publish.grace,
             duration(value, Duration::ZERO..=MAX_DURATION),
+        )
+    }),
+    row("file_mode", |draft, value| {
+        set(
+            &mut draft.config.publish.file_mode,
+            output::file_mode(value),
+        )
+    }),
+    row("file_group", |draft, value| {
+        set(
+            &mut draft.config.publish.file_group,
+            output::file_group(value),
+        )
+    }),
+    row("min_listed_share", |draft, value| {
+        set(
+            &mut draft.config.publish.guard.min_listed_share,
+            share(value),
+        )
+    }),
+    row("max_error_share", |draft, value| {
+        set(
+            &mut draft.config.publish.guard.max_error_share,
+            share(value),
+        )
+    }),
+    row("max_alike_share", |draft, value| {
+        set(
+            &mut draft.config.publish.guard.max_alike_share,
+            share(value),
+        )
+    }),
+    row("max_growth", |draft, value| {
+        set(
+            &mut draft.config.publish.guard.max_growth,
+            factor_or_unlimited(value),
         )
     }),
     row("force", |draft, value| {
@@ -446,6 +485,12 @@ pub(crate) const SETTINGS: &[Setting] = &[
             small_count(value, 0..=u32::from(u8::MAX)),
         )
     })),
+    of_program(row("log", |draft, value| {
+        set(&mut draft.log, word(value, &LOG_FORMATS))
+    })),
+    of_program(row("stop_timeout", |draft, value| {
+        set(&mut draft.stop_timeout, time_out(value).map(StopTimeout))
+    })),
     // Notify.
     in_notify(row("indexnow", |draft, value| {
         set(&mut draft.config.notify.indexnow, switch(value))
@@ -510,6 +555,9 @@ const MAX_ENTRIES: u64 = 50_000;
 
 /// Uncompressed bytes of one file at most (sitemaps.org protocol: 50 MiB).
 const MAX_FILE_BYTES: u64 = 52_428_800;
+
+/// The formats of the log by their words.
+const LOG_FORMATS: [(&str, LogFormat); 2] = [("text", LogFormat::Text), ("json", LogFormat::Json)];
 
 /// Slowest rate: one request a day. Slower ones could not be waited for.
 const MIN_RATE: f64 = 1.0 / 86_400.0;
@@ -579,6 +627,30 @@ fn set<T>(slot: &mut T, read: Read<T>) -> Read<()> {
 fn time_zone(value: &Value) -> Read<TimeZone> {
     let name = filled(value, "a time zone such as \"Europe/Paris\"")?;
     schedule::zone(&name).map_err(|error| Wrong::new(error.to_string()))
+}
+
+/// A part of a whole, from 0 to 1, to the millionth.
+fn share(value: &Value) -> Read<Share> {
+    let number = match value {
+        Value::Text(text) | Value::Bare(text) => units::decimal(text),
+        Value::List(_) | Value::Table(_) => None,
+    };
+    let number = number.filter(|number| *number <= 1.0);
+    let number = number.ok_or_else(|| Wrong::found("a number from 0 to 1", value))?;
+    // `{:.0}` rounds, and is exact for numbers of this size.
+    let millionths = format!("{:.0}", number * 1e6);
+    Ok(Share::millionths(millionths.parse().unwrap_or_default()))
+}
+
+/// How many times as many.
+fn factor_or_unlimited(value: &Value) -> Read<Option<u32>> {
+    match count_or_unlimited(value)? {
+        Some(0) => Err(Wrong::found(
+            r#"a whole number from 1, or "unlimited""#,
+            value,
+        )),
+        factor => Ok(factor),
+    }
 }
 
 fn rate(value: &Value) -> Read<Rate> {

@@ -20,7 +20,7 @@ use crawler::{
     site::settle,
 };
 
-use super::{merge::default_state_folder, table::SETTINGS, *};
+use super::{merge::default_state_folder, *};
 use crate::args::{Args, Command};
 
 /// What holds for all sites, loaded from arguments behind `arpent crawl`, variables and a file `config.toml`.

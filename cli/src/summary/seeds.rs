@@ -30,6 +30,22 @@ pub(super) struct SeedLine {
     troubles: Vec<SeedTrouble>,
     /// What is wrong with their entries, by rule, the most frequent first.
     entries: Vec<EntryLine>,
+    /// Those that name URLs outside of what is crawled, which are not taken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    outside: Vec<OutsideLine>,
+}
+
+/// One of them that names URLs outside of what is crawled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct OutsideLine {
+    /// URL or file.
+    name: String,
+    /// How many URLs.
+    count: u64,
+    /// Of how many.
+    entries: u64,
+    /// The first of them.
+    example: String,
 }
 
 /// One rule that entries of sitemaps, feeds and lists break.
@@ -62,6 +78,15 @@ impl From<&Tally> for SeedLine {
                 named_by: document.named_by.clone(),
             })
         });
+        let outside = tally.outside_in.iter().filter_map(|document| {
+            let outside = document.outside.clone()?;
+            Some(OutsideLine {
+                name: document.name.clone(),
+                count: outside.count,
+                entries: document.entries,
+                example: outside.example,
+            })
+        });
         let mut entries: Vec<EntryLine> = tally
             .entries
             .iter()
@@ -79,6 +104,7 @@ impl From<&Tally> for SeedLine {
             troubled: tally.troubled,
             troubles: troubles.collect(),
             entries,
+            outside: outside.collect(),
         }
     }
 }
@@ -104,6 +130,7 @@ impl SeedLine {
                 human::number(self.waiting)
             ));
         }
+        self.add_outside_to(tally.outside, lines);
         self.add_entries_to(lines);
         if self.troubled == 0 {
             return;
@@ -126,6 +153,30 @@ impl SeedLine {
         let more = self.troubled.saturating_sub((lines.len() - before) as u64);
         if more > 0 {
             lines.push(format!("    and {} more", human::number(more)));
+        }
+    }
+
+    /// Which of them name URLs outside of what is crawled, `total` in all.
+    fn add_outside_to(&self, total: u64, lines: &mut Vec<String>) {
+        if total == 0 {
+            return;
+        }
+        lines.push(format!(
+            "  {} of sitemaps, feeds and lists outside the site, not taken (--scope origin takes those on its host):",
+            human::count(total, "URL")
+        ));
+        for line in self.outside.iter().take(MAX_SEEDS_SHOWN) {
+            lines.push(format!(
+                "    {} of {} in {}, e.g. {}",
+                human::number(line.count),
+                human::number(line.entries),
+                line.name,
+                line.example
+            ));
+        }
+        if let Some(more) = self.outside.len().checked_sub(MAX_SEEDS_SHOWN + 1) {
+            let more = more as u64 + 1;
+            lines.push(format!("    and in {} more", human::number(more)));
         }
     }
 

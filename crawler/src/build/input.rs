@@ -7,19 +7,18 @@ use std::{
 };
 
 use encoding_rs::{Encoding, UTF_8};
-use sitemap_core::read::{Start, Unpacked};
+use sitemap_core::read::{MAX_GZIP_LAYERS, Start, Unpacked};
 
 use super::{
     BuildError,
     csv::{self, CsvRows},
     draft::Draft,
-    encoding::Decoded,
     lines::Lines,
     ndjson::NdjsonRows,
     sitemap::SitemapRows,
     text::{TextRows, is_silent},
 };
-use crate::config::InputFormat;
+use crate::{config::InputFormat, seeds::Decoded};
 
 /// How many bytes are looked at to find out the format: comments in front of the first line, and the
 /// header line of a table with many columns.
@@ -30,6 +29,9 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// The first bytes of every zip archive that has a file in it.
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
+
+/// The first bytes of every gzip file (RFC 1952 section 2.3.1).
+const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
 /// One entry of a list.
 #[derive(Debug)]
@@ -78,6 +80,12 @@ impl Rows {
             return Err(refused(1, problem.to_owned()));
         }
         let (head, input) = peek(Box::new(Unpacked::new(raw))).map_err(broken(0))?;
+        if head.starts_with(GZIP_MAGIC) {
+            let problem = format!(
+                "this is compressed more than {MAX_GZIP_LAYERS} times, expected a list that is compressed once"
+            );
+            return Err(refused(1, problem));
+        }
         let start = Start::of(&head)
             .ok_or_else(|| refused(1, "this is UTF-32, expected UTF-8 or UTF-16".to_owned()))?;
         let encoding = start
@@ -151,11 +159,25 @@ impl Rows {
     }
 }
 
-/// The first bytes of an input, and all of it.
+/// An input that is at its end because it failed.
+struct Failed(Option<io::Error>);
+
+impl Read for Failed {
+    fn read(&mut self, _out: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+/// The first bytes of an input, and all of it. What fails behind some of them fails again when they were read.
 fn peek(mut bytes: Box<dyn Read + Send>) -> io::Result<(Vec<u8>, Bytes)> {
     let mut head = Vec::new();
-    bytes.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
-    let whole = Cursor::new(head.clone()).chain(bytes);
+    let outcome = bytes.by_ref().take(HEAD_BYTES).read_to_end(&mut head);
+    let rest: Box<dyn Read + Send> = match outcome {
+        Ok(_) => bytes,
+        Err(error) if head.is_empty() => return Err(error),
+        Err(error) => Box::new(Failed(Some(error))),
+    };
+    let whole = Cursor::new(head.clone()).chain(rest);
     Ok((
         head,
         Box::new(BufReader::with_capacity(BUFFER_BYTES, whole)),

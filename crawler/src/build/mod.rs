@@ -14,7 +14,6 @@
 mod address;
 mod csv;
 mod draft;
-mod encoding;
 mod folder;
 mod input;
 mod lines;
@@ -427,13 +426,13 @@ impl Lists<'_> {
         }
         if let Some(lastmod) = given
             .lastmod
-            .take_if(|lastmod| lastmod.latest_instant() > self.latest)
+            .take_if(|lastmod| lastmod.earliest_instant() > self.latest)
         {
             let problem =
                 format!("lastmod {lastmod} is in the future, expected the time of a change");
             self.remark(line, RemarkKind::ValueLeftOut, problem);
         }
-        let is_ahead = |news: &Article| news.publication_date.latest_instant() > self.latest;
+        let is_ahead = |news: &Article| news.publication_date.earliest_instant() > self.latest;
         if given.extensions.news().is_some_and(is_ahead)
             && let Some(news) = given.extensions.take_news()
         {

@@ -37,18 +37,17 @@ impl<R: BufRead> SitemapRows<R> {
         match item {
             Ok(Item::Url(entry)) => {
                 let mut draft = Draft::from(entry);
-                // What is an error and did not cost the entry cost it a value.
-                let lost = findings
-                    .iter()
-                    .filter(|finding| finding.severity() == Severity::Error)
-                    .filter(|finding| finding.position.line >= line);
-                draft.problems = lost.map(|finding| finding.problem.to_string()).collect();
-                let corrected = findings
-                    .iter()
-                    .filter(|finding| finding.problem == Problem::ChangeFreqCase);
-                draft.corrections = corrected
-                    .map(|finding| finding.problem.to_string())
-                    .collect();
+                for finding in findings {
+                    let is_here = finding.position.line >= line;
+                    let said = finding.problem.to_string();
+                    if is_here && finding.costs_value() {
+                        draft.problems.push(said);
+                    } else if is_here && finding.severity() == Severity::Error
+                        || finding.problem == Problem::ChangeFreqCase
+                    {
+                        draft.corrections.push(said);
+                    }
+                }
                 Ok(Some(Row {
                     line,
                     said: Ok(draft),

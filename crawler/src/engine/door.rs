@@ -207,7 +207,9 @@ impl Door {
             .checked_add(until.saturating_duration_since(now))
             .unwrap_or(Timestamp::MAX);
         let holds = self.holds.clone();
+        let span = tracing::Span::current();
         self.writes().spawn_blocking(move || {
+            let _entered = span.entered();
             if let Err(error) = holds.remember(&host, until, wall) {
                 tracing::warn!(target: "engine", %host, "cannot remember that the host asked to wait until {until}: {error}");
             }
@@ -362,7 +364,7 @@ impl Door {
     pub(super) async fn robots(&self, origin: &Origin, stop: &CancellationToken) -> Robots {
         let admit_all = |_: &HostKey| Ok::<(), Infallible>(());
         match self
-            .robots_seen(origin, stop, &admit_all, &mut |_| {})
+            .robots_seen(origin, stop, &admit_all, &mut |_, _| {})
             .await
         {
             Ok(robots) => robots,
@@ -370,8 +372,8 @@ impl Door {
         }
     }
 
-    /// The same; `admit` says which hosts redirects may lead to, and `see` gets the file, when there is one
-    /// that is to be obeyed.
+    /// The same; `admit` says which hosts redirects may lead to, and `see` gets the status of the last answer and
+    /// the file, empty when there is none to obey.
     ///
     /// # Errors
     /// What `admit` says; the host is then not contacted.
@@ -380,7 +382,7 @@ impl Door {
         origin: &Origin,
         stop: &CancellationToken,
         admit: &(dyn Fn(&HostKey) -> Result<(), E> + Sync),
-        see: &mut (dyn FnMut(&[u8]) + Send),
+        see: &mut (dyn FnMut(u16, &[u8]) + Send),
     ) -> Result<Robots, E> {
         let Ok(mut url) = UrlKey::from_normalised(&format!("{origin}/robots.txt")) else {
             let why = format!("{origin} has no robots.txt URL");
@@ -420,10 +422,13 @@ impl Door {
             }
             match robots::judge_answer(Some(status), &fetched.end, sink.body(), &self.agent) {
                 robots::RobotsAnswer::Rules(rules) => {
-                    see(sink.body());
+                    see(status, sink.body());
                     break rules;
                 }
-                robots::RobotsAnswer::AllowAll => break Rules::allow_all(),
+                robots::RobotsAnswer::AllowAll => {
+                    see(status, b"");
+                    break Rules::allow_all();
+                }
                 robots::RobotsAnswer::Unreachable => {
                     let why = format!("{url} {}", robots_trouble(&fetched));
                     return Ok(Robots::Unreachable(why));

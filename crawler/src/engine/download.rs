@@ -119,9 +119,17 @@ struct Hosts {
 #[derive(Clone)]
 struct Known {
     rules: Result<Arc<Rules>, Unreachable>,
-    /// The rules for those that it does not name, where they were read.
-    everybody: Option<Arc<Rules>>,
+    /// What it says to those that it does not name, where it was read.
+    everybody: Option<Everybody>,
     since: Instant,
+}
+
+/// What a robots.txt says to everybody.
+#[derive(Debug, Clone)]
+struct Everybody {
+    rules: Arc<Rules>,
+    /// The status of the answer.
+    status: u16,
 }
 
 /// Why a robots.txt cannot be read.
@@ -400,8 +408,13 @@ impl Downloader {
             // Trouble of an earlier run is forgotten, that of this one is not.
             self.door.clocks().begin_run(&host);
         }
-        let mut everybody = Rules::allow_all();
-        let mut see = |body: &[u8]| everybody = Rules::parse(body, EVERYBODY);
+        let mut everybody = None;
+        let mut see = |status, body: &[u8]| {
+            everybody = Some(Everybody {
+                rules: Arc::new(Rules::parse(body, EVERYBODY)),
+                status,
+            });
+        };
         let asked = self
             .door
             .robots_seen(origin, &shutdown.stop, &|hop| self.admit(hop), &mut see)
@@ -409,7 +422,7 @@ impl Downloader {
         match asked {
             Ok(Robots::Rules(rules)) => {
                 let rules = Arc::new(rules);
-                self.remember(origin, Ok(Arc::clone(&rules)), Some(Arc::new(everybody)));
+                self.remember(origin, Ok(Arc::clone(&rules)), everybody);
                 Ok(rules)
             }
             Ok(Robots::Unreachable(why)) => {
@@ -434,7 +447,28 @@ impl Downloader {
     ) -> Result<Arc<Rules>, DownloadError> {
         let own = self.robots(origin, shutdown).await?;
         let everybody = self.known_of(origin).and_then(|known| known.everybody);
-        Ok(everybody.unwrap_or(own))
+        Ok(everybody.map_or(own, |everybody| everybody.rules))
+    }
+
+    /// The same, for those who look for what stands in the file: that it is shown to nobody without credentials
+    /// allows everything (RFC 9309 section 2.3.1.3), but says nothing of its lines.
+    ///
+    /// # Errors
+    /// As there; also when the answer is 401 or 403.
+    pub async fn robots_as_shown(
+        &self,
+        origin: &Origin,
+        shutdown: &Shutdown,
+    ) -> Result<Arc<Rules>, DownloadError> {
+        let rules = self.robots_for_everybody(origin, shutdown).await?;
+        let everybody = self.known_of(origin).and_then(|known| known.everybody);
+        match everybody.map(|everybody| everybody.status) {
+            Some(status @ (401 | 403)) => Err(DownloadError::RobotsUnreachable {
+                origin: origin.clone(),
+                why: format!("it answered {status}"),
+            }),
+            Some(_) | None => Ok(rules),
+        }
     }
 
     /// Asks for the page at `url` and reads what it says of itself; a redirect is not followed. Of a body at
@@ -565,7 +599,7 @@ impl Downloader {
         &self,
         origin: &Origin,
         rules: Result<Arc<Rules>, Unreachable>,
-        everybody: Option<Arc<Rules>>,
+        everybody: Option<Everybody>,
     ) {
         let since = Instant::now();
         let mut known = self.known();

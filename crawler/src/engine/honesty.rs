@@ -11,6 +11,9 @@
 //! found in the same run: one odd page, or one odd application below a directory, does not
 //! cost all others their 304s.
 //!
+//! Two more things are proof: a 304 to a request without validators, and several pages in a row that had to be asked
+//! for as a whole because conditional requests were refused, failed, or answered for another `ETag`.
+//!
 //! # How it is forgiven
 //! Pages that are asked for as a whole hide nothing, so whoever was caught is tested without risk: of
 //! pages that changed, a few per run are asked with the old validators too. After
@@ -35,6 +38,10 @@ const MAX_TESTS: u32 = 10;
 /// Truths in a row after which a lie is forgiven.
 const TRUTHS_TO_FORGIVE: u32 = 5;
 
+/// Pages of a directory in a row that are asked for as a whole because the server had no answer to a conditional
+/// request, and that it then has; after that nobody asks conditionally there. One may be an accident.
+const MAX_IN_VAIN: u32 = 3;
+
 /// Directories that are kept apart; with more, all of them count as the site.
 const MAX_DIRECTORIES: usize = 1_000;
 
@@ -58,6 +65,8 @@ pub(in crate::engine) struct Honesty {
     run: RunId,
     liars: BTreeMap<String, Liar>,
     tests: BTreeMap<String, Tests>,
+    /// Pages of each directory that were asked in vain since the last one that was not, in this start of the run.
+    in_vain: BTreeMap<String, u32>,
 }
 
 /// A directory that was caught.
@@ -158,6 +167,25 @@ impl Honesty {
     /// Whether nobody was caught.
     pub(super) fn is_spotless(&self) -> bool {
         self.liars.is_empty()
+    }
+
+    /// A conditional request for `url` was answered.
+    pub(super) fn answered(&mut self, url: &UrlKey) {
+        if !self.in_vain.is_empty() {
+            self.in_vain.remove(directory(url));
+        }
+    }
+
+    /// A conditional request for `url` was not answered, and one for the whole page was; whether that was one too many.
+    pub(super) fn asked_in_vain(&mut self, url: &UrlKey) -> bool {
+        let directory = directory(url);
+        let is_known = self.in_vain.contains_key(directory);
+        if !is_known && self.in_vain.len() >= MAX_DIRECTORIES {
+            return false;
+        }
+        let count = self.in_vain.entry(directory.to_owned()).or_default();
+        *count = count.saturating_add(1);
+        *count >= MAX_IN_VAIN
     }
 
     /// Whether the changed page `url` is to be asked with its old validators; if so, that is noted.
@@ -348,6 +376,23 @@ mod tests {
         assert_eq!(begun(&mut honesty, "b"), MAX_TESTS as usize);
         honesty.end_test(&url("/c/1"), true);
         assert_eq!(begun(&mut honesty, "c"), 0, "it is caught already");
+    }
+
+    #[test]
+    fn pages_that_are_asked_in_vain_are_counted_by_directory_and_in_a_row() {
+        let mut honesty = in_run(2);
+        let [a, b] = [url("/a/1"), url("/b/1")];
+        for _ in 1..MAX_IN_VAIN {
+            assert!(!honesty.asked_in_vain(&a));
+            assert!(!honesty.asked_in_vain(&b));
+        }
+        honesty.answered(&b);
+        assert!(honesty.asked_in_vain(&a));
+        assert!(!honesty.asked_in_vain(&b));
+        for number in 0..3 * MAX_DIRECTORIES {
+            honesty.asked_in_vain(&url(&format!("/{number}/")));
+        }
+        assert!(honesty.in_vain.len() <= MAX_DIRECTORIES);
     }
 
     #[test]

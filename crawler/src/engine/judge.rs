@@ -12,7 +12,7 @@ use crate::{
     page::{Basis, BodyKind, Kept, Outcome, PageRecord, Reason, State},
     robots::Rules,
     scope::{Judgement, Scope},
-    store::{Earlier, EarlierAnswer},
+    store::{Earlier, EarlierAnswer, QueuedUrl},
     url_key::UrlKey,
     verdict::{self, CanonicalPolicy, Policy, Verdict},
 };
@@ -94,6 +94,16 @@ impl Judge {
         self.scope.judge(url) != Judgement::Outside
     }
 
+    /// The URL of the directory that the crawl is of.
+    pub(super) fn place(&self) -> String {
+        self.scope.place()
+    }
+
+    /// Whether an `exclude` rule keeps a URL from being fetched, also outside the directory of the crawl.
+    pub(super) fn excludes(&self, url: &UrlKey) -> bool {
+        self.scope.excludes(url)
+    }
+
     /// What is decided about a URL before it is fetched: [`Reason::Queued`] when it may be, `None`
     /// when it is out of scope or robots.txt itself.
     pub(super) fn before_fetch(&self, url: &UrlKey, depth: u32) -> Option<Reason> {
@@ -163,6 +173,26 @@ impl Judge {
             (Some(outcome @ Outcome::Given(_)), _) => self.after_fetch(url, outcome).reason,
             (Some(_) | None, before) => before,
         }
+    }
+
+    /// Whether a page that was listed and waits is listed by its earlier answer, `good`, when the run ends here.
+    pub(super) fn stays_unreached(&self, waiting: &QueuedUrl, good: &Outcome) -> bool {
+        let QueuedUrl { key, depth, .. } = waiting;
+        let Some(earlier) = waiting.earlier.as_ref().filter(|known| known.was_listed) else {
+            return false;
+        };
+        let has_failed_too_long = earlier.failing_since.is_some_and(|since| {
+            let kept = Kept {
+                reason: Reason::NetworkError,
+                since,
+                gone_since: earlier.gone_since,
+                error: String::new(),
+            };
+            verdict::expires(&kept, self.keep_failing, self.clock.now())
+        });
+        !has_failed_too_long
+            && self.before_fetch(key, *depth) == Some(Reason::Queued)
+            && self.after_fetch(key, good).reason.state() == State::Listed
     }
 
     /// Whether the answer was read without looking for what is asked for now.

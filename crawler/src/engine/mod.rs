@@ -48,7 +48,7 @@ use crate::{
 
 /// Grows when a new version of arpent reads other facts from the same bytes: stored ones then are not
 /// asked to be confirmed, but read again.
-const READING: u32 = 1;
+const READING: u32 = 2;
 
 /// How often waits are shown before the site is known.
 const START_HEARTBEAT: Duration = Duration::from_secs(1);
@@ -361,10 +361,13 @@ async fn crawl_through(
     let (identity, rules) = (identity_of(config, &lists), robots.clone());
     let read_as = read_as(config, &site);
     let judge = Judge::new(config, scope, robots, read_as, Arc::clone(&clock));
+    let keeping = judge.clone();
     let host_date = door.first_date.get().copied().unwrap_or(began);
     let (opening, judging) = (site.clone(), judge.clone());
     let asked: Vec<UrlKey> = hops.iter().map(|hop| hop.url.clone()).collect();
+    let span = tracing::Span::current();
     let opened = tokio::task::spawn_blocking(move || {
+        let _entered = span.entered();
         let mut store = open_store(&opening)?;
         let run = runs::open(&mut *store, &identity, host_date, began)?;
         let memory = resume::remember(&mut *store, run, &judging, &asked)?;
@@ -411,7 +414,50 @@ async fn crawl_through(
     run.add_bytes(bytes_in);
     run.seed(hops);
     run.begin_seeding(&rules, lists);
-    run.drive().await
+    let crawled = run.drive().await?;
+    match crawled.ending {
+        Ending::LimitReached | Ending::Deferred => keep_unreached(crawled, keeping).await,
+        Ending::Drained | Ending::SiteDown | Ending::Stopped => Ok(crawled),
+    }
+}
+
+/// Judges what run `run` of `site` knows under the settings of now, without a request; what waits to be fetched is
+/// listed as earlier runs had it. Says how many URLs would have to be fetched for a verdict: they stay as they are.
+///
+/// # Errors
+/// A setting does not fit the site, or the store failed.
+pub fn judge_again(
+    config: &Config,
+    site: &Site,
+    store: &mut dyn Store,
+    run: RunId,
+    clock: &Arc<dyn Clock>,
+) -> Result<u64, CrawlError> {
+    let scope =
+        Scope::new(site, &config.scope).map_err(|error| CrawlError::Settings(error.to_string()))?;
+    let rules = robots::Rules::allow_all();
+    let read_as = read_as(config, site);
+    let judge = Judge::new(config, scope, rules, read_as, Arc::clone(clock));
+    let unfetched = resume::judge_stored(store, run, &judge)?;
+    resume::keep_unreached(store, run, &judge)?;
+    Ok(unfetched)
+}
+
+/// Lists what the run did not come to as earlier runs had it: a limit is no evidence against a page.
+async fn keep_unreached(mut crawled: Crawled, judge: Judge) -> Result<Crawled, CrawlError> {
+    let judge = match &crawled.robots {
+        Some(rules) => judge.with_robots(rules.clone()),
+        None => judge,
+    };
+    let work = tokio::task::spawn_blocking(move || {
+        let (store, run) = (&mut *crawled.store, crawled.run);
+        resume::keep_unreached(store, run, &judge).map(|()| crawled)
+    });
+    let kept = work.await.map_err(|error| {
+        StoreError::new(StoreErrorKind::Io, "the task that uses the store failed")
+            .with_source(error)
+    })??;
+    Ok(kept)
 }
 
 /// Asks the start URL which site it is, and shows what it is waiting for meanwhile.

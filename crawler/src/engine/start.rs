@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     CrawlError,
     door::{Answered, Door, Refused, Robots},
+    run::page_sink::{Found, PageSink, Wanted},
 };
 use crate::{
     config::Config,
@@ -27,6 +28,8 @@ use crate::{
 pub(super) struct Hop {
     pub(super) url: UrlKey,
     pub(super) facts: PageFacts,
+    /// What it is when it is, or may be, no page.
+    pub(super) found: Option<Found>,
     pub(super) attempts: u32,
 }
 
@@ -90,13 +93,16 @@ pub(super) async fn start(
                 door.agent
             )));
         }
-        let parser = || PageParser::new(&url, &door.identity, reader);
+        let sink = || {
+            let parser = PageParser::new(&url, &door.identity, reader);
+            PageSink::new(parser, wanted_of_start(config))
+        };
         let Answered {
             result,
-            receiver: parser,
+            receiver: sink,
             tries,
         } = door
-            .ask(&url, stop, parser)
+            .ask(&url, stop, sink)
             .await
             .map_err(|refused| refused_start(&url, refused))?;
         let fetched = result.map_err(|error| CrawlError::Start {
@@ -104,12 +110,13 @@ pub(super) async fn start(
             source: None,
         })?;
         bytes_in += fetched.wire_bytes;
-        let facts = parser.finish(&fetched);
+        let (facts, found) = sink.finish(&url, &fetched);
         let status = facts.status;
         let location = facts.location.clone();
         hops.push(Hop {
             url: url.clone(),
             facts,
+            found,
             attempts: tries,
         });
         match (status, location) {
@@ -146,6 +153,15 @@ pub(super) async fn start(
         bytes_in,
         notices,
     })
+}
+
+/// What of the answers on the way is kept when it is no page.
+fn wanted_of_start(config: &Config) -> Wanted {
+    if config.discover.sitemaps || config.discover.feeds {
+        Wanted::Lists
+    } else {
+        Wanted::Nothing
+    }
 }
 
 /// Stops before a host is contacted that is none of the site's.

@@ -1,11 +1,11 @@
 //! The evidence for when a page changed, and what the ledger remembers of it.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, ToSpan as _};
 use sitemap_core::LastMod;
 
-use super::{Export, trust::Statistics};
+use super::{Export, is_clock_set, trust::Statistics};
 use crate::{
-    page::{Basis, ContentHash, DateSource, Outcome, PageFacts, PageRecord, State},
+    page::{Basis, ContentHash, DateSource, Outcome, PageFacts, PageRecord, Reason, State},
     store::{LedgerDates, LedgerEntry},
     url_key::UrlKey,
 };
@@ -34,7 +34,7 @@ enum History<'a> {
 }
 
 impl<'a> History<'a> {
-    fn of(facts: &PageFacts, known: Option<&'a LedgerEntry>) -> Self {
+    fn of(facts: &PageFacts, basis: &Basis, known: Option<&'a LedgerEntry>) -> Self {
         let Some(known) = known else {
             return Self::None;
         };
@@ -42,6 +42,10 @@ impl<'a> History<'a> {
             ContentHash::VERSION => facts.content_hash.map(|ContentHash(hash)| hash),
             // Of the same bytes it is certain; that other bytes say something else is not.
             ContentHash::OF_BODY => facts.body_hash.filter(|hash| *hash == known.content_hash),
+            // Without a tag there is nothing but the word of the server.
+            ContentHash::OF_DOCUMENT => facts.document_tag().filter(|tag| {
+                *tag == known.content_hash && (*tag != 0 || *basis == Basis::Confirmed)
+            }),
             _ => None,
         };
         match now {
@@ -68,6 +72,10 @@ impl Export {
         record: &PageRecord,
         known: Option<&LedgerEntry>,
     ) -> Option<Dated> {
+        let is_given = matches!(record.outcome, Some(Outcome::Given(_)));
+        if !is_clock_set(self.now) && !is_given {
+            return unmoved(record, known);
+        }
         let facts = match &record.outcome {
             Some(Outcome::Answered(facts)) => facts,
             Some(Outcome::Given(given)) => {
@@ -91,9 +99,9 @@ impl Export {
             return Some(Dated { value, source });
         }
         let stated = self.stated(key, record, facts, known);
-        match History::of(facts, known) {
+        match History::of(facts, &record.basis, known) {
             History::None => first(stated, None),
-            History::Same(known) => published(known).or_else(|| {
+            History::Same(known) => self.published(known).or_else(|| {
                 let mut stated = stated;
                 if record.basis != Basis::Own {
                     // What the page stated when it was read was not believed then, and it was not read since.
@@ -103,7 +111,7 @@ impl Export {
             }),
             History::Unknown(known) => moved(stated, record, known)
                 .filter(|_| known.lastmod.is_some())
-                .or_else(|| published(known))
+                .or_else(|| self.published(known))
                 .or_else(|| {
                     let stated = self.stated(key, record, facts, Some(known));
                     first(stated, Some(known))
@@ -112,6 +120,18 @@ impl Export {
                 between(stated, record, known).or_else(|| self.seen_change(record))
             }
         }
+    }
+
+    /// The date that was published, unless the clock was ahead then: what is in the future was never true. The
+    /// clock of the host, where it is known, has to say so too: one of ours that was put back must cost no page its date.
+    fn published(&self, known: &LedgerEntry) -> Option<Dated> {
+        published(known).filter(|dated| {
+            let value = dated.value.latest_instant();
+            value <= self.latest
+                || self
+                    .host_date
+                    .is_some_and(|host| value <= host + 24.hours())
+        })
     }
 
     /// What is stated of a page by those who are believed, the best first.
@@ -174,7 +194,7 @@ impl Export {
         let nothing = PageFacts::default();
         let facts = record.facts().unwrap_or(&nothing);
         let is_read = record.basis == Basis::Own;
-        let same = match (History::of(facts, known), &record.basis) {
+        let same = match (History::of(facts, &record.basis, known), &record.basis) {
             (History::Same(known), Basis::Own | Basis::Confirmed) => Some(known),
             // Of a page that could not be fetched nobody knows whether it still is.
             (
@@ -251,17 +271,30 @@ impl Export {
         let (State::Listed, Some(facts)) = (record.reason.state(), record.facts()) else {
             return None;
         };
-        let ContentHash(hash) = facts.content_hash?;
+        if !is_clock_set(self.now) {
+            // A later run that knows the time finds the change again.
+            return None;
+        }
+        let (content_hash, hash_version) = match (facts.content_hash, facts.document_tag()) {
+            (Some(ContentHash(hash)), _) => (hash, ContentHash::VERSION),
+            (None, Some(tag)) => (tag, ContentHash::OF_DOCUMENT),
+            (None, None) => return None,
+        };
+        let history = History::of(facts, &record.basis, known);
         let dated = self.dated(key, record, known);
         let fetched = seen_at(record).map(Timestamp::as_second);
-        let since = match History::of(facts, known) {
-            History::Same(known) => known.since_seconds.or(fetched),
+        let since = match history {
+            // The clock may have been ahead then.
+            History::Same(known) => match (known.since_seconds, fetched) {
+                (Some(since), Some(fetched)) => Some(since.min(fetched)),
+                (since, fetched) => since.or(fetched),
+            },
             History::None | History::Unknown(_) | History::Changed(_) => fetched,
         };
         let (lastmod, source) = dated
             .map(|dated| (dated.value.as_str().to_owned(), dated.source))
             .unzip();
-        if let (History::Same(known), Basis::Kept(_)) = (History::of(facts, known), &record.basis) {
+        if let (History::Same(known), Basis::Kept(_)) = (history, &record.basis) {
             // The content was not seen this time, nor what is stated with it.
             let entry = LedgerEntry {
                 lastmod,
@@ -271,8 +304,8 @@ impl Export {
             return (*known != entry).then_some(entry);
         }
         let entry = LedgerEntry {
-            content_hash: hash,
-            hash_version: ContentHash::VERSION,
+            content_hash,
+            hash_version,
             lastmod,
             last_modified_seconds: facts.last_modified.map(Timestamp::as_second),
             source,
@@ -296,7 +329,7 @@ impl Export {
 fn seen_at(record: &PageRecord) -> Option<Timestamp> {
     match &record.basis {
         Basis::Own | Basis::Confirmed => record.fetched_at,
-        Basis::Kept(kept) => Some(kept.since),
+        Basis::Kept(kept) => (kept.reason != Reason::Queued).then_some(kept.since),
     }
 }
 
@@ -348,6 +381,15 @@ fn published(known: &LedgerEntry) -> Option<Dated> {
     let value = LastMod::parse(known.lastmod.as_deref()?).ok()?;
     let source = known.source.unwrap_or(DateSource::Header);
     Some(Dated { value, source })
+}
+
+/// The date that was published, while the content is what it was: when nobody knows what time it is, nothing else
+/// can be told from what is stated.
+fn unmoved(record: &PageRecord, known: Option<&LedgerEntry>) -> Option<Dated> {
+    match History::of(record.facts()?, &record.basis, known) {
+        History::Same(known) | History::Unknown(known) => published(known),
+        History::None | History::Changed(_) => None,
+    }
 }
 
 /// Every date that is stated of a page, in the order in which they are believed.

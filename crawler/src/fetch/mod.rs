@@ -77,6 +77,30 @@ impl Validators {
         let etag = self.etag.clone().map(|etag| ("if-none-match", etag));
         etag.into_iter().chain(since)
     }
+
+    /// Whether an answer 304 with this `ETag` is about another state than the one that was asked about: it says
+    /// nothing of that (RFC 9111 section 4.3.4). Whether a tag is weak does not matter, nor what servers add to
+    /// it for the coding of a body, because an answer 304 has none.
+    pub fn are_not_of(&self, etag: Option<&str>) -> bool {
+        let asked = self.etag.as_deref().map(opaque_tag);
+        asked
+            .zip(etag.map(opaque_tag))
+            .is_some_and(|(asked, answered)| asked != answered)
+    }
+}
+
+/// What an `ETag` says, without its quotes and without the mark of a coding.
+fn opaque_tag(etag: &str) -> &str {
+    const CODINGS: [&str; 4] = ["gzip", "br", "zstd", "deflate"];
+    let etag = etag.trim();
+    let etag = etag.strip_prefix("W/").unwrap_or(etag).trim_matches('"');
+    let separators = ['-', ';', ':', '+'];
+    let without_coding = CODINGS.iter().find_map(|coding| {
+        let tag = etag.strip_suffix(coding)?;
+        tag.ends_with(separators)
+            .then(|| tag.trim_end_matches(separators))
+    });
+    without_coding.filter(|tag| !tag.is_empty()).unwrap_or(etag)
 }
 
 /// What the call of a service has that no request of a crawl needs.
@@ -274,5 +298,39 @@ impl fmt::Display for FetchError {
 impl std::error::Error for FetchError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.source.as_deref().map(|source| source as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_304_is_of_the_state_that_was_asked_about_unless_its_tag_is_another() {
+        #[track_caller]
+        fn check(asked: Option<&str>, answered: Option<&str>, is_of: bool) {
+            let validators = Validators {
+                etag: asked.map(str::to_owned),
+                last_modified: None,
+            };
+            assert_eq!(
+                validators.are_not_of(answered),
+                !is_of,
+                "{asked:?} {answered:?}"
+            );
+        }
+        check(Some("\"1\""), Some("\"1\""), true);
+        check(Some("\"1\""), Some("\"2\""), false);
+        check(Some("W/\"1\""), Some("W/\"2\""), false);
+        check(Some("W/\"1\""), Some("\"1\""), true);
+        check(Some("\"1\""), None, true);
+        check(None, Some("\"1\""), true);
+        check(Some("1"), Some("\"1\""), true);
+        // What servers make of it when they compress.
+        check(Some("\"1-gzip\""), Some("\"1\""), true);
+        check(Some("\"1;br\""), Some("\"1--gzip\""), true);
+        check(Some("\"1-gzip\""), Some("\"2-gzip\""), false);
+        check(Some("\"gzip\""), Some("\"br\""), false);
+        check(Some("\"-gzip\""), Some("\"-br\""), false);
     }
 }

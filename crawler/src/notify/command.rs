@@ -1,5 +1,6 @@
 //! The hook that is a program: it gets the summary on its standard input, and so long to run. What it says is
-//! read to the end, so that it never waits for us, and only the end of it is kept.
+//! read to the end, so that it never waits for us, and only the end of it is kept. When its time is over it is
+//! killed with all that it has started. No secret of ours is in its environment.
 
 use std::{
     io::{self, Read, Write as _},
@@ -11,7 +12,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use crate::config::HookEvent;
+use crate::{config::HookEvent, machine};
 
 /// Bytes of what a program says that are kept: the last ones.
 const MAX_SAID_BYTES: usize = 4 * 1024;
@@ -31,6 +32,8 @@ pub struct HookRun<'a> {
     pub event: HookEvent,
     /// Further variables of the environment.
     pub variables: &'a [(&'static str, String)],
+    /// Names of variables that it does not inherit.
+    pub withheld: &'a [String],
     /// An object of JSON for its standard input.
     pub summary: &'a str,
     /// How long it may run.
@@ -86,35 +89,36 @@ pub fn run_command(run: &HookRun<'_>, is_stopped: &dyn Fn() -> bool) -> Result<(
         .split_first()
         .ok_or_else(|| CommandError::Start(nothing()))?;
     let mut command = Command::new(program);
+    for name in run.withheld {
+        command.env_remove(name);
+    }
+    machine::set_apart(&mut command);
     command
         .args(arguments)
         .env("ARPENT_EVENT", run.event.as_str())
         .envs(run.variables.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+        .stdin(Stdio::piped());
+    // One pipe for both, so that what is said last is read last.
+    let (mut pipe, writer) = io::pipe().map_err(CommandError::Start)?;
+    command
+        .stdout(writer.try_clone().map_err(CommandError::Start)?)
+        .stderr(writer);
     let mut child = command.spawn().map_err(CommandError::Start)?;
+    // It holds our side of what the program writes to.
+    drop(command);
     if let Some(mut stdin) = child.stdin.take() {
         let summary = run.summary.to_owned();
         // It need not read, and then the pipe may be full for ever; the thread ends with the program.
         thread::spawn(move || drop(stdin.write_all(summary.as_bytes())));
     }
     let (sender, receiver) = mpsc::sync_channel(16);
-    let pipes: [Option<Box<dyn Read + Send>>; 2] = [
-        child.stdout.take().map(|pipe| Box::new(pipe) as _),
-        child.stderr.take().map(|pipe| Box::new(pipe) as _),
-    ];
-    for mut pipe in pipes.into_iter().flatten() {
-        let sender = sender.clone();
-        thread::spawn(move || {
-            let mut buffer = [0; 4 * 1024];
-            while let Ok(read) = pipe.read(&mut buffer)
-                && read > 0
-                && sender.send(buffer[..read].to_vec()).is_ok()
-            {}
-        });
-    }
-    drop(sender);
+    thread::spawn(move || {
+        let mut buffer = [0; 4 * 1024];
+        while let Ok(read) = pipe.read(&mut buffer)
+            && read > 0
+            && sender.send(buffer[..read].to_vec()).is_ok()
+        {}
+    });
     wait(&mut child, &receiver, run.timeout, is_stopped)
 }
 
@@ -148,8 +152,7 @@ fn wait(
         }
     };
     if end.is_err() {
-        // It may have ended by itself in between.
-        let _ = child.kill();
+        machine::end_all(child);
         let _ = child.wait();
     }
     let rest = Instant::now() + REST;
@@ -174,6 +177,15 @@ fn keep_end(tail: &mut Vec<u8>, bytes: &[u8]) {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::{
+        fs::File,
+        io::{BufRead as _, BufReader},
+        sync::{
+            Arc,
+            atomic::{AtomicBool, Ordering},
+        },
+    };
+
     use super::*;
 
     fn shell(script: &str, timeout: Duration) -> Result<(), CommandError> {
@@ -182,6 +194,7 @@ mod tests {
             command: &command,
             event: HookEvent::Refused,
             variables: &[("ARPENT_SITE", "https://example.com/".to_owned())],
+            withheld: &["CARGO_MANIFEST_DIR".to_owned()],
             summary: &"x".repeat(200_000),
             timeout,
         };
@@ -199,6 +212,53 @@ mod tests {
         .unwrap();
         // Not every program reads what it gets.
         shell("exit 0", LONG).unwrap();
+    }
+
+    #[test]
+    fn it_inherits_what_is_not_withheld() {
+        // Cargo sets both.
+        shell(
+            r#"test -n "$PATH" && test -n "$CARGO_PKG_NAME" && test -z "${CARGO_MANIFEST_DIR+set}""#,
+            LONG,
+        )
+        .unwrap();
+    }
+
+    #[test]
+    fn what_it_has_started_is_killed_with_it() {
+        // The pipe has an end when nobody holds its other side any more.
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        let made = Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        let has_begun = Arc::new(AtomicBool::new(false));
+        let reader = thread::spawn({
+            let (path, has_begun) = (path.clone(), Arc::clone(&has_begun));
+            move || {
+                let mut pipe = BufReader::new(File::open(path).unwrap());
+                let mut text = String::new();
+                pipe.read_line(&mut text).unwrap();
+                has_begun.store(true, Ordering::SeqCst);
+                pipe.read_to_string(&mut text).unwrap();
+                text
+            }
+        });
+        let script = format!(
+            "(echo begun; sleep 600; echo never) > '{}'; echo never",
+            path.display()
+        );
+        let command = ["sh", "-c", &script].map(str::to_owned);
+        let run = HookRun {
+            command: &command,
+            event: HookEvent::Published,
+            variables: &[],
+            withheld: &[],
+            summary: "{}",
+            timeout: LONG,
+        };
+        let error = run_command(&run, &|| has_begun.load(Ordering::SeqCst)).unwrap_err();
+        assert!(matches!(error, CommandError::Stopped), "{error}");
+        assert_eq!(reader.join().unwrap(), "begun\n");
     }
 
     #[test]
@@ -234,6 +294,7 @@ mod tests {
             command: &command,
             event: HookEvent::Failed,
             variables: &[],
+            withheld: &[],
             summary: "{}",
             timeout: LONG,
         };

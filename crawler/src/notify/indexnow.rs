@@ -15,14 +15,14 @@ use jiff::Timestamp;
 use serde::Serialize;
 use sitemap_core::Loc;
 
-use super::{Caller, Key, KeyError, service_url, shown_url, with_causes};
+use super::{Caller, Key, KeyError, service_url, shown_url, unanswered, with_causes};
 use crate::{
     config::NotifyConfig,
     engine::download::{Answer, Call, Retry},
     publish::{Placed, PublishError, Standing, place_file, take_back},
     store::{
         Commit, Store, StoreError,
-        outbox::{OutboxStep, Waiting},
+        outbox::{OutboxStep, TELLS_ENGINES, Waiting},
     },
     url_key::UrlKey,
 };
@@ -76,6 +76,26 @@ pub struct Submitted {
     pub problems: Vec<String>,
 }
 
+/// From now on engines are told of the site. What was noted before they were is none of their business, so a run
+/// that is going to tell them begins with this, before it publishes.
+///
+/// # Errors
+/// The store failed.
+pub fn adopt(store: &mut dyn Store) -> Result<(), StoreError> {
+    if store.value(TELLS_ENGINES)?.is_some() {
+        return Ok(());
+    }
+    store.commit(&Commit {
+        values: vec![adopted()],
+        outbox: vec![OutboxStep::Forget],
+        ..Commit::default()
+    })
+}
+
+fn adopted() -> (String, Option<String>) {
+    (TELLS_ENGINES.to_owned(), Some("1".to_owned()))
+}
+
 /// Puts every URL of the published set into the outbox: for a site that begins to tell engines.
 ///
 /// # Errors
@@ -87,7 +107,7 @@ pub fn submit_all(store: &mut dyn Store, now: Timestamp) -> Result<(), StoreErro
     })
 }
 
-/// Sends what waits in the outbox. The time is asked for anew where it matters, because answers take time.
+/// Sends what waits in the outbox: where nobody was told before, what the last publish changed. The time is asked for anew where it matters, because answers take time.
 ///
 /// # Errors
 /// The store failed; what was told before is noted.
@@ -97,6 +117,12 @@ pub fn submit(
     clock: &dyn Fn() -> Timestamp,
     call: &mut Caller<'_>,
 ) -> Result<Submitted, StoreError> {
+    if !submission.dry_run && store.value(TELLS_ENGINES)?.is_none() {
+        store.commit(&Commit {
+            values: vec![adopted()],
+            ..Commit::default()
+        })?;
+    }
     let mut submitted = Submitted {
         waiting: store.outbox_len()?,
         ..Submitted::default()
@@ -132,13 +158,15 @@ pub fn submit(
     sender.place_key_file(store, clock())?;
     let mut after = None;
     let mut seen = 0_u64;
-    loop {
+    'all: loop {
         let waiting = store.outbox(after.as_ref(), MAX_URLS_PER_REQUEST, clock())?;
         let Some(last) = waiting.last() else { break };
         after = Some(last.place());
-        seen += waiting.len() as u64;
-        if !sender.send_chunk(store, waiting, clock, call)? {
-            break;
+        for batch in batches(&waiting) {
+            seen += batch.len() as u64;
+            if !sender.send_chunk(store, batch, clock, call)? {
+                break 'all;
+            }
         }
     }
     let mut submitted = sender.finish();
@@ -148,6 +176,18 @@ pub fn submit(
         submitted.resting = before.saturating_sub(seen);
     }
     Ok(submitted)
+}
+
+/// What goes out together of URLs that wait, in their order. URLs that were refused are not sent with others, and
+/// each time in halves, so that the one which is at fault is alone in the end.
+fn batches(waiting: &[Waiting]) -> impl Iterator<Item = &[Waiting]> {
+    waiting
+        .chunk_by(|one, next| one.tries == next.tries)
+        .flat_map(|refused_alike| {
+            let was_refused = refused_alike.first().is_some_and(|url| url.tries > 0);
+            let parts = if was_refused { 2 } else { 1 };
+            refused_alike.chunks(refused_alike.len().div_ceil(parts))
+        })
 }
 
 /// What a dry run says.
@@ -206,8 +246,11 @@ struct Sender<'a> {
 impl Sender<'_> {
     /// Writes the key's file into the output, when that is where it is served; one of an earlier key goes.
     fn place_key_file(&mut self, store: &mut dyn Store, now: Timestamp) -> Result<(), StoreError> {
-        let output = Path::new(&self.submission.standing.output);
-        let is_served = self.submission.config.indexnow_key_location.is_none();
+        let standing = self.submission.standing;
+        let output = Path::new(&standing.output);
+        // On another host it would prove nothing of this one.
+        let is_served = self.submission.config.indexnow_key_location.is_none()
+            && are_on_one_host(&standing.directory, &standing.site);
         let name = self.key.file_name();
         let wanted = is_served.then_some(name.as_str());
         let old = store.value(KEY_FILE)?;
@@ -262,16 +305,16 @@ impl Sender<'_> {
     fn send_chunk(
         &mut self,
         store: &mut dyn Store,
-        waiting: Vec<Waiting>,
+        waiting: &[Waiting],
         clock: &dyn Fn() -> Timestamp,
         call: &mut Caller<'_>,
     ) -> Result<bool, StoreError> {
         let mut hosts: BTreeMap<String, Vec<(UrlKey, Loc)>> = BTreeMap::new();
-        for url in waiting {
+        for Waiting { key, .. } in waiting {
             // As it stands in the sitemap.
-            if let Ok(loc) = Loc::parse(url.key.as_str()) {
+            if let Ok(loc) = Loc::parse(key.as_str()) {
                 let host = host_of(&loc).to_owned();
-                hosts.entry(host).or_default().push((url.key, loc));
+                hosts.entry(host).or_default().push((key.clone(), loc));
             }
         }
         for (host, urls) in hosts {
@@ -321,13 +364,19 @@ impl Sender<'_> {
             if host_of(&location) == host {
                 return Ok(location);
             }
+            if is_of(host, &standing.site) {
+                return Err(format!(
+                    "indexnow_key_location is on {}, where no file proves the key for {host}; expected the URL of \
+                     a file on {host} that holds it",
+                    host_of(&location)
+                ));
+            }
         } else if let Ok(location) = Loc::parse(&format!("{}{name}", standing.directory))
             && host_of(&location) == host
         {
             return Ok(location);
         }
-        let site = Loc::parse(&standing.site);
-        if site.is_ok_and(|site| host_of(&site) == host) {
+        if is_of(host, &standing.site) {
             return Err(format!(
                 "the set of {host} is served at {}, on another host, where no file proves the key; \
                  set indexnow_key_location to a file on {host} that holds it",
@@ -352,7 +401,7 @@ impl Sender<'_> {
             retry: Retry::Passing,
         });
         let answer =
-            answer.map_err(|error| format!("the key's file {shown}: {}", with_causes(&error)))?;
+            answer.map_err(|error| format!("the key's file {}", unanswered(&shown, &error)))?;
         if answer.status != 200 {
             return Err(format!(
                 "the key's file {shown} answered {}, expected 200 and the key; the file has to be served there",
@@ -364,7 +413,7 @@ impl Sender<'_> {
         if found != self.key.reveal() {
             return Err(format!(
                 "the key's file {shown} does not hold the key, but {}",
-                described(found)
+                described(found, &self.key)
             ));
         }
         Ok(location)
@@ -397,7 +446,7 @@ impl Sender<'_> {
         let answer = match answer {
             Ok(answer) => answer,
             Err(error) => {
-                self.problem(format!("{engine}: {}", with_causes(&error)));
+                self.problem(unanswered(&engine, &error));
                 return Ok(false);
             }
         };
@@ -440,11 +489,10 @@ impl Sender<'_> {
     ) -> String {
         let status = answer.status;
         let said = String::from_utf8_lossy(&answer.body);
-        let said = match described(said.trim()).as_str() {
+        let said = match described(said.trim(), &self.key).as_str() {
             "nothing" => String::new(),
             text => format!("; it said {text}"),
         };
-        let said = self.key.hidden_in(&said);
         match status {
             400 => format!("{engine} answered 400: it finds the request badly formed{said}"),
             403 => format!(
@@ -505,6 +553,15 @@ fn host_of(loc: &Loc) -> &str {
         .map_or(origin, |(_, authority)| authority)
 }
 
+/// Whether `host` is that of `url`.
+fn is_of(host: &str, url: &str) -> bool {
+    Loc::parse(url).is_ok_and(|url| host_of(&url) == host)
+}
+
+fn are_on_one_host(one: &str, other: &str) -> bool {
+    Loc::parse(one).is_ok_and(|one| is_of(host_of(&one), other))
+}
+
 /// Whether the key's file at `location` covers `url`: as a sitemap there may list it, but with the host in
 /// the place of the origin.
 fn covers(location: &Loc, url: &Loc) -> bool {
@@ -516,8 +573,8 @@ fn covers(location: &Loc, url: &Loc) -> bool {
     Loc::parse(&there).is_ok_and(|there| location.may_list(&there))
 }
 
-/// What was found where something else was expected, in a few words.
-fn described(found: &str) -> String {
+/// What was found where something else was expected, in a few words, without the key in them.
+fn described(found: &str, key: &Key) -> String {
     const MAX_CHARACTERS: usize = 60;
     if found.is_empty() {
         return "nothing".to_owned();
@@ -526,12 +583,11 @@ fn described(found: &str) -> String {
         return "another key".to_owned();
     }
     let is_printable = |character: &char| !character.is_control();
-    let mut text: String = found
-        .chars()
-        .filter(is_printable)
-        .take(MAX_CHARACTERS)
-        .collect();
-    if found.chars().count() > MAX_CHARACTERS {
+    let printable: String = found.chars().filter(is_printable).collect();
+    // Before it is cut: a part of the key is no key any more.
+    let shown = key.hidden_in(&printable);
+    let mut text: String = shown.chars().take(MAX_CHARACTERS).collect();
+    if shown.chars().count() > MAX_CHARACTERS {
         text.push_str("...");
     }
     format!("{text:?}")
@@ -574,12 +630,22 @@ mod tests {
 
     #[test]
     fn what_was_found_is_described_without_a_key_in_it() {
-        assert_eq!(described(""), "nothing");
-        assert_eq!(described("0123456789abcdef"), "another key");
-        assert_eq!(
-            described("<html>\u{1b}[1m\n</html>"),
-            "\"<html>[1m</html>\""
-        );
-        assert!(described(&"é ".repeat(100)).ends_with("...\""));
+        let key = Key::parse("the-key-of-this-site-0123456789").unwrap();
+        let check = |found: &str, expected: &str| assert_eq!(described(found, &key), expected);
+        check("", "nothing");
+        check("0123456789abcdef", "another key");
+        check("<html>\u{1b}[1m\n</html>", "\"<html>[1m</html>\"");
+        assert!(described(&"é ".repeat(100), &key).ends_with("...\""));
+        let own = key.reveal();
+        check(&format!("<p>{own}</p>"), "\"<p><key></p>\"");
+        check(&format!("{own}\n{own}"), "\"<key><key>\"");
+        check(&own.to_ascii_uppercase(), "another key");
+        check(&format!("<p>{}", own.to_ascii_uppercase()), "\"<p><key>\"");
+        check(&format!("{}\0{}!", &own[..9], &own[9..]), "\"<key>!\"");
+        // Where the text is cut lies in the key.
+        let long = format!("{} {own}", "x".repeat(50));
+        check(&long, &format!("\"{} <key>\"", "x".repeat(50)));
+        let long = format!("{} {own}", "x".repeat(58));
+        check(&long, &format!("\"{} <...\"", "x".repeat(58)));
     }
 }

@@ -114,9 +114,22 @@ impl Key {
         format!("{}.txt", self.reveal())
     }
 
-    /// A text without the key in it.
+    /// A text without the key in it, whether its letters are upper or lower case.
     pub(super) fn hidden_in(&self, text: &str) -> String {
-        text.replace(self.reveal(), "<key>")
+        // Both change only bytes of ASCII, of which the key consists: places are the same in both.
+        let (folded, key) = (
+            text.to_ascii_lowercase(),
+            self.reveal().to_ascii_lowercase(),
+        );
+        let mut hidden = String::with_capacity(text.len());
+        let mut end = 0;
+        for (start, found) in folded.match_indices(&key) {
+            hidden.push_str(&text[end..start]);
+            hidden.push_str("<key>");
+            end = start + found.len();
+        }
+        hidden.push_str(&text[end..]);
+        hidden
     }
 }
 

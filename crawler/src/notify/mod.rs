@@ -27,7 +27,7 @@ use crate::engine::download::{Answer, Call, CallError};
 pub use self::{
     command::{CommandError, HookRun, run_command},
     engines::{ENGINES, Engine},
-    indexnow::{MAX_URLS_PER_REQUEST, Submission, Submitted, submit, submit_all},
+    indexnow::{MAX_URLS_PER_REQUEST, Submission, Submitted, adopt, submit, submit_all},
     key::{Key, KeyError},
     ping::{PingTemplate, PingTemplateError, Pinged, ping},
     robots_file::{RobotsFileError, Written, add_lines, missing_lines, write_lines},
@@ -36,6 +36,15 @@ pub use self::{
 
 /// Calls a service and waits for its answer.
 pub type Caller<'a> = dyn FnMut(&Call) -> Result<Answer, CallError> + 'a;
+
+/// Why a call of what is shown as `shown` got no answer; named once.
+fn unanswered(shown: &str, error: &CallError) -> String {
+    let why = with_causes(error);
+    if why.contains(shown) {
+        return why;
+    }
+    format!("{shown}: {why}")
+}
 
 /// An error with its causes, on one line.
 fn with_causes(error: &dyn std::error::Error) -> String {

@@ -117,7 +117,11 @@ pub fn ping(templates: &[PingTemplate], sitemaps: &[String], call: &mut Caller<'
                     "answered {} to each of {} tries",
                     answer.status, answer.tries
                 )),
-                Err(error) => Some(with_causes(&error)),
+                Err(error) => {
+                    let why = with_causes(&error);
+                    let named = format!("{engine}: ");
+                    Some(why.strip_prefix(&named).unwrap_or(&why).to_owned())
+                }
             };
             pinged.push(Pinged {
                 engine,

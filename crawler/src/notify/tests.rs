@@ -15,7 +15,7 @@ use crate::{
     store::{
         Commit, Store,
         memory::MemoryStore,
-        outbox::{Difference, Listing, OutboxStep, UrlChange, Waiting},
+        outbox::{Difference, Listing, OutboxStep, TELLS_ENGINES, Tell, UrlChange, Waiting},
     },
     url_key::UrlKey,
 };
@@ -38,6 +38,9 @@ fn answer(status: u16, body: &str) -> Answer {
         tries: 1,
     }
 }
+
+/// How an engine answers the request of a number with these URLs.
+type AnswerTo<'a> = dyn Fn(usize, &[String]) -> Result<Answer, CallError> + 'a;
 
 /// A site whose set stands in a folder, with these URLs to be told of.
 struct Bench {
@@ -83,12 +86,17 @@ impl Bench {
         }
     }
 
-    /// Submits: key files are served from the folder, the engine answers by `engine`.
+    /// Submits: key files are served from the folder, the engine answers the request of a number by `engine`.
     fn submit_with(
         &mut self,
         at: &str,
         engine: &dyn Fn(usize) -> Result<Answer, CallError>,
     ) -> Submitted {
+        self.submit_to(at, &|number, _| engine(number))
+    }
+
+    /// The same, where the answer depends on the URLs that were sent too.
+    fn submit_to(&mut self, at: &str, engine: &AnswerTo<'_>) -> Submitted {
         let Self {
             folder,
             store,
@@ -106,13 +114,17 @@ impl Bench {
         let sent = RefCell::new(0);
         submit(store, &submission, &|| at, &mut |call| {
             let body = call.json.as_deref();
-            let body = body.map(|json| serde_json::from_str(json).unwrap());
+            let body: Option<serde_json::Value> =
+                body.map(|json| serde_json::from_str(json).unwrap());
+            let urls = body.as_ref().map(|body| body["urlList"].clone());
+            let urls: Vec<String> =
+                urls.map_or_else(Vec::new, |urls| serde_json::from_value(urls).unwrap());
             let shown = call.shown.to_string();
             assert!(call.json.is_some() || !shown.contains("engine"), "{shown}");
             calls.borrow_mut().push((shown, body));
             if call.json.is_some() {
                 *sent.borrow_mut() += 1;
-                return engine(*sent.borrow());
+                return engine(*sent.borrow(), &urls);
             }
             let name = call.url.path().rsplit('/').next().unwrap();
             Ok(match std::fs::read_to_string(folder.path().join(name)) {
@@ -121,6 +133,14 @@ impl Bench {
             })
         })
         .unwrap()
+    }
+
+    /// Submits to an engine that refuses every request with `bad` in it.
+    fn submit_refusing(&mut self, bad: &str) -> Submitted {
+        self.submit_to(NOW, &|_, urls| {
+            let refuses = urls.iter().any(|url| url == bad);
+            Ok(answer(if refuses { 422 } else { 200 }, ""))
+        })
     }
 
     fn submit(&mut self, status: u16) -> Submitted {
@@ -217,6 +237,15 @@ fn without_an_answer_the_urls_stay() {
     });
     assert_eq!((submitted.told, submitted.waiting), (0, 1));
     assert_eq!(submitted.problems, ["https://engine.example/...: refused"]);
+    // What names the engine already names it once.
+    let message = "https://engine.example/...: status 999 is no answer";
+    let submitted = bench.submit_with(NOW, &|_| {
+        Err(CallError::NoAnswer {
+            kind: FetchErrorKind::Protocol,
+            message: message.to_owned(),
+        })
+    });
+    assert_eq!(submitted.problems, [message]);
 }
 
 #[test]
@@ -306,6 +335,117 @@ fn a_set_on_another_host_needs_a_key_location() {
 }
 
 #[test]
+fn a_key_that_is_served_on_another_host_is_not_put_into_the_output() {
+    let mut bench = Bench::new(&["https://h.example/a"]);
+    assert_eq!(bench.submit(429).waiting, 1);
+    let file = bench.folder.path().join(format!("{}.txt", bench.key()));
+    assert!(file.exists());
+    bench.standing.directory = "https://maps.example/h/".to_owned();
+    bench.submit(200);
+    assert!(!file.exists());
+}
+
+#[test]
+fn a_key_location_on_another_host_is_named() {
+    let mut bench = Bench::new(&["https://h.example/a"]);
+    bench.config.indexnow_key_location = Some("https://other.example/k.txt".to_owned());
+    let submitted = bench.submit(200);
+    assert_eq!(
+        submitted.problems,
+        [
+            "indexnow_key_location is on other.example, where no file proves the key for h.example; expected the URL of \
+          a file on h.example that holds it"
+        ]
+    );
+    assert_eq!(bench.calls.borrow().len(), 0);
+}
+
+#[test]
+fn a_key_is_in_no_message_whatever_the_servers_say() {
+    let mut bench = Bench::new(&["https://h.example/a"]);
+    bench.submit(429);
+    let key = bench.key();
+    let echo = format!("{}{key}", "x".repeat(40));
+    let submitted = bench.submit_with(NOW, &|_| Ok(answer(400, &echo)));
+    assert!(!submitted.problems[0].contains(&key[..8]), "{submitted:?}");
+    let file = bench.folder.path().join("mine.txt");
+    std::fs::write(&file, format!("<p>{key}</p>")).unwrap();
+    bench.config.indexnow_key_location = Some("https://h.example/mine.txt".to_owned());
+    let submitted = bench.submit(200);
+    assert_eq!(
+        submitted.problems,
+        ["the key's file https://h.example/mine.txt does not hold the key, but \"<p><key></p>\""]
+    );
+}
+
+#[test]
+fn a_url_that_is_refused_holds_nothing_back() {
+    let mut bench = Bench::new(&[]);
+    let waits = |bench: &mut Bench, paths: &[&str]| {
+        let waiting = paths.iter().map(|path| Waiting {
+            key: url(&format!("https://h.example{path}")),
+            change: UrlChange::Changed,
+            since: now(),
+            tries: 0,
+        });
+        let outbox = vec![OutboxStep::Put(waiting.collect())];
+        bench
+            .store
+            .commit(&Commit {
+                outbox,
+                ..Commit::default()
+            })
+            .unwrap();
+    };
+    // What an engine is sent in a run; it refuses every request with `/bad` in it.
+    let run = |bench: &mut Bench, new: &[&str]| -> Vec<Vec<String>> {
+        waits(bench, new);
+        bench.submit_refusing("https://h.example/bad");
+        let sent = bench.sent().into_iter();
+        let path = |url: String| url.replacen("https://h.example", "", 1);
+        sent.map(|urls| urls.into_iter().map(path).collect())
+            .collect()
+    };
+    assert_eq!(
+        run(&mut bench, &["/a", "/bad", "/c"]),
+        [["/a", "/bad", "/c"]]
+    );
+    // New ones are not sent with what was refused; that goes out in halves.
+    assert_eq!(
+        run(&mut bench, &["/new"]),
+        [vec!["/new"], vec!["/a", "/bad"]]
+    );
+    assert_eq!(run(&mut bench, &[]), [vec!["/c"], vec!["/a"], vec!["/bad"]]);
+    assert_eq!(run(&mut bench, &["/newer"]), [["/newer"], ["/bad"]]);
+    assert_eq!(bench.store.outbox_len().unwrap(), 1);
+}
+
+#[test]
+fn engines_are_not_told_of_what_was_before_they_were_told_at_all() {
+    let mut bench = Bench::new(&["https://h.example/old"]);
+    super::adopt(&mut bench.store).unwrap();
+    assert_eq!(bench.submit(200), Submitted::default());
+    // Once they are, what waits stays.
+    let waiting = Waiting {
+        key: url("https://h.example/new"),
+        change: UrlChange::Changed,
+        since: now(),
+        tries: 0,
+    };
+    let commit = Commit {
+        outbox: vec![OutboxStep::Put(vec![waiting])],
+        ..Commit::default()
+    };
+    bench.store.commit(&commit).unwrap();
+    super::adopt(&mut bench.store).unwrap();
+    assert_eq!(bench.submit(200).told, 1);
+    // Who asks for it by hand tells of what waits, and begins with it.
+    let mut bench = Bench::new(&["https://h.example/old"]);
+    assert_eq!(bench.submit(200).told, 1);
+    assert!(bench.store.value(TELLS_ENGINES).unwrap().is_some());
+}
+
+#[test]
 fn a_key_of_the_settings_replaces_the_file_of_an_older_one() {
     let mut bench = Bench::new(&["https://h.example/a"]);
     bench.submit(429);
@@ -385,7 +525,7 @@ fn a_dry_run_asks_nobody_and_writes_nothing() {
     });
     let take = OutboxStep::Take {
         since: now(),
-        tell: true,
+        tell: Tell::All,
     };
     let commit = Commit {
         outbox: vec![OutboxStep::Stage(listed.to_vec()), take],

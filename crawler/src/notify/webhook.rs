@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Caller, with_causes};
+use super::{Caller, unanswered};
 use crate::{
     config::{HookEvent, Secret},
     engine::download::{Call, Retry},
@@ -47,6 +47,6 @@ pub fn call_webhook(
     match answer {
         Ok(answer) if (200..300).contains(&answer.status) => Ok(()),
         Ok(answer) => Err(format!("{shown} answered {}", answer.status)),
-        Err(error) => Err(format!("{shown}: {}", with_causes(&error))),
+        Err(error) => Err(unanswered(&shown, &error)),
     }
 }

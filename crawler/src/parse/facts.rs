@@ -80,10 +80,27 @@ pub(super) fn fill(
             content.take_page(page, &mut directives, facts);
         }
         content.finish(facts);
+    } else if head.status == 304 {
+        facts.canonical = canonical_by_header(site, &headers::links(headers));
     }
     facts.directives = directives.directives;
     facts.robots_by_header = is_said_by_header;
     facts.warnings.bad_unavailable_after = directives.bad_date;
+}
+
+/// Whether it says which URL the page is to be known under.
+fn names_canonical(link: &HeaderLink) -> bool {
+    let is_for_a_variant = !link.hreflang.is_empty() || link.has_media || link.media_type.is_some();
+    link.is("canonical") && !is_for_a_variant
+}
+
+/// What headers alone say of that.
+fn canonical_by_header(site: &Site<'_>, links: &[HeaderLink]) -> Canonical {
+    let mut canonicals = Canonicals::default();
+    for link in links.iter().filter(|link| names_canonical(link)) {
+        canonicals.add(&site.url.to_url(), &link.target, site.identity, UTF_8);
+    }
+    canonicals.judge(site.url)
 }
 
 /// Links and canonical links, headers first.
@@ -104,8 +121,7 @@ impl Content<'_> {
     fn take_headers(&mut self, links: &[HeaderLink]) {
         for link in links {
             let has_hreflang = !link.hreflang.is_empty();
-            let is_for_a_variant = has_hreflang || link.has_media || link.media_type.is_some();
-            if link.is("canonical") && !is_for_a_variant {
+            if names_canonical(link) {
                 self.canonicals
                     .add(&self.own, &link.target, self.site.identity, UTF_8);
             }
@@ -185,11 +201,14 @@ impl Content<'_> {
         }
         let data = findings.json_ld.read();
         facts.dates = self.dates(findings.dates, &data, &base, encoding);
-        facts.content_hash = (!findings.is_cut).then(|| {
+        facts.warnings.password_field = findings.has_password_field;
+        if !findings.is_cut {
             let title = facts.title.as_deref();
             let data = json_ld::content_hash(&data);
-            findings.content.finish(&in_content, title, data)
-        });
+            let hashes = findings.content.finish(&in_content, title, data);
+            facts.content_hash = Some(hashes.content);
+            facts.likeness = Some(hashes.likeness);
+        }
         if let Some(images) = findings.images {
             facts.warnings.images_cut = images.cut;
             self.images = Some(images.resolve(&base, encoding));

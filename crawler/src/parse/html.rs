@@ -21,7 +21,7 @@ use lol_html::{
     send::{DocumentContentHandlers, Element, ElementContentHandlers, HtmlRewriter, Settings},
 };
 
-use crate::page::Via;
+use crate::{page::Via, url_key::UrlKey};
 
 use super::{
     PageReader,
@@ -30,7 +30,7 @@ use super::{
     images::{RawImage, RawImages},
     json_ld::{JsonLdBlocks, is_page_type},
     links::{RawLinks, is_nofollow, rel_contains},
-    main_content::{MainContent, Part},
+    main_content::{Closing, MainContent, Part},
     refresh::{RawRefresh, parse_refresh},
     stated::{DatedElement, RawDates},
     tame::{StartTag, Tameness},
@@ -74,6 +74,10 @@ const HEAD_ELEMENTS: [&str; 13] = [
 
 /// What the pass found, as it is written on the page.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent findings, each asked for by its own name"
+)]
 pub(super) struct Findings {
     /// Links in document order.
     pub(super) links: RawLinks,
@@ -105,6 +109,8 @@ pub(super) struct Findings {
     pub(super) has_script: bool,
     /// There is an anchor that may lead to another page.
     pub(super) has_anchor: bool,
+    /// There is a field for a password.
+    pub(super) has_password_field: bool,
     /// For pages that a rule wants as a tree.
     pub(super) tameness: Option<Tameness>,
     /// The tokenizer gave up; what follows that point is missing.
@@ -143,6 +149,7 @@ impl HtmlPass {
             json_ld: JsonLdBlocks::default(),
             has_script: false,
             has_anchor: false,
+            has_password_field: false,
             tameness: watch_tameness.then(Tameness::default),
             is_cut: false,
         };
@@ -158,6 +165,13 @@ impl HtmlPass {
             rewriter: Some(new_rewriter(&collector, 0)),
             collector,
         }
+    }
+
+    /// The same for the page at `url`.
+    pub(super) fn of(self, url: &UrlKey) -> Self {
+        let path_and_query = url.path_and_query();
+        lock(&self.collector).findings.content.is_of(path_and_query);
+        self
     }
 
     /// Takes the next piece of the page, in UTF-8.
@@ -307,7 +321,12 @@ fn on_start_tag(collector: &Shared, element: &mut Element<'_, '_>, level: usize)
     let handler = move |end: &mut EndTag<'_>| {
         let mut collector = lock(&collector);
         if is_part {
-            collector.findings.content.close();
+            let closing = if end.name() == name {
+                Closing::Own
+            } else {
+                Closing::OfParent
+            };
+            collector.findings.content.close(closing);
         }
         collector.end_of_element(&name, &end.name(), level);
         Ok(())
@@ -405,6 +424,10 @@ impl Collector {
                 self.findings.base = value(element, "href");
             }
             "script" if is_html => self.take_script(element, level),
+            "input" if is_html => {
+                self.findings.has_password_field |= value(element, "type")
+                    .is_some_and(|kind| kind.eq_ignore_ascii_case("password"));
+            }
             "picture" | "source" | "img" | "image" if is_html => {
                 self.take_image(name, element, level);
             }

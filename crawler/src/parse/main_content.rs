@@ -1,14 +1,18 @@
 //! What a page says, without what stands around it: the hash that tells whether a page changed.
 //!
 //! It covers the text of the main part, its images and links as sets, the title, and the structured data.
-//! The main part is `main`; without one the only `article`, if it holds a good part of the text; else
+//! The main part is `main`, or without one the only `article`, if it holds a good part of the text; else
 //! the body. Navigation, footers, asides, page headers, advertising, scripts, templates and fallbacks for
 //! readers without scripts are left out, and so is every attribute but those of links and images: tokens of forms
 //! and build numbers of assets never count. In the text, dates and counts are blanks ([`mask`]).
 //!
+//! Markup errs: content stands in a `div` that is called a sidebar, or behind a `nav` that nobody closed. Where
+//! hardly anything else is left of a page, what stands around counts too: a change too many is better than none ever.
+//!
 //! Nothing is held but hashes, a few words, and one number for each link and image. Elements are told by their tags
 //! alone; where the markup is broken, the same bytes still give the same hash.
 
+mod likeness;
 mod mask;
 mod words;
 
@@ -19,7 +23,10 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use crate::page::ContentHash;
 
-use self::mask::{Mask, TakeWord};
+use self::{
+    likeness::{Counting, Likeness},
+    mask::{Mask, TakeWord},
+};
 
 /// A place that text stands in, as a bit: the body, the main part by name, or an article.
 pub(super) type Regions = u8;
@@ -27,7 +34,12 @@ pub(super) type Regions = u8;
 const BODY: Regions = 1;
 const ARTICLE: Regions = 1 << 1;
 const MAIN: Regions = 1 << 2;
-const REGIONS: [Regions; 3] = [BODY, ARTICLE, MAIN];
+/// What is left out of the others.
+const AROUND: Regions = 1 << 3;
+const REGIONS: [Regions; 4] = [BODY, ARTICLE, MAIN, AROUND];
+
+/// Said of text in [`AROUND`] that is left out for the name of a class only.
+const NAMED: Regions = 1 << 4;
 
 /// Elements that matter and are open in each other; deeper ones are taken for ordinary ones.
 const MAX_OPEN: usize = 64;
@@ -40,6 +52,28 @@ const BATCH_BYTES: usize = 1_024;
 
 /// An article is the main part when it has at least one of so many words of the body.
 const ARTICLE_SHARE: u64 = 4;
+
+/// The same of `main`, which says by itself what it is; a skip link or a heading alone does not make it the main part.
+const MAIN_SHARE: u64 = 4;
+
+/// With as many words as a paragraph it needs a smaller share: menus may be long ...
+const PARAGRAPH: u64 = 25;
+
+/// ... which is this.
+const LONG_MAIN_SHARE: u64 = 16;
+
+/// An image says as much as so many words.
+const WORDS_OF_IMAGE: u64 = 10;
+
+/// A page that is left with fewer words is hollow when [`HOLLOW_SHARE`] times as many, and at least
+/// [`MIN_DOUBTFUL`], are left out for no good reason.
+const HOLLOW: u64 = 8;
+
+/// See [`HOLLOW`].
+const HOLLOW_SHARE: u64 = 10;
+
+/// See [`HOLLOW`].
+const MIN_DOUBTFUL: u64 = 20;
 
 /// Classes of elements that hold advertising, or what is chosen anew for each reader. Whole names only.
 const FOREIGN_CLASSES: [&str; 33] = [
@@ -118,8 +152,19 @@ pub(super) enum Part {
     Foreign,
     /// Left out, and what it says of dates is not of the page.
     Aside,
+    /// The same, but only the name of its class says so.
+    Named,
     /// About something else than the page: its text counts, its dates do not.
     Item,
+}
+
+/// Which end tag ends an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Closing {
+    /// Its own.
+    Own,
+    /// That of an element that it stands in.
+    OfParent,
 }
 
 /// Gathers the hash while the page goes by.
@@ -130,6 +175,8 @@ pub(super) struct MainContent {
     open: Vec<Part>,
     /// Articles that stand in no other one.
     articles: u32,
+    /// Something that is left out was not closed: nobody knows where it was meant to end.
+    is_left_open: bool,
 }
 
 #[derive(Debug, Default)]
@@ -138,13 +185,17 @@ struct RegionHashes {
     batch: String,
     batch_words: u64,
     batch_regions: Regions,
+    /// Words in [`NAMED`].
+    named_words: u64,
     images: Vec<(u64, Regions)>,
+    counting: Counting,
 }
 
 #[derive(Default)]
 struct RegionHash {
     text: Xxh3Default,
     words: u64,
+    likeness: Likeness,
 }
 
 impl fmt::Debug for RegionHash {
@@ -164,6 +215,18 @@ impl TakeWord for RegionHashes {
         self.batch.push_str(word);
         self.batch.push(' ');
         self.batch_words += 1;
+        if regions & AROUND != 0 {
+            // It tells nothing of what the page is like.
+            return;
+        }
+        let Some(hash) = self.counting.take(word) else {
+            return;
+        };
+        for (of_region, region) in self.regions.iter_mut().zip(REGIONS) {
+            if regions & region != 0 {
+                of_region.likeness.add(hash);
+            }
+        }
     }
 }
 
@@ -175,12 +238,29 @@ impl RegionHashes {
                 hash.words += self.batch_words;
             }
         }
+        if self.batch_regions & NAMED != 0 {
+            self.named_words += self.batch_words;
+        }
         self.batch.clear();
         self.batch_words = 0;
     }
 }
 
+/// What the text of a page comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Hashes {
+    /// Another one when what the page says changed.
+    pub(super) content: ContentHash,
+    /// The same one when it says nearly the same as another page; see [`likeness`].
+    pub(super) likeness: u64,
+}
+
 impl MainContent {
+    /// Says which page it is, before its first byte.
+    pub(super) fn is_of(&mut self, path_and_query: &str) {
+        self.hashes.counting.leave_out(path_and_query);
+    }
+
     /// What part the element is; `None` for most.
     pub(super) fn part_of(&self, name: &str, element: &Element<'_, '_>) -> Option<Part> {
         match name {
@@ -215,7 +295,7 @@ impl MainContent {
             .get_attribute("class")
             .is_some_and(|classes| has_class(&classes, &FOREIGN_CLASSES));
         if is_foreign {
-            return Some(Part::Aside);
+            return Some(Part::Named);
         }
         plain_part(name)
     }
@@ -226,35 +306,38 @@ impl MainContent {
             return false;
         }
         let regions = self.regions();
-        if part == Part::Article && regions != 0 && regions & ARTICLE == 0 {
+        if part == Part::Article && regions & (AROUND | ARTICLE) == 0 {
             self.articles = self.articles.saturating_add(1);
         }
         self.open.push(part);
         true
     }
 
-    /// The last one of those that [`MainContent::open`] took ends.
-    pub(super) fn close(&mut self) {
-        self.open.pop();
+    /// The last one of those that [`MainContent::open`] took ends, by the end tag `by` of an element.
+    pub(super) fn close(&mut self, by: Closing) {
+        let part = self.open.pop();
+        self.is_left_open |= by == Closing::OfParent && part.is_some_and(Part::is_left_out);
     }
 
-    /// Where the next text stands; 0: where it does not count.
+    /// Where the next text stands.
     pub(super) fn regions(&self) -> Regions {
         let mut regions = BODY;
-        let mut is_left_out = false;
+        let mut left_out = 0;
         for part in &self.open {
             match part {
                 // It cannot be part of what is left out: that was not closed.
                 Part::Main => {
                     regions |= MAIN;
-                    is_left_out = false;
+                    left_out = 0;
                 }
                 Part::Article => regions |= ARTICLE,
-                Part::Foreign | Part::Aside => is_left_out = true,
-                Part::Section | Part::Item => {}
+                // Within what is left out for a good reason a name gives no other.
+                Part::Named if left_out == 0 => left_out = AROUND | NAMED,
+                Part::Foreign | Part::Aside => left_out = AROUND,
+                Part::Named | Part::Section | Part::Item => {}
             }
         }
-        if is_left_out { 0 } else { regions }
+        if left_out == 0 { regions } else { left_out }
     }
 
     /// Whether what stands here may say when the page changed.
@@ -262,7 +345,7 @@ impl MainContent {
         !self
             .open
             .iter()
-            .any(|part| matches!(part, Part::Aside | Part::Item))
+            .any(|part| matches!(part, Part::Aside | Part::Named | Part::Item))
     }
 
     fn is_in_sections(&self) -> bool {
@@ -274,17 +357,12 @@ impl MainContent {
     /// Takes a piece of a text node as it is written.
     pub(super) fn text(&mut self, text: &str, ends_node: bool) {
         let regions = self.regions();
-        if regions != 0 {
-            self.mask.add(text, ends_node, regions, &mut self.hashes);
-        }
+        self.mask.add(text, ends_node, regions, &mut self.hashes);
     }
 
     /// Takes an image by its reference, and what stands for it.
     pub(super) fn image(&mut self, reference: &str, alternative: Option<&str>) {
         let regions = self.regions();
-        if regions == 0 {
-            return;
-        }
         if self.hashes.images.len() < MAX_IMAGES {
             let name = asset_name(reference);
             self.hashes.images.push((xxh3_64(name.as_bytes()), regions));
@@ -294,27 +372,38 @@ impl MainContent {
         }
     }
 
-    /// The hash of a page with these links (hashes, and where they stand), title and structured data.
+    /// The hashes of a page with these links (hashes, and where they stand), title and structured data.
     pub(super) fn finish(
         mut self,
         links: &[(u64, Regions)],
         title: Option<&str>,
         data: u64,
-    ) -> ContentHash {
+    ) -> Hashes {
         self.mask.finish(&mut self.hashes);
         self.hashes.end_batch();
-        let region = self.main_region(links);
+        let main = self.main_region(links);
+        let taken = if self.is_hollow(main) {
+            main | AROUND
+        } else {
+            main
+        };
         let RegionHashes {
             regions, images, ..
         } = self.hashes;
         let mut hash = Xxh3Default::new();
-        for (of_region, _) in regions.iter().zip(REGIONS).filter(|(_, it)| *it == region) {
-            hash.update(&of_region.text.digest128().to_le_bytes());
+        let mut likeness = 0;
+        for (of_region, region) in regions.iter().zip(REGIONS) {
+            if taken & region != 0 {
+                hash.update(&of_region.text.digest128().to_le_bytes());
+            }
+            if region == main {
+                likeness = of_region.likeness.finish();
+            }
         }
         for set in [links, &images] {
             let mut members: Vec<u64> = set
                 .iter()
-                .filter(|(_, regions)| regions & region != 0)
+                .filter(|(_, regions)| regions & taken != 0)
                 .map(|(member, _)| *member)
                 .collect();
             members.sort_unstable();
@@ -331,29 +420,59 @@ impl MainContent {
         of_title.end_batch();
         hash.update(&of_title.regions[0].text.digest().to_le_bytes());
         hash.update(&data.to_le_bytes());
-        ContentHash(hash.digest128())
+        Hashes {
+            content: ContentHash(hash.digest128()),
+            likeness,
+        }
     }
 
     fn main_region(&self, links: &[(u64, Regions)]) -> Regions {
-        let words = |region: Regions| {
-            let of_region = self.hashes.regions.iter().zip(REGIONS);
-            of_region
-                .filter(|(_, it)| *it == region)
-                .map(|(hash, _)| hash.words)
-                .sum::<u64>()
-        };
         let has = |set: &[(u64, Regions)], region| set.iter().any(|(_, it)| it & region != 0);
-        let has_any =
-            |region| words(region) > 0 || has(links, region) || has(&self.hashes.images, region);
-        if has_any(MAIN) {
+        let has_any = |region| self.size(region) > 0 || has(links, region);
+        let has_share = |region, share| self.size(region) * share >= self.size(BODY);
+        let main_share = if self.size(MAIN) < PARAGRAPH {
+            MAIN_SHARE
+        } else {
+            LONG_MAIN_SHARE
+        };
+        if has_any(MAIN) && has_share(MAIN, main_share) {
             MAIN
-        } else if self.articles == 1
-            && has_any(ARTICLE)
-            && words(ARTICLE) * ARTICLE_SHARE >= words(BODY)
-        {
+        } else if self.articles == 1 && has_any(ARTICLE) && has_share(ARTICLE, ARTICLE_SHARE) {
             ARTICLE
         } else {
             BODY
+        }
+    }
+
+    /// How much a region says, in words.
+    fn size(&self, region: Regions) -> u64 {
+        let of_region = self.hashes.regions.iter().zip(REGIONS);
+        let words = of_region
+            .filter(|(_, it)| *it == region)
+            .map(|(hash, _)| hash.words)
+            .sum::<u64>();
+        let images = self.hashes.images.iter();
+        let images = images.filter(|(_, it)| it & region != 0).count() as u64;
+        words + images * WORDS_OF_IMAGE
+    }
+
+    /// Whether the page would be left with nothing, or next to nothing, for no good reason.
+    fn is_hollow(&self, main: Regions) -> bool {
+        let size = self.size(main);
+        let doubtful = if self.is_left_open || self.open.iter().any(|part| part.is_left_out()) {
+            self.size(AROUND)
+        } else {
+            self.hashes.named_words
+        };
+        size == 0 || size < HOLLOW && doubtful >= MIN_DOUBTFUL.max(size * HOLLOW_SHARE)
+    }
+}
+
+impl Part {
+    fn is_left_out(self) -> bool {
+        match self {
+            Self::Foreign | Self::Aside | Self::Named => true,
+            Self::Main | Self::Article | Self::Section | Self::Item => false,
         }
     }
 }

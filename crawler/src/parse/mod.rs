@@ -228,6 +228,7 @@ impl PageParser {
         if !is_complete {
             // Of a part of a page nobody knows whether the rest changed.
             facts.content_hash = None;
+            facts.likeness = None;
         }
         facts
     }
@@ -271,7 +272,7 @@ impl PageParser {
             encoding: charset.encoding,
             text: Utf8Stream::new(charset),
             filter: is_xhtml.then(XhtmlFilter::new),
-            pass: HtmlPass::new(&self.reader, has_rules),
+            pass: HtmlPass::new(&self.reader, has_rules).of(&self.url),
             kept: has_rules.then(Vec::new),
         }));
         self.parse(&prefix.bytes);

@@ -514,6 +514,37 @@ fn new_settings_of_a_host_forget_nothing() {
     assert!(bench.politeness.next(&bench.host, bench.now).is_wait());
 }
 
+#[test]
+fn new_settings_of_the_process_hold_where_there_are_no_others() {
+    let mut bench = Bench::new(&config(Rate::PerSecond(1.0), 4));
+    let own = HostKey::new("own.test");
+    bench
+        .politeness
+        .set_settings(&own, &config(Rate::PerSecond(0.1), 4));
+    let other = std::mem::replace(&mut bench.host, own);
+    let turn = bench.turn();
+    bench.finish(turn, FINE);
+    bench.host = other.clone();
+    let turn = bench.turn();
+    bench.finish(turn, FINE);
+    let slower = PolitenessConfig {
+        max_in_flight: NonZeroU32::new(1).unwrap(),
+        ..config(Rate::PerSecond(0.5), 4)
+    };
+    bench.politeness.set_shared_settings(&slower);
+    bench.wait(SECOND);
+    assert!(bench.politeness.next(&bench.host, bench.now).is_wait());
+    bench.wait(SECOND);
+    let turn = bench.turn();
+    bench.host = HostKey::new("third.test");
+    assert!(bench.is_busy(), "one at a time now");
+    bench.finish(turn, FINE);
+    bench.host = HostKey::new("own.test");
+    assert!(bench.politeness.next(&bench.host, bench.now).is_wait());
+    bench.wait(8 * SECOND);
+    let _turn = bench.turn();
+}
+
 impl NextTurn {
     fn is_wait(&self) -> bool {
         matches!(self, Self::WaitUntil(_))

@@ -13,6 +13,7 @@ use super::{
     PublishError, PublishRequest,
     manifest::Manifest,
     recent::Recent,
+    sections::Sections,
     trial::{Refusals, Trial},
 };
 use crate::{
@@ -56,9 +57,11 @@ impl Census {
         store: &dyn Store,
         request: &PublishRequest<'_>,
         export: &Export,
+        sections: &Sections,
         previous: &Manifest,
     ) -> Result<Self, PublishError> {
         let mut counter = counter(request, previous)
+            .and_then(|counter| counter.with_sections(sections.all()))
             .map_err(|error| PublishError::Settings(error.to_string()))?;
         let mut namespaces = Namespaces::default();
         let mut recent = Recent::new(request.config);
@@ -73,7 +76,12 @@ impl Census {
         let mut sources = BTreeMap::new();
         export.visit::<PublishError>(store, None, &mut |listed| {
             let entry = &listed.entry;
-            match counter.push(listed.written.path_and_query(), entry.written_len()) {
+            let path_and_query = listed.written.path_and_query();
+            let pushed = match sections.of(listed.key) {
+                Some(section) => counter.push_to(section, path_and_query, entry.written_len()),
+                None => counter.push(path_and_query, entry.written_len()),
+            };
+            match pushed {
                 Ok(()) => {}
                 Err(error @ (PartitionError::Key { .. } | PartitionError::KeyTooLong { .. })) => {
                     trial.refuse(listed.key, format!("{}: {error} (R58)", entry.loc))?;
@@ -105,6 +113,12 @@ impl Census {
         let plan = counter.finish();
         let mut notices = sameness.notices();
         notices.extend(recent.notice());
+        let is_in = |section| {
+            plan.parts()
+                .iter()
+                .any(|part| part.section() == Some(section))
+        };
+        notices.extend(sections.notices(is_in));
         Ok(Self {
             listed: plan.parts().iter().map(Part::entries).sum(),
             bytes: plan.parts().iter().map(Part::bytes).sum(),

@@ -12,7 +12,6 @@ use sha2::{Digest as _, Sha256};
 use sitemap_core::{
     IndexEntry, LastMod, Limits, Loc, UrlEntry,
     extension::{Extension, Namespaces},
-    partition::KeyRange,
     read::{self, CheckError, Item, Position, ReadError, Reader},
     write::{
         AtomWriter, FeedInfo, FileSummary, GzipWriter, IndexWriter, Push, RssWriter,
@@ -23,14 +22,15 @@ use sitemap_core::{
 use super::{
     PublishError, PublishRequest,
     census::{Census, declare},
-    files::{Content, PlannedFile, PlannedSet},
+    files::{Content, Feed, Of, PlannedFile, PlannedSet, Share},
     folder::{Folder, Temporary, failed},
     go_on,
     manifest::{FileRecord, hex},
     previous::Previous,
+    sections::Sections,
 };
 use crate::{
-    export::{Export, VisitListed},
+    export::{Export, VisitListed, is_clock_set},
     page::{PageRecord, State},
     store::Store,
     url_key::UrlKey,
@@ -42,6 +42,7 @@ pub(super) struct Builder<'a> {
     pub(super) export: &'a Export,
     pub(super) request: &'a PublishRequest<'a>,
     pub(super) census: &'a Census,
+    pub(super) sections: &'a Sections,
     pub(super) previous: &'a Previous,
 }
 
@@ -219,11 +220,10 @@ impl Builder<'_> {
             hash: Sha256::new(),
         };
         let (out, summary) = match &planned.content {
-            Content::UrlSet(ranges) => self.write_urlset(planned, ranges, out)?,
-            Content::News(range) => self.write_news(planned, range, out)?,
-            Content::Text(ranges) => self.write_text(planned, ranges, out)?,
-            Content::Rss => self.write_rss(planned, out)?,
-            Content::Atom => self.write_atom(planned, out)?,
+            Content::UrlSet(share) => self.write_urlset(planned, share, out)?,
+            Content::News(share) => self.write_news(planned, share, out)?,
+            Content::Text(share) => self.write_text(planned, share, out)?,
+            Content::Feed(feed) => self.write_feed(planned, *feed, out)?,
             Content::Index(members) => self.write_index(planned, members, parts, out)?,
         };
         Ok((hex(out.hash), summary))
@@ -232,16 +232,16 @@ impl Builder<'_> {
     fn write_urlset<W: Write>(
         &self,
         planned: &PlannedFile,
-        ranges: &[KeyRange],
+        share: &Share,
         out: W,
     ) -> Result<(W, FileSummary), PublishError> {
         let failed = |error| write_failed(planned, error);
         let options = UrlSetOptions::new(Limits::PROTOCOL)
-            .with_namespaces(self.namespaces(ranges)?)
+            .with_namespaces(self.namespaces(share)?)
             .with_schema_location(self.schema_location());
         let mut writer = UrlSetWriter::with_options(out, options).map_err(failed)?;
         self.visit(
-            ranges,
+            share,
             &mut |listed| match writer.push(&listed.entry).map_err(failed)? {
                 Push::Written => Ok(ControlFlow::Continue(())),
                 Push::Full => Err(over_limit(planned)),
@@ -253,7 +253,7 @@ impl Builder<'_> {
     fn write_news<W: Write>(
         &self,
         planned: &PlannedFile,
-        range: &KeyRange,
+        share: &Share,
         out: W,
     ) -> Result<(W, FileSummary), PublishError> {
         let failed = |error| write_failed(planned, error);
@@ -261,7 +261,7 @@ impl Builder<'_> {
             .with_namespaces(Namespaces::default().with(Extension::News))
             .with_schema_location(self.schema_location());
         let mut writer = UrlSetWriter::with_options(out, options).map_err(failed)?;
-        self.visit(std::slice::from_ref(range), &mut |listed| {
+        self.visit(share, &mut |listed| {
             let Some(entry) = listed.news_entry() else {
                 return Ok(ControlFlow::Continue(()));
             };
@@ -290,8 +290,11 @@ impl Builder<'_> {
                     name: planned.address.name.clone(),
                     problem: error.to_string(),
                 })?;
-            let entry =
-                IndexEntry::new(loc).with_lastmod(LastMod::from_timestamp(part.record.lastmod));
+            let mut entry = IndexEntry::new(loc);
+            // A file that was written before the clock was set has a time that says nothing.
+            if is_clock_set(part.record.lastmod) {
+                entry = entry.with_lastmod(LastMod::from_timestamp(part.record.lastmod));
+            }
             match writer.push(&entry).map_err(failed)? {
                 Push::Written => {}
                 Push::Full => return Err(over_limit(planned)),
@@ -303,13 +306,13 @@ impl Builder<'_> {
     fn write_text<W: Write>(
         &self,
         planned: &PlannedFile,
-        ranges: &[KeyRange],
+        share: &Share,
         out: W,
     ) -> Result<(W, FileSummary), PublishError> {
         let failed = |error| write_failed(planned, error);
         let mut writer = TextWriter::new(out, Limits::PROTOCOL).map_err(failed)?;
         self.visit(
-            ranges,
+            share,
             &mut |listed| match writer.push(&listed.entry).map_err(failed)? {
                 Push::Written => Ok(ControlFlow::Continue(())),
                 Push::Full => Err(over_limit(planned)),
@@ -318,30 +321,25 @@ impl Builder<'_> {
         writer.finish().map_err(failed)
     }
 
-    fn write_rss<W: Write>(
+    fn write_feed<W: Write>(
         &self,
         planned: &PlannedFile,
+        feed: Feed,
         out: W,
     ) -> Result<(W, FileSummary), PublishError> {
-        let failed = |error| write_failed(planned, error);
         let info = self.feed_info(planned)?;
-        let mut writer = RssWriter::new(out, Limits::PROTOCOL, &info).map_err(failed)?;
-        self.push_recent(|entry, title| writer.push(entry, title))
-            .map_err(failed)?;
-        writer.finish().map_err(failed)
-    }
-
-    fn write_atom<W: Write>(
-        &self,
-        planned: &PlannedFile,
-        out: W,
-    ) -> Result<(W, FileSummary), PublishError> {
-        let failed = |error| write_failed(planned, error);
-        let info = self.feed_info(planned)?;
-        let mut writer = AtomWriter::new(out, Limits::PROTOCOL, &info).map_err(failed)?;
-        self.push_recent(|entry, title| writer.push(entry, title))
-            .map_err(failed)?;
-        writer.finish().map_err(failed)
+        let limits = Limits::PROTOCOL;
+        let written = match feed {
+            Feed::Rss => RssWriter::new(out, limits, &info).and_then(|mut writer| {
+                self.push_recent(|entry, title| writer.push(entry, title))?;
+                writer.finish()
+            }),
+            Feed::Atom => AtomWriter::new(out, limits, &info).and_then(|mut writer| {
+                self.push_recent(|entry, title| writer.push(entry, title))?;
+                writer.finish()
+            }),
+        };
+        written.map_err(|error| write_failed(planned, error))
     }
 
     /// Gives a feed the recent changes, newest first, as far as it has room for them.
@@ -375,15 +373,15 @@ impl Builder<'_> {
         ))
     }
 
-    /// What the entries of these ranges need to have declared, and nothing else (R70). Only where the
+    /// What these entries need to have declared, and nothing else (R70). Only where the
     /// site has extensions at all they are looked at before they are written, and no further than to
     /// the entry that shows the last of them.
-    fn namespaces(&self, ranges: &[KeyRange]) -> Result<Namespaces, PublishError> {
+    fn namespaces(&self, share: &Share) -> Result<Namespaces, PublishError> {
         let mut namespaces = Namespaces::default();
         if self.census.namespaces.is_empty() {
             return Ok(namespaces);
         }
-        self.visit(ranges, &mut |listed| {
+        self.visit(share, &mut |listed| {
             declare(&mut namespaces, &listed.entry)?;
             Ok(if namespaces == self.census.namespaces {
                 ControlFlow::Break(())
@@ -402,15 +400,15 @@ impl Builder<'_> {
         }
     }
 
-    /// Visits the listed pages of some ranges until `visit` has seen enough.
+    /// Visits the listed pages of a share until `visit` has seen enough.
     fn visit(
         &self,
-        ranges: &[KeyRange],
+        share: &Share,
         visit: &mut VisitListed<'_, PublishError>,
     ) -> Result<(), PublishError> {
         let mut has_enough = false;
         let origin = self.request.site.written().origin;
-        for range in ranges {
+        for range in &share.ranges {
             let from = UrlKey::from_normalised(&format!("{origin}{}", range.start)).ok();
             let Some(from) = from.and_then(|from| self.request.site.crawled_key(&from)) else {
                 continue;
@@ -419,6 +417,11 @@ impl Builder<'_> {
                 .visit::<PublishError>(self.store, Some(&from), &mut |listed| {
                     if !range.contains(listed.written.path_and_query()) {
                         return Ok(ControlFlow::Break(()));
+                    }
+                    if let Of::Only(section) = share.of
+                        && self.sections.of(listed.key) != section
+                    {
+                        return Ok(ControlFlow::Continue(()));
                     }
                     let next = visit(listed)?;
                     has_enough = next.is_break();
@@ -448,8 +451,8 @@ impl Builder<'_> {
         let kind = match planned.content {
             Content::UrlSet(_) | Content::News(_) => read::Kind::UrlSet,
             Content::Text(_) => read::Kind::Text,
-            Content::Rss => read::Kind::Rss,
-            Content::Atom => read::Kind::Atom,
+            Content::Feed(Feed::Rss) => read::Kind::Rss,
+            Content::Feed(Feed::Atom) => read::Kind::Atom,
             Content::Index(_) => read::Kind::Index,
         };
         if kind != read::Kind::Index && own.origin() != location.origin() {

@@ -40,18 +40,43 @@ pub(super) struct PlannedFile {
 /// What is in a file.
 #[derive(Debug, Clone)]
 pub(super) enum Content {
-    /// The listed URLs of these key ranges, with all that is said of them.
-    UrlSet(Vec<KeyRange>),
-    /// The articles among the listed URLs of this key range, as news.
-    News(KeyRange),
-    /// The URLs of these key ranges alone.
-    Text(Vec<KeyRange>),
-    /// Recent changes as RSS 2.0.
-    Rss,
-    /// Recent changes as Atom 1.0.
-    Atom,
+    /// Listed URLs with all that is said of them.
+    UrlSet(Share),
+    /// The articles among listed URLs, as news.
+    News(Share),
+    /// Listed URLs alone.
+    Text(Share),
+    /// Recent changes.
+    Feed(Feed),
     /// These files, as places in [`PlannedSet::files`].
     Index(Vec<usize>),
+}
+
+/// Which of the listed URLs a file is about.
+#[derive(Debug, Clone)]
+pub(super) struct Share {
+    /// Where they lie.
+    pub(super) ranges: Vec<KeyRange>,
+    /// Of which section they are.
+    pub(super) of: Of,
+}
+
+/// Which sections a [`Share`] is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    /// Of all, and of none.
+    Every,
+    /// Of the section with this number, or of none.
+    Only(Option<usize>),
+}
+
+/// In which format a feed is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Feed {
+    /// RSS 2.0.
+    Rss,
+    /// Atom 1.0.
+    Atom,
 }
 
 /// How readers find a file.
@@ -72,6 +97,19 @@ pub(super) struct PlannedSet {
     pub(super) files: Vec<PlannedFile>,
     /// The indexes; none when one file is enough.
     pub(super) indexes: Vec<PlannedFile>,
+}
+
+impl Share {
+    /// All URLs from `start` up to `end`.
+    fn of_all(start: &str, end: String) -> Self {
+        Self {
+            ranges: vec![KeyRange {
+                start: start.to_owned(),
+                end,
+            }],
+            of: Of::Every,
+        }
+    }
 }
 
 impl PlannedFile {
@@ -113,7 +151,14 @@ impl PlannedSet {
         };
         let is_one_file = match config.index {
             IndexMode::Auto => {
-                fits_one_file(config, census.listed, census.bytes) && census.news.is_empty()
+                let has_sections = census
+                    .plan
+                    .parts()
+                    .iter()
+                    .any(|part| part.section().is_some());
+                fits_one_file(config, census.listed, census.bytes)
+                    && census.news.is_empty()
+                    && !has_sections
             }
             IndexMode::Always => false,
         };
@@ -137,7 +182,10 @@ impl PlannedSet {
             named.push(files.len());
             files.extend(forms.iter().map(|form| PlannedFile {
                 address: place.of_part(part, plan.base(), form.suffix(config.gzip)),
-                content: form.content(part.ranges().to_vec()),
+                content: form.content(Share {
+                    ranges: part.ranges().to_vec(),
+                    of: Of::Only(part.section()),
+                }),
                 role: Role::Part,
             }));
         }
@@ -184,10 +232,7 @@ fn news<'a>(
         };
         PlannedFile {
             address: place.in_root(&format!("sitemap-news{number}{}", suffix.as_str())),
-            content: Content::News(KeyRange {
-                start: start.clone(),
-                end,
-            }),
+            content: Content::News(Share::of_all(start, end)),
             role: Role::Part,
         }
     })
@@ -222,23 +267,20 @@ impl Form {
         }
     }
 
-    fn content(self, ranges: Vec<KeyRange>) -> Content {
+    fn content(self, share: Share) -> Content {
         match self {
-            Self::Xml => Content::UrlSet(ranges),
-            Self::Text => Content::Text(ranges),
+            Self::Xml => Content::UrlSet(share),
+            Self::Text => Content::Text(share),
         }
     }
 }
 
 /// The whole site as one file, which robots.txt names, so it is plain.
 fn only(place: &Place, census: &Census, form: Form, main: Form) -> PlannedFile {
-    let everything = KeyRange {
-        start: census.plan.base().to_owned(),
-        end: end_of(census),
-    };
+    let everything = Share::of_all(census.plan.base(), end_of(census));
     PlannedFile {
         address: place.in_root(&format!("sitemap{}", form.suffix(false).as_str())),
-        content: form.content(vec![everything]),
+        content: form.content(everything),
         role: if form == main {
             Role::Entrance
         } else {
@@ -256,17 +298,17 @@ fn feeds(
     is_one_file: bool,
 ) -> Vec<PlannedFile> {
     let formats = [
-        (Format::Rss, ".rss", Content::Rss),
-        (Format::Atom, ".atom", Content::Atom),
+        (Format::Rss, ".rss", Feed::Rss),
+        (Format::Atom, ".atom", Feed::Atom),
     ];
     let wanted = formats.into_iter().filter(|(format, _, _)| {
         // A feed without an entry is none.
         request.config.formats.contains(format) && !census.recent.is_empty()
     });
     wanted
-        .map(|(_, suffix, content)| PlannedFile {
+        .map(|(_, suffix, feed)| PlannedFile {
             address: place.in_root(&format!("{FEED_STEM}{suffix}")),
-            content,
+            content: Content::Feed(feed),
             role: if is_one_file {
                 Role::Beside
             } else {

@@ -17,13 +17,14 @@ use sha2::{Digest as _, Sha256};
 
 #[cfg(test)]
 use super::fault;
-use super::{PublishError, manifest::hex};
+use super::{PublishError, manifest::hex, rights::Rights};
+use crate::machine::{Lock, NotTaken};
 
 /// Held by the publishing run; the kernel releases it.
 const LOCK: &str = ".arpent.lock";
 
 /// Temporary files stand in this folder inside the output, so that a rename stays on one file system.
-const TEMPORARY: &str = ".arpent-tmp";
+pub(super) const TEMPORARY: &str = ".arpent-tmp";
 
 /// An empty file that stands for an instant: whether it can be made tells whether others can. The number of
 /// the process follows.
@@ -36,8 +37,9 @@ const MAX_BACKUPS: u32 = 100;
 #[derive(Debug)]
 pub(super) struct Folder {
     root: PathBuf,
+    rights: Rights,
     /// Released when the folder is dropped.
-    _lock: File,
+    _lock: Lock,
     next_temporary: u32,
 }
 
@@ -51,8 +53,9 @@ pub(super) struct Temporary {
 
 impl Folder {
     /// Creates the folder when it is missing, locks it, and removes what an interrupted run left half-written.
-    pub(super) fn open(root: &Path) -> Result<Self, PublishError> {
-        create_durably(root).map_err(failed("create", root))?;
+    /// What is made in it gets these rights.
+    pub(super) fn open(root: &Path, rights: Rights) -> Result<Self, PublishError> {
+        create_durably(root, rights).map_err(failed("create", root))?;
         let path = root.join(LOCK);
         let mut options = OpenOptions::new();
         let lock = options
@@ -62,13 +65,16 @@ impl Folder {
             .truncate(false)
             .open(&path)
             .map_err(failed("open", &path))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(fs::TryLockError::WouldBlock) => return Err(PublishError::Busy(root.to_owned())),
-            Err(fs::TryLockError::Error(error)) => return Err(failed("lock", &path)(error)),
-        }
+        let lock = Lock::take(lock).map_err(|error| match error {
+            NotTaken::Held(holder) => PublishError::Busy {
+                output: root.to_owned(),
+                holder,
+            },
+            NotTaken::Failed(error) => failed("lock", &path)(error),
+        })?;
         let folder = Self {
             root: root.to_owned(),
+            rights,
             _lock: lock,
             next_temporary: 0,
         };
@@ -103,6 +109,9 @@ impl Folder {
             .create_new(true)
             .open(&path)
             .map_err(failed("create", &path))?;
+        self.rights
+            .give(&file)
+            .map_err(failed("set the rights of", &path))?;
         Ok((path, file))
     }
 
@@ -207,7 +216,7 @@ impl Folder {
         #[cfg(test)]
         fault::pass().map_err(failed("change", &path))?;
         if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(failed("create", parent))?;
+            create_folders(parent, self.rights).map_err(failed("create", parent))?;
         }
         fs::rename(&temporary.path, &path).map_err(failed("replace", &path))
     }
@@ -225,10 +234,24 @@ impl Folder {
         fs::create_dir_all(&folder).map_err(failed("create", &folder))?;
         let path = folder.join(name);
         let mut file = File::create(&path).map_err(failed("create", &path))?;
+        self.rights
+            .give(&file)
+            .map_err(failed("set the rights of", &path))?;
         file.write_all(content).map_err(failed("write", &path))?;
         let temporary = Self::finish_temporary(path, &file, modified)?;
         self.install(&temporary, name)?;
         self.sync_folders(std::iter::once(name))
+    }
+
+    /// Gives the rights to a file that stands and did not change, if it has others.
+    pub(super) fn give_rights(&self, name: &str) -> Result<(), PublishError> {
+        let path = self.path(name);
+        if self.astray(name).is_some() {
+            return Ok(());
+        }
+        self.rights
+            .give_standing(&path)
+            .map_err(failed("set the rights of", &path))
     }
 
     /// Makes renames in the folders of these files durable, and the folders themselves, which may be
@@ -281,8 +304,9 @@ impl Folder {
     }
 }
 
-/// Whether the folder can be written to, or be made where it is missing. Nothing is left behind.
-pub(super) fn probe(root: &Path) -> Result<(), PublishError> {
+/// Whether the folder can be written to, or be made where it is missing, and files in it can have these rights.
+/// Nothing is left behind.
+pub(super) fn probe(root: &Path, rights: Rights) -> Result<(), PublishError> {
     let absolute = std::path::absolute(root).map_err(failed("create", root))?;
     let nearest = absolute
         .ancestors()
@@ -301,7 +325,11 @@ pub(super) fn probe(root: &Path) -> Result<(), PublishError> {
         "create"
     };
     match OpenOptions::new().write(true).create_new(true).open(&path) {
-        Ok(_) => fs::remove_file(&path).map_err(failed("remove", &path)),
+        Ok(file) => {
+            let given = rights.give(&file);
+            fs::remove_file(&path).map_err(failed("remove", &path))?;
+            given.map_err(failed("give the rights that are set to a file in", root))
+        }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(failed(action, root)(error)),
     }
@@ -367,7 +395,8 @@ fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
     copied
 }
 
-fn hash_file(path: &Path) -> io::Result<String> {
+/// SHA-256 of a file, hex.
+pub(super) fn hash_file(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
@@ -381,11 +410,11 @@ fn hash_file(path: &Path) -> io::Result<String> {
 }
 
 /// Makes a folder and those above it that are missing, and syncs the entries of the new ones.
-fn create_durably(root: &Path) -> io::Result<()> {
+fn create_durably(root: &Path, rights: Rights) -> io::Result<()> {
     let root = std::path::absolute(root)?;
     let missing = root.ancestors().take_while(|folder| !folder.exists());
     let above: Vec<&Path> = missing.filter_map(Path::parent).collect();
-    fs::create_dir_all(&root)?;
+    create_folders(&root, rights)?;
     for folder in above {
         // One may write to a folder that one may not read; then the system syncs it in its own time.
         let _ = sync_folder(folder);
@@ -393,14 +422,26 @@ fn create_durably(root: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Makes a folder and those above it that are missing, with these rights.
+pub(super) fn create_folders(folder: &Path, rights: Rights) -> io::Result<()> {
+    let missing: Vec<&Path> = folder
+        .ancestors()
+        .take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+        .collect();
+    fs::create_dir_all(folder)?;
+    let mut made = missing.into_iter().rev();
+    made.try_for_each(|folder| rights.give_folder(folder))
+}
+
+/// Makes the entries of a folder durable.
 #[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
 /// Only Unix can open a folder to sync it.
 #[cfg(not(unix))]
-fn sync_folder(_folder: &Path) -> io::Result<()> {
+pub(super) fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 

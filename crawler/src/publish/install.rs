@@ -2,17 +2,22 @@
 //! ago goes, and what is now there is remembered.
 
 use super::{
-    Journal, MANIFEST, MANIFEST_COPY, PublishError, PublishRequest, Published, Standing,
+    Journal, MANIFEST, MANIFEST_COPY, PublishError, PublishRequest, Published, RUN, Standing, disk,
     files::Role,
     folder::Folder,
-    go_on, journal,
+    generations, go_on,
+    guard::Remembered,
+    journal,
     manifest::{Dropped, Manifest},
     own_files,
-    previous::{self, INTENT, Previous, intent_text},
+    previous::{self, Contents, INTENT, Previous, intent_text},
     problem,
     set::{Change, NewSet},
 };
-use crate::store::{Commit, Store};
+use crate::{
+    page::RunId,
+    store::{Commit, Store},
+};
 
 /// Puts the new set in the place of the old one.
 pub(super) fn replace(
@@ -23,7 +28,7 @@ pub(super) fn replace(
     let set = NewSet::build(store, request, Some(folder))?;
     let changes = set.changes();
     go_on(request)?;
-    let backups = make_way(request, folder, &set, &changes)?;
+    let backups = make_way(request, folder, (&set.previous, &set.intended), &changes)?;
     let installed = install(folder, &changes);
     if installed.is_err() {
         for backup in &backups {
@@ -34,24 +39,41 @@ pub(super) fn replace(
     // From here on readers see the new set, whatever fails.
     let mut journal = Journal::default();
     if problems.is_empty() {
-        let manifest = remove_dropped(request, folder, set.manifest, &mut problems);
-        let recorded = journal::stage(store, request, &set.export).and_then(|found| {
+        problems.extend(give_rights(folder, &set.manifest));
+        let manifest = remove_dropped(request, folder, set.manifest.clone(), &mut problems);
+        // A store that is thrown away is told of neither the URLs nor their dates.
+        let staged = if request.config.remembers {
+            journal::stage(store, request, &set.export)
+        } else {
+            Ok(Journal::default())
+        };
+        let recorded = staged.and_then(|found| {
             let standing = Standing::of(request, &set.published);
-            record(
-                store,
-                request,
-                folder,
-                &set.previous,
-                (&manifest, &standing),
-            )?;
+            let kept = generations::keep(store, request, folder, &set, (&manifest, &standing));
+            let (generations, unkept) = match kept {
+                Ok(generations) => (generations, None),
+                Err(error) => (None, problem(Err(error))),
+            };
+            let new = Record {
+                manifest: &manifest,
+                standing: &standing,
+                remembered: &set.remembered,
+                generations,
+                run: Some(request.run),
+            };
+            record(store, request, folder, &set.previous, new)?;
+            problems.extend(unkept);
+            problems.extend(problem(generations::sweep(store, request)));
             Ok(found)
         });
         match recorded {
             Ok(found) => journal = found,
             Err(error) => problems.extend(problem(Err(error))),
         }
-        let remembered = set.export.remember(store).map_err(PublishError::Store);
-        problems.extend(problem(remembered));
+        if request.config.remembers {
+            let remembered = set.export.remember(store).map_err(PublishError::Store);
+            problems.extend(problem(remembered));
+        }
     }
     let notices = set.published.notices.into_iter().chain(backups).collect();
     Ok(Published {
@@ -64,10 +86,10 @@ pub(super) fn replace(
 
 /// Makes sure that nothing that is not ours is lost where a file is about to appear, and notes what is
 /// about to appear as ours. Says what was kept.
-fn make_way(
+pub(super) fn make_way(
     request: &PublishRequest<'_>,
     folder: &Folder,
-    set: &NewSet,
+    (previous, intended): (&Previous, &Contents),
     changes: &[Change<'_>],
 ) -> Result<Vec<String>, PublishError> {
     if changes.is_empty() {
@@ -75,7 +97,7 @@ fn make_way(
     }
     let mut kept = Vec::new();
     for Change { record, .. } in changes {
-        match set.previous.standing(&record.name, folder)? {
+        match previous.standing(&record.name, folder)? {
             previous::Standing::Ours => {}
             previous::Standing::Foreign if !request.config.force => {
                 return Err(PublishError::Foreign(folder.path(&record.name)));
@@ -98,8 +120,7 @@ fn make_way(
             change.record.file_sha256.as_str(),
         )
     });
-    let old = set
-        .intended
+    let old = intended
         .iter()
         .map(|(name, hash)| (name.as_str(), hash.as_str()));
     folder.write(INTENT, intent_text(old.chain(new)).as_bytes(), request.now)?;
@@ -108,7 +129,10 @@ fn make_way(
 
 /// Parts first, then the indexes. The first index is the commit point: what fails behind it is no
 /// error but a problem of the set that now stands.
-fn install(folder: &Folder, changes: &[Change<'_>]) -> Result<Vec<String>, PublishError> {
+pub(super) fn install(
+    folder: &Folder,
+    changes: &[Change<'_>],
+) -> Result<Vec<String>, PublishError> {
     let (entrances, parts): (Vec<_>, Vec<_>) = changes
         .iter()
         .partition(|change| change.role == Role::Entrance);
@@ -130,35 +154,83 @@ fn install(folder: &Folder, changes: &[Change<'_>]) -> Result<Vec<String>, Publi
     Ok(problems)
 }
 
+/// Gives the files that did not change the rights that the settings ask for now. What fails first says it for all.
+fn give_rights(folder: &Folder, manifest: &Manifest) -> Option<String> {
+    let mut names = manifest.files.iter().map(|file| file.name.as_str());
+    let copy = Some(MANIFEST_COPY).filter(|name| folder.exists(name));
+    let given = names
+        .try_for_each(|name| folder.give_rights(name))
+        .and_then(|()| copy.map_or(Ok(()), |name| folder.give_rights(name)));
+    problem(given)
+}
+
+/// What is to be remembered of a set that now stands.
+pub(super) struct Record<'a> {
+    pub(super) manifest: &'a Manifest,
+    pub(super) standing: &'a Standing,
+    pub(super) remembered: &'a Remembered,
+    /// The value that lists the sets that are kept.
+    pub(super) generations: Option<(String, Option<String>)>,
+    /// The run whose set it is; `None`: an earlier one's.
+    pub(super) run: Option<RunId>,
+}
+
 /// Stores the manifest in the state, and its copy in the output when it changed.
-fn record(
+pub(super) fn record(
     store: &mut dyn Store,
     request: &PublishRequest<'_>,
     folder: &Folder,
     previous: &Previous,
-    (manifest, standing): (&Manifest, &Standing),
+    new: Record<'_>,
 ) -> Result<(), PublishError> {
-    let text = manifest.to_text();
-    let mut values = vec![(MANIFEST.to_owned(), Some(text.clone()))];
-    values.extend(own_files(store, manifest)?);
-    values.push(standing.value());
-    let (outbox, adopted) = journal::take(store, request.now)?;
-    values.push(adopted);
-    store.commit(&Commit {
-        run: request.run,
-        values,
-        outbox: vec![outbox],
-        ..Commit::default()
-    })?;
+    let text = new.manifest.to_text();
+    if request.config.remembers {
+        remember(store, request, &text, new)?;
+    }
     if !previous.copy_says(&text) {
         folder.write(MANIFEST_COPY, text.as_bytes(), request.now)?;
     }
     folder.remove(INTENT)
 }
 
+/// The state's part of [`record`]; from here on what was staged counts.
+fn remember(
+    store: &mut dyn Store,
+    request: &PublishRequest<'_>,
+    text: &str,
+    new: Record<'_>,
+) -> Result<(), PublishError> {
+    let Record {
+        manifest,
+        standing,
+        remembered,
+        generations,
+        run,
+    } = new;
+    let mut values = vec![(MANIFEST.to_owned(), Some(text.to_owned()))];
+    values.extend(own_files(store, manifest)?);
+    values.extend([
+        standing.value(),
+        remembered.value(),
+        disk::mount(&request.config.output),
+    ]);
+    values.extend(generations);
+    values.extend(run.map(|run| (RUN.to_owned(), Some(run.to_string()))));
+    let (outbox, adopted) = journal::take(store, request.now)?;
+    values.push(adopted);
+    store.commit(&Commit {
+        // What a run decided counts once its set is published; of a set from before it says nothing.
+        run: run.unwrap_or_default(),
+        values,
+        outbox: vec![outbox],
+        ..Commit::default()
+    })?;
+    Ok(())
+}
+
 /// Removes files that left the index longer ago than the grace, unless somebody changed them; the
 /// manifest then knows them no more.
-fn remove_dropped(
+pub(super) fn remove_dropped(
     request: &PublishRequest<'_>,
     folder: &Folder,
     mut manifest: Manifest,

@@ -4,7 +4,7 @@
 //! What is found is staged in the store a few thousand URLs at a time, and counts from the commit on that
 //! records the manifest: a crash before it leaves nothing, one behind it loses nothing.
 
-use std::{collections::VecDeque, ops::ControlFlow};
+use std::{cmp::Ordering, collections::VecDeque, ops::ControlFlow};
 
 use jiff::Timestamp;
 
@@ -13,7 +13,9 @@ use crate::{
     export::{Export, Listed},
     store::{
         Commit, Store, StoreError,
-        outbox::{Difference, Listing, MAX_OUTBOX, OutboxStep, UrlChange, Waiting},
+        outbox::{
+            Difference, Listing, MAX_OUTBOX, OutboxStep, TELLS_ENGINES, Tell, UrlChange, Waiting,
+        },
     },
     url_key::UrlKey,
 };
@@ -118,7 +120,13 @@ pub(super) fn take(
     store: &dyn Store,
     now: Timestamp,
 ) -> Result<(OutboxStep, (String, Option<String>)), StoreError> {
-    let tell = store.value(ADOPTED)?.is_some();
+    let is_first = store.value(ADOPTED)?.is_none();
+    let tells_engines = store.value(TELLS_ENGINES)?.is_some();
+    let tell = match (is_first, tells_engines) {
+        (true, _) => Tell::Nobody,
+        (false, false) => Tell::Newest,
+        (false, true) => Tell::All,
+    };
     let step = OutboxStep::Take { since: now, tell };
     Ok((step, (ADOPTED.to_owned(), Some("1".to_owned()))))
 }
@@ -149,7 +157,7 @@ pub(super) fn carry_over(
         }
         let take = OutboxStep::Take {
             since: Timestamp::UNIX_EPOCH,
-            tell: false,
+            tell: Tell::Nobody,
         };
         new.commit(&Commit {
             outbox: vec![OutboxStep::Stage(found), take],
@@ -173,10 +181,12 @@ pub(super) fn carry_over(
 
 /// What is remembered of the set before, read a few thousand URLs ahead.
 #[derive(Default)]
-struct Known {
+pub(super) struct Known {
     ahead: VecDeque<(UrlKey, Listing)>,
     last: Option<UrlKey>,
     is_over: bool,
+    /// URLs that [`Known::holds`] met.
+    met: u64,
 }
 
 impl Known {
@@ -196,6 +206,30 @@ impl Known {
     fn take(&mut self, store: &dyn Store) -> Result<Option<(UrlKey, Listing)>, StoreError> {
         self.first(store)?;
         Ok(self.ahead.pop_front())
+    }
+
+    /// Whether the URL `key` stands in it. To be asked in the order of keys; all before it are met.
+    pub(super) fn holds(&mut self, store: &dyn Store, key: &UrlKey) -> Result<bool, StoreError> {
+        while let Some(first) = self.first(store)? {
+            let place = first.cmp(key);
+            if place == Ordering::Greater {
+                return Ok(false);
+            }
+            self.ahead.pop_front();
+            self.met += 1;
+            if place == Ordering::Equal {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// How many URLs it has, when [`Known::holds`] was asked for the last time.
+    pub(super) fn count(mut self, store: &dyn Store) -> Result<u64, StoreError> {
+        while self.take(store)?.is_some() {
+            self.met += 1;
+        }
+        Ok(self.met)
     }
 
     /// Takes all before `page`, or all there are: they are listed no more. Stops when there is no room in

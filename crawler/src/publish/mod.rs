@@ -15,10 +15,14 @@
 
 mod census;
 mod content;
+mod disk;
 #[cfg(test)]
 mod fault;
 mod files;
 mod folder;
+mod generations;
+mod guard;
+mod hold;
 mod install;
 mod journal;
 mod manifest;
@@ -26,7 +30,11 @@ mod own;
 mod place;
 mod previous;
 mod recent;
+mod rights;
+mod salvage;
+mod sections;
 mod set;
+mod survey;
 mod trial;
 
 #[cfg(test)]
@@ -40,10 +48,10 @@ use std::{
 
 use jiff::Timestamp;
 
-use self::{folder::Folder, manifest::Manifest, set::NewSet};
+use self::{folder::Folder, manifest::Manifest, rights::Rights, set::NewSet};
 use crate::{
     config::PublishConfig,
-    export::ExtensionCounts,
+    export::{self, ExtensionCounts},
     page::{DateSource, RunId},
     robots::Rules,
     seeds::OwnFiles,
@@ -52,12 +60,20 @@ use crate::{
 };
 
 pub use self::{
+    disk::check_disk,
+    generations::{KEPT_SETS, KeptSet, kept_sets, roll_back},
+    guard::{Alike, Objection, Refusal},
+    hold::OutputHold,
     journal::Journal,
     own::{Placed, Standing, place_file, standing, take_back},
+    salvage::{Recalled, recall, salvage},
 };
 
 /// Name of the state's value with the manifest.
 const MANIFEST: &str = "publish.manifest";
+
+/// Name of the state's value with the run that was published last. A fresh state does not take it over.
+const RUN: &str = "publish.run";
 
 /// The manifest's copy in the output.
 const MANIFEST_COPY: &str = ".arpent-manifest.json";
@@ -159,6 +175,9 @@ pub enum PublishError {
         /// URLs this crawl would list.
         now: u64,
     },
+    /// The guard keeps the published set.
+    #[error(transparent)]
+    Refused(Box<Refusal>),
     /// A file that is not arpent's stands under a name that is needed.
     #[error("{} is not a file of arpent for this site and stands in the way; --force replaces it and keeps a backup", .0.display())]
     Foreign(PathBuf),
@@ -166,8 +185,41 @@ pub enum PublishError {
     #[error("{} must be a folder of the output itself, where a sitemap belongs; remove it or use another layout or output", .0.display())]
     Astray(PathBuf),
     /// Another run holds the output.
-    #[error("another run is publishing to {}", .0.display())]
-    Busy(PathBuf),
+    #[error("another run is publishing to {}, which is in use by {holder}", output.display())]
+    Busy {
+        /// Which folder.
+        output: PathBuf,
+        /// Who holds it, as far as that is known.
+        holder: String,
+    },
+    /// The disk that the last set was written to is not there.
+    #[error(
+        "nothing is mounted at {}, where the disk with the published set {} was; mount it, or publish there all the same with --force",
+        mount.display(), output.display()
+    )]
+    Unmounted {
+        /// Which folder.
+        output: PathBuf,
+        /// The folder at which its disk was mounted.
+        mount: PathBuf,
+    },
+    /// There is no room for the new files; those that were written are removed again.
+    #[error(
+        "no room in {}: {free} bytes are free there beside {written} bytes of new files, when writing {} failed: {reason}",
+        output.display(), path.display()
+    )]
+    NoRoom {
+        /// Which folder.
+        output: PathBuf,
+        /// Bytes of the new files that were written so far.
+        written: u64,
+        /// Bytes that could still be written then.
+        free: u64,
+        /// Which file could not be written.
+        path: PathBuf,
+        /// The system's words.
+        reason: String,
+    },
     /// Reading or writing a file failed.
     #[error("failed to {action} {}", path.display())]
     Io {
@@ -210,11 +262,30 @@ pub fn publish(
     store: &mut dyn Store,
     request: &PublishRequest<'_>,
 ) -> Result<Published, PublishError> {
-    if request.dry_run {
-        return Ok(NewSet::build(store, request, None)?.published);
+    let mut published = if request.dry_run {
+        NewSet::build(store, request, None)?.published
+    } else {
+        write(store, request)?
+    };
+    if !export::is_clock_set(request.now) {
+        published.notices.push(format!(
+            "the clock of this machine says {:.0}, which cannot be: what changed has no lastmod until it is set",
+            request.now
+        ));
     }
-    let mut folder = Folder::open(&request.config.output)?;
-    let result = install::replace(store, request, &mut folder);
+    Ok(published)
+}
+
+/// The same, into the output.
+fn write(store: &mut dyn Store, request: &PublishRequest<'_>) -> Result<Published, PublishError> {
+    let output = &request.config.output;
+    if !request.config.force {
+        disk::check_mount(store, output)?;
+    }
+    let explained = |error| disk::explained(error, output);
+    let rights = Rights::of(request.config)?;
+    let mut folder = Folder::open(output, rights).map_err(explained)?;
+    let result = install::replace(store, request, &mut folder).map_err(explained);
     let cleared = folder.clear_temporary();
     // What made a publish fail is more important than what it left behind.
     let mut published = result?;
@@ -250,12 +321,29 @@ fn problem(result: Result<(), PublishError>) -> Option<String> {
 /// # Errors
 /// [`PublishError::Io`]: it is no folder, or nothing can be written to it.
 pub fn check_output(output: &Path) -> Result<(), PublishError> {
-    folder::probe(output)
+    folder::probe(output, Rights::default())
+}
+
+/// The same, and whether files there can have the rights that the settings ask for.
+///
+/// # Errors
+/// The same; [`PublishError::Settings`]: there is no such group, or there are no such rights on this system.
+pub fn check_output_for(output: &Path, config: &PublishConfig) -> Result<(), PublishError> {
+    folder::probe(output, Rights::of(config)?)
 }
 
 /// Whether the folder `output` holds a published set.
 pub fn is_published(output: &Path) -> bool {
     output.join(MANIFEST_COPY).is_file()
+}
+
+/// Whether the state has the records behind the published set: a run that does not come to its end lists what it
+/// did not reach by them. Without them a partial crawl must not take the place of a larger set.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn has_records(store: &dyn Store) -> Result<bool, StoreError> {
+    Ok(store.value(RUN)?.is_some())
 }
 
 /// Remembers as ours what the manifest in the folder `output` names, so that a crawl knows our own
@@ -303,18 +391,38 @@ fn own_files(
 /// # Errors
 /// A store failed.
 pub fn carry_over(old: &dyn Store, new: &mut dyn Store) -> Result<(), StoreError> {
+    carry_values(old, new)?;
+    carry_journal(old, new)?;
+    carry_ledger(old, new)
+}
+
+/// The values of [`carry_over`].
+fn carry_values(old: &dyn Store, new: &mut dyn Store) -> Result<(), StoreError> {
     let manifest = (MANIFEST.to_owned(), old.value(MANIFEST)?);
     let own = OwnFiles::load(old)?.value();
-    let mut values = vec![manifest, own, crate::export::distrusted(old)?];
-    values.extend(journal::carry_over(old, new)?);
+    let trust = export::distrusted(old)?;
+    let mut values = vec![manifest, own, trust, survey::carried(old)?];
     values.extend(own::values(old)?);
     new.commit(&Commit {
         values,
         ..Commit::default()
-    })?;
+    })
+}
+
+/// What [`carry_over`] takes over of the set before and of what waits to be told.
+fn carry_journal(old: &dyn Store, new: &mut dyn Store) -> Result<(), StoreError> {
+    let values = journal::carry_over(old, new)?.into_iter().collect();
+    new.commit(&Commit {
+        values,
+        ..Commit::default()
+    })
+}
+
+/// The ledger of [`carry_over`].
+fn carry_ledger(old: &dyn Store, new: &mut dyn Store) -> Result<(), StoreError> {
     let mut batch = Vec::with_capacity(LEDGER_BATCH);
     let mut copied = Ok(());
-    old.visit_ledger(&mut |key, entry| {
+    let visited = old.visit_ledger(&mut |key, entry| {
         // A walk over the ledger cannot be ended; after a failure nothing more is kept of it.
         if copied.is_ok() {
             batch.push((key.clone(), entry));
@@ -323,7 +431,9 @@ pub fn carry_over(old: &dyn Store, new: &mut dyn Store) -> Result<(), StoreError
             copied = new.set_ledger(&batch);
             batch.clear();
         }
-    })?;
+    });
     copied?;
-    new.set_ledger(&batch)
+    // What was read before a failure is true.
+    new.set_ledger(&batch)?;
+    visited
 }

@@ -7,11 +7,12 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    PublishError, PublishRequest, Published,
+    MANIFEST_COPY, PublishError, PublishRequest, Published,
     folder::{Folder, canonical},
     manifest::is_name,
+    rights::Rights,
 };
-use crate::store::{Store, StoreError, StoreErrorKind};
+use crate::store::{Store, StoreError, StoreErrorKind, outbox::TELLS_ENGINES};
 
 /// Name of the state's value with the [`Standing`] set.
 const STANDING: &str = "publish.standing";
@@ -70,7 +71,7 @@ pub fn standing(store: &dyn Store) -> Result<Option<Standing>, StoreError> {
 
 /// The values that a fresh state takes over.
 pub(super) fn values(old: &dyn Store) -> Result<Vec<(String, Option<String>)>, StoreError> {
-    let names = [STANDING, KEY_FILE, KEY];
+    let names = [STANDING, KEY_FILE, KEY, TELLS_ENGINES];
     let values = names.map(|name| Ok((name.to_owned(), old.value(name)?)));
     values.into_iter().collect()
 }
@@ -102,7 +103,8 @@ pub fn place_file(
             "the name of the key's file cannot be one in the output".to_owned(),
         ));
     }
-    let folder = Folder::open(output)?;
+    // It is published as what stands there already.
+    let folder = Folder::open(output, Rights::like(&output.join(MANIFEST_COPY)))?;
     let placed = if !folder.exists(name) {
         folder.write(name, content, now).map(|()| Placed::New)
     } else if holds(&folder, name, content) {
@@ -123,7 +125,7 @@ pub fn take_back(output: &Path, name: &str, content: &[u8]) -> Result<(), Publis
     if !is_name(name) || !output.is_dir() {
         return Ok(());
     }
-    let folder = Folder::open(output)?;
+    let folder = Folder::open(output, Rights::default())?;
     if holds(&folder, name, content) {
         folder.remove(name)?;
     }

@@ -5,7 +5,10 @@
 //! A name alone says little: people write files called `sitemap.xml` by hand. A file is ours when its
 //! content is one that we put under its name.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -86,10 +89,7 @@ impl Previous {
                 .or_default()
                 .push(hash.to_owned());
         }
-        let intended = read_text(&root.join(INTENT), MAX_MANIFEST_BYTES)
-            .and_then(|text| serde_json::from_str::<Vec<Intended>>(&text).ok())
-            .filter(|intended| intended.iter().all(|file| is_name(&file.name)))
-            .unwrap_or_default();
+        let intended = read_intended(root);
         for Intended { name, file_sha256 } in &intended {
             ours.entry(name.clone())
                 .or_default()
@@ -107,6 +107,11 @@ impl Previous {
             intended,
             copy,
         })
+    }
+
+    /// URLs in the set that stands, which the guard compares with; 0: there is none.
+    pub(super) fn baseline(&self) -> u64 {
+        self.manifest.listed
     }
 
     /// The record of the file `name`.
@@ -174,6 +179,30 @@ impl Previous {
         dropped.retain(|name, _| !is_named(name));
         dropped.into_values().collect()
     }
+}
+
+/// What the note in the output `root` says, if there is one.
+fn read_intended(root: &Path) -> Vec<Intended> {
+    read_text(&root.join(INTENT), MAX_MANIFEST_BYTES)
+        .and_then(|text| serde_json::from_str::<Vec<Intended>>(&text).ok())
+        .filter(|intended| intended.iter().all(|file| is_name(&file.name)))
+        .unwrap_or_default()
+}
+
+/// The files of the set of `site` that the output `root` itself knows to be ours, by name, with every content that
+/// each may have; `None` when there is no set of the site.
+pub(super) fn own_contents(root: &Path, site: &str) -> Option<BTreeMap<String, Vec<String>>> {
+    let copy = read_text(&root.join(MANIFEST_COPY), MAX_MANIFEST_BYTES);
+    let manifest = copy.and_then(|text| Manifest::read(&text, site))?;
+    let mut contents: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let files = manifest.files.into_iter();
+    let files = files.map(|file| (file.name, file.file_sha256));
+    let intended = read_intended(root).into_iter();
+    let intended = intended.map(|file| (file.name, file.file_sha256));
+    for (name, hash) in files.chain(intended) {
+        contents.entry(name).or_default().push(hash);
+    }
+    Some(contents)
 }
 
 /// The text of [`INTENT`] for these contents, of which a name may have several.

@@ -10,8 +10,11 @@ use super::{
     files::{PlannedSet, Role},
     folder::{Folder, Temporary},
     go_on,
+    guard::{self, Figures, Remembered},
     manifest::{FileRecord, Manifest},
     previous::{Contents, Previous},
+    sections::Sections,
+    survey::{self, Survey},
     trial::LeftOut,
 };
 use crate::{
@@ -27,6 +30,8 @@ pub(super) struct NewSet {
     pub(super) intended: Contents,
     pub(super) built: Vec<BuiltFile>,
     pub(super) manifest: Manifest,
+    /// What the guard of the next publish compares with.
+    pub(super) remembered: Remembered,
     pub(super) published: Published,
 }
 
@@ -39,19 +44,23 @@ impl NewSet {
     ) -> Result<Self, PublishError> {
         let rules = EntryRules::new(&request.config.entries)
             .map_err(|error| PublishError::Settings(error.to_string()))?;
-        let mut export = Export::prepare(
+        let trust = crate::export::distrusted(store)?;
+        let mut survey = Survey::default();
+        let mut export = Export::prepare_watched(
             store,
             request.run,
             request.site.stand_in.as_ref(),
             request.now,
+            &mut |store, key, record, reason| survey.look(store, request.site, key, record, reason),
         )?
         .with_rules(rules)
         .with_extensions(request.config.extensions, request.robots.cloned());
         go_on(request)?;
+        let sections = Sections::new(request)?;
         let previous = Previous::read(store, request)?;
         let mut left_out = LeftOut::default();
         let census = loop {
-            let census = Census::take(store, request, &export, &previous.manifest)?;
+            let census = Census::take(store, request, &export, &sections, &previous.manifest)?;
             if census.refused.is_empty() {
                 break census;
             }
@@ -59,13 +68,19 @@ impl NewSet {
             left_out.add(&census.refused);
             census.refused.apply(store, &mut export)?;
         };
-        guard(request, &previous.manifest, census.listed)?;
+        let before = previous.baseline();
+        let (figures, remembered) = survey.finish(store, request.run, before, census.listed)?;
+        if let Err(refused) = guard(request, &figures) {
+            survey::restore(store, request.run, trust)?;
+            return Err(refused);
+        }
         let planned = PlannedSet::new(request, &census)?;
         let builder = Builder {
             store,
             export: &export,
             request,
             census: &census,
+            sections: &sections,
             previous: &previous,
         };
         let built = builder.build(planned, folder.as_deref_mut())?;
@@ -87,6 +102,7 @@ impl NewSet {
             intended,
             built,
             manifest,
+            remembered,
             published,
         })
     }
@@ -111,20 +127,20 @@ pub(super) struct Change<'a> {
     pub(super) temporary: &'a Temporary,
 }
 
-/// Refuses an empty set, and a partial crawl that would list fewer URLs than are published.
-fn guard(
-    request: &PublishRequest<'_>,
-    previous: &Manifest,
-    listed: u64,
-) -> Result<(), PublishError> {
-    if listed == 0 {
+/// Refuses an empty set, one that misses pages for no good reason, and what [`guard::judge`] objects to.
+fn guard(request: &PublishRequest<'_>, figures: &Figures) -> Result<(), PublishError> {
+    let (before, now) = (figures.before, figures.listed);
+    if now == 0 {
         return Err(PublishError::Empty);
     }
-    if request.partial && listed < previous.listed && !request.config.force {
-        return Err(PublishError::Shrunk {
-            before: previous.listed,
-            now: listed,
-        });
+    if request.config.force {
+        return Ok(());
+    }
+    if let Some(refusal) = guard::judge(figures, &request.config.guard) {
+        return Err(PublishError::Refused(Box::new(refusal)));
+    }
+    if request.partial && now < before {
+        return Err(PublishError::Shrunk { before, now });
     }
     Ok(())
 }

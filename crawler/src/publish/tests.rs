@@ -1,5 +1,6 @@
 //! Publishing from a store in memory into a temporary folder.
 
+mod clock;
 mod crash;
 mod foreign;
 mod formats;
@@ -18,7 +19,7 @@ use super::{
     *,
 };
 use crate::{
-    config::{IndexMode, Layout},
+    config::{GuardConfig, IndexMode, Layout},
     page::{Basis, BodyEnd, BodyKind, ContentHash, Outcome, PageFacts, PageRecord, Reason, Via},
     runs,
     store::{Discovery, Finished, memory::MemoryStore},
@@ -33,6 +34,8 @@ struct Bench {
     site: Site,
     run: RunId,
     now: Timestamp,
+    /// The clock of the host; `None`: as this machine's.
+    host_now: Option<Timestamp>,
 }
 
 impl Bench {
@@ -47,6 +50,7 @@ impl Bench {
         };
         let config = PublishConfig {
             output: folder.path().join("out"),
+            guard: GuardConfig::OFF,
             ..PublishConfig::default()
         };
         let now = time("2026-03-02T04:00:11Z");
@@ -57,14 +61,20 @@ impl Bench {
             site,
             run: 0,
             now,
+            host_now: None,
         }
     }
 
     /// A new run that found these pages, each with the version of its content.
     fn crawl(&mut self, pages: &BTreeMap<String, u64>) {
-        self.run = runs::open(&mut self.store, "", self.now, self.now)
-            .unwrap()
-            .number;
+        self.run = runs::open(
+            &mut self.store,
+            "",
+            self.host_now.unwrap_or(self.now),
+            self.now,
+        )
+        .unwrap()
+        .number;
         let mut commit = Commit {
             run: self.run,
             ..Commit::default()
@@ -344,7 +354,7 @@ fn a_dropped_part_that_somebody_changed_is_not_removed() {
 fn new_folders_are_synced_up_to_the_root() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("out");
-    let output = Folder::open(&root).unwrap();
+    let output = Folder::open(&root, Rights::default()).unwrap();
     let names = ["a/b/sitemap.xml.gz", "a/c/sitemap.xml.gz", "sitemap.xml"];
     let expected = ["a/c", "a/b", "a", ""].map(|path| root.join(path));
     assert_eq!(output.folders_of(names.into_iter()), expected);
@@ -498,8 +508,8 @@ fn a_dry_run_tells_what_would_change_and_writes_nothing() {
 fn an_output_that_another_run_holds_is_busy() {
     let mut bench = Bench::new("/");
     bench.crawl(&shop());
-    let held = Folder::open(&bench.config.output).unwrap();
-    assert!(matches!(bench.publish(), Err(PublishError::Busy(_))));
+    let held = Folder::open(&bench.config.output, Rights::default()).unwrap();
+    assert!(matches!(bench.publish(), Err(PublishError::Busy { .. })));
     drop(held);
     bench.publish().unwrap();
 }

@@ -423,7 +423,7 @@ fn a_restart_makes_up_a_missed_night_once() {
     );
     let pasts: std::collections::BTreeMap<String, Past> = timetable
         .pasts()
-        .map(|(name, past)| (name.to_owned(), past.clone()))
+        .map(|(name, past)| (name.to_owned(), past))
         .collect();
     let text = serde_json::to_string(&pasts).unwrap();
     let pasts: std::collections::BTreeMap<String, Past> = serde_json::from_str(&text).unwrap();
@@ -481,4 +481,56 @@ fn sites_come_and_go_while_others_are_crawled() {
         Some(at("2026-06-02T01:00:00Z"))
     );
     assert_eq!(timetable.next_start("gone", later), None);
+}
+
+#[test]
+fn a_run_that_was_cut_off_is_due_again_and_one_that_ended_is_not() {
+    let from = at("2026-06-01T00:00:00Z");
+    let sites = [
+        ("a", "a.example", "0 3 * * *"),
+        ("b", "b.example", "0 3 * * *"),
+        ("c", "c.example", "0 3 * * *"),
+    ];
+    let three = at("2026-06-01T01:00:00Z");
+    let mut timetable = Timetable::new(3);
+    timetable.set_sites(planned(&sites), |_| None, from);
+    while let Step::Start { .. } = timetable.step(three) {}
+    assert_eq!(timetable.running().collect::<Vec<_>>(), ["a", "b", "c"]);
+    timetable.ended("a", three);
+    timetable.interrupted("b");
+    // The end of the program finds the run of c going on.
+    let pasts: Vec<(String, Past)> = timetable
+        .pasts()
+        .map(|(name, past)| (name.to_owned(), past))
+        .collect();
+    let recall = |name: &str| {
+        let (_, past) = pasts.iter().find(|(known, _)| known == name)?;
+        Some(past.clone())
+    };
+    let back = at("2026-06-01T01:10:00Z");
+    let mut timetable = Timetable::new(3);
+    timetable.set_sites(planned(&sites), recall, back);
+    let mut started = Vec::new();
+    while let Step::Start { name, slot, missed } = timetable.step(back) {
+        assert_eq!((slot, missed), (three, 0), "{name}");
+        started.push(name);
+    }
+    assert_eq!(started, ["b", "c"]);
+}
+
+#[test]
+fn a_schedule_that_was_changed_meanwhile_owes_nothing_for_a_run_that_was_cut_off() {
+    let from = at("2026-06-01T00:00:00Z");
+    let three = at("2026-06-01T01:00:00Z");
+    let mut timetable = Timetable::new(3);
+    timetable.set_sites(planned(&[("a", "a.example", "0 3 * * *")]), |_| None, from);
+    assert!(matches!(timetable.step(three), Step::Start { .. }));
+    timetable.set_sites(planned(&[("a", "a.example", "0 4 * * *")]), |_| None, three);
+    timetable.interrupted("a");
+    let (_, past) = timetable.pasts().next().unwrap();
+    assert_eq!((past.served, past.since), (None, three));
+    assert_eq!(
+        timetable.step(three),
+        Step::WaitUntil(at("2026-06-01T02:00:00Z"))
+    );
 }

@@ -41,8 +41,8 @@ pub enum Step {
 #[derive(Debug)]
 pub struct Timetable {
     sites: BTreeMap<String, Site>,
-    /// Hosts and slots of the runs that are under way, by the name of their site.
-    running: BTreeMap<String, HostKey>,
+    /// The runs that are under way, by the name of their site.
+    running: BTreeMap<String, Running>,
     max_running: usize,
 }
 
@@ -50,6 +50,27 @@ pub struct Timetable {
 struct Site {
     planned: Planned,
     past: Past,
+}
+
+/// A run that is under way.
+#[derive(Debug)]
+struct Running {
+    host: HostKey,
+    slot: Timestamp,
+    /// What was dealt with before it.
+    served_before: Option<Timestamp>,
+}
+
+impl Site {
+    /// What was done if `run` came to nothing: its slot is still to be dealt with. A schedule that is in force
+    /// since later does not know the slot.
+    fn past_without(&self, run: &Running) -> Past {
+        let mut past = self.past.clone();
+        if past.served == Some(run.slot) {
+            past.served = run.served_before;
+        }
+        past
+    }
 }
 
 impl Timetable {
@@ -91,7 +112,7 @@ impl Timetable {
     /// What happens next. A run that it starts counts as under way at once. Of sites that are due, the one that is due
     /// longest is first; a site whose host is being crawled waits without losing its slot.
     pub fn step(&mut self, now: Timestamp) -> Step {
-        let busy: HashSet<&HostKey> = self.running.values().collect();
+        let busy: HashSet<&HostKey> = self.running.values().map(|run| &run.host).collect();
         let has_room = self.running.len() < self.max_running;
         let mut wake: Option<Timestamp> = None;
         let mut first: Option<(Timestamp, u32, &String)> = None;
@@ -117,8 +138,13 @@ impl Timetable {
         };
         let name = name.clone();
         if let Some(site) = self.sites.get_mut(&name) {
+            let run = Running {
+                host: site.planned.host.clone(),
+                slot,
+                served_before: site.past.served,
+            };
             site.planned.schedule.serve(&mut site.past, slot);
-            self.running.insert(name.clone(), site.planned.host.clone());
+            self.running.insert(name.clone(), run);
         }
         Step::Start { name, slot, missed }
     }
@@ -133,11 +159,26 @@ impl Timetable {
             .map_or(0, |site| site.planned.schedule.skip(&mut site.past, now))
     }
 
-    /// What was done so far, by site: to be kept for the next start of the program.
-    pub fn pasts(&self) -> impl Iterator<Item = (&str, &Past)> {
-        self.sites
-            .iter()
-            .map(|(name, site)| (name.as_str(), &site.past))
+    /// Notes that a run was stopped before its end: its slot is still to be dealt with, and due.
+    pub fn interrupted(&mut self, name: &str) {
+        let Some(run) = self.running.remove(name) else {
+            return;
+        };
+        if let Some(site) = self.sites.get_mut(name) {
+            site.past = site.past_without(&run);
+        }
+    }
+
+    /// What was done so far, by site: to be kept for the next start of the program. A run that is under way is not
+    /// done: if the program ends before it, by whatever, the next start goes on with it at once.
+    pub fn pasts(&self) -> impl Iterator<Item = (&str, Past)> {
+        self.sites.iter().map(|(name, site)| {
+            let past = match self.running.get(name) {
+                Some(run) => site.past_without(run),
+                None => site.past.clone(),
+            };
+            (name.as_str(), past)
+        })
     }
 
     /// When the next run of `name` starts; `None` for an unknown site, for one that is being crawled, and for one whose

@@ -5,16 +5,17 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead as _, BufReader, Read, Seek as _},
+    io::{self, BufRead, BufReader, Read, Seek as _},
     ops::ControlFlow,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use sitemap_core::read::Start;
+use encoding_rs::{Encoding, UTF_8};
+use sitemap_core::read::{Columns, Start, Unpacked};
 
 use super::{
-    SeedProblem,
+    Decoded, SeedProblem,
     read::{Batch, Reading, read},
 };
 use crate::url_key::{Identity, UrlKey, UrlKeyError};
@@ -27,6 +28,9 @@ const MAX_LINE_BYTES: usize = 64 * 1024;
 
 /// Lines of a list with something wrong that are told one by one; the others are counted.
 pub const MAX_BAD_LINES_TOLD: usize = 20;
+
+/// Bytes of a list that are looked at to find out what it is; more say nothing more.
+const HEAD_BYTES: u64 = 8 * 1024;
 
 /// Characters of a bad line that are told.
 const MAX_CHARACTERS_TOLD: usize = 100;
@@ -68,6 +72,14 @@ pub enum SeedListError {
     /// A file in XML, or compressed, that is no sitemap, index or feed.
     #[error("the URL list {name} is neither lines of URLs nor a sitemap or feed: {problem}")]
     NotAList {
+        /// Which list.
+        name: String,
+        /// What the reader says.
+        problem: String,
+    },
+    /// A sitemap or feed that cannot be read to its end.
+    #[error("the URL list {name} cannot be read to its end: {problem}")]
+    Broken {
         /// Which list.
         name: String,
         /// What the reader says.
@@ -199,10 +211,15 @@ impl SeedList {
                 lines: check.bad_lines,
                 first: first.clone(),
             }),
-            (_, Some((_, problem))) => Err(SeedListError::NotAList {
-                name: self.name.to_string(),
-                problem,
-            }),
+            (_, Some((SeedProblem::TooLarge, _))) => Err(self.too_large()),
+            (_, Some((kind, problem))) => {
+                let name = self.name.to_string();
+                Err(if kind.denies_document() {
+                    SeedListError::NotAList { name, problem }
+                } else {
+                    SeedListError::Broken { name, problem }
+                })
+            }
             (_, None) => Ok(check),
         }
     }
@@ -231,42 +248,70 @@ impl SeedList {
         };
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.rewind().map_err(io)?;
-        let mut input = BufReader::new(&*file);
-        if is_document(input.fill_buf().map_err(io)?) {
-            return Ok(read(input, MAX_LIST_BYTES, None, identity, take));
+        let mut head = Vec::new();
+        // One that cannot be unpacked fails again below, with words of its own.
+        let _unpacked = Unpacked::new(BufReader::new(&*file))
+            .take(HEAD_BYTES)
+            .read_to_end(&mut head);
+        file.rewind().map_err(io)?;
+        let input = BufReader::new(&*file);
+        match Start::of(&head) {
+            Some(Start {
+                is_markup: false,
+                encoding,
+                ..
+            }) => {
+                let encoding = encoding.and_then(|name| Encoding::for_label(name.as_bytes()));
+                let text = Unpacked::new(input).take(MAX_LIST_BYTES + 1);
+                match encoding.filter(|encoding| *encoding != UTF_8) {
+                    None => self.visit_lines(text, identity, take, note),
+                    Some(encoding) => {
+                        let text = BufReader::new(Decoded::new(text, encoding));
+                        self.visit_lines(text, identity, take, note)
+                    }
+                }
+            }
+            // What nobody reads it refuses with words of its own.
+            Some(_) | None => Ok(read(input, MAX_LIST_BYTES, None, identity, take)),
         }
-        self.visit_lines(input, identity, take, note)
+    }
+
+    fn too_large(&self) -> SeedListError {
+        SeedListError::TooLarge {
+            name: self.name.to_string(),
+        }
     }
 
     fn visit_lines(
         &self,
-        mut input: BufReader<&File>,
+        mut input: impl BufRead,
         identity: &Identity,
         take: &mut dyn FnMut(Batch) -> ControlFlow<()>,
         note: &mut dyn FnMut(BadLine),
     ) -> Result<Reading, SeedListError> {
-        let io = |source| SeedListError::Io {
-            name: self.name.to_string(),
-            source,
-        };
         let mut reading = Reading::default();
         let mut batch = Batch::default();
         let mut bytes = Vec::new();
+        let mut table = Table::default();
+        let mut read_bytes = 0;
         let mut line = 0;
         loop {
-            bytes.clear();
-            let mut limited = input.by_ref().take(MAX_LINE_BYTES as u64 + 1);
-            if limited.read_until(b'\n', &mut bytes).map_err(io)? == 0 {
+            let length = read_line(&mut input, &mut bytes).map_err(|source| SeedListError::Io {
+                name: self.name.to_string(),
+                source,
+            })?;
+            read_bytes += length;
+            if read_bytes > MAX_LIST_BYTES {
+                return Err(self.too_large());
+            }
+            if length == 0 {
                 break;
             }
             line += 1;
-            let key = match key_of(&bytes, identity) {
+            let key = match key_of(&bytes, &mut table, identity) {
                 Ok(None) => continue,
                 Ok(Some(key)) => key,
                 Err(problem) => {
-                    if problem == LineProblem::TooLong {
-                        input.skip_until(b'\n').map_err(io)?;
-                    }
                     let list = self.name.to_string();
                     let bad = BadLine {
                         list,
@@ -295,27 +340,73 @@ impl SeedList {
     }
 }
 
-/// The URL of a line; `None` for an empty one. A line without its end is too long.
-fn key_of(line: &[u8], identity: &Identity) -> Result<Option<UrlKey>, LineProblem> {
-    if line.len() > MAX_LINE_BYTES && !line.ends_with(b"\n") {
+/// Reads a line, which `\n`, `\r\n` or `\r` ends, as far as it is not too long; how many bytes it took. None: there is
+/// no further line.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
+    line.clear();
+    let mut length = 0;
+    loop {
+        let buffer = match input.fill_buf() {
+            Ok(buffer) => buffer,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let end = memchr::memchr2(b'\n', b'\r', buffer);
+        let (piece, rest) = buffer.split_at(end.unwrap_or(buffer.len()));
+        let room = (MAX_LINE_BYTES + 1).saturating_sub(line.len());
+        line.extend(piece.iter().take(room));
+        let is_return = rest.first() == Some(&b'\r');
+        let taken = piece.len() + usize::from(end.is_some());
+        input.consume(taken);
+        length += taken as u64;
+        // A failure shows again at the next line.
+        if is_return && matches!(input.fill_buf(), Ok([b'\n', ..])) {
+            input.consume(1);
+            length += 1;
+        }
+        if end.is_some() || taken == 0 {
+            return Ok(length);
+        }
+    }
+}
+
+/// What is known of the columns of a list.
+#[derive(Debug, Default)]
+struct Table {
+    columns: Columns,
+    /// A URL was found, so no header line comes any more.
+    is_begun: bool,
+}
+
+/// The URL of a line; `None` for one that says nothing: an empty one, a comment, and what stands in front of a table.
+fn key_of(
+    line: &[u8],
+    table: &mut Table,
+    identity: &Identity,
+) -> Result<Option<UrlKey>, LineProblem> {
+    if line.len() > MAX_LINE_BYTES {
         return Err(LineProblem::TooLong);
     }
     let text = std::str::from_utf8(line).map_err(|_| LineProblem::NotText)?;
     let text = text.trim_start_matches('\u{feff}').trim();
-    if text.is_empty() {
+    if text.is_empty() || text.starts_with('#') {
         return Ok(None);
     }
-    let key = identity.parse(text);
-    key.map(Some).map_err(|reason| LineProblem::NoUrl {
+    let reason = match identity.parse(table.columns.url_in(text)) {
+        Ok(key) => {
+            table.is_begun = true;
+            return Ok(Some(key));
+        }
+        Err(reason) => reason,
+    };
+    if !table.is_begun
+        && let Some(columns) = Columns::of_header(text)
+    {
+        table.columns = columns;
+        return Ok(None);
+    }
+    Err(LineProblem::NoUrl {
         text: text.chars().take(MAX_CHARACTERS_TOLD).collect(),
         reason,
     })
-}
-
-/// Whether the first bytes are those of something for the reader of sitemaps: markup as it understands that,
-/// text in another encoding than UTF-8, or something compressed.
-fn is_document(head: &[u8]) -> bool {
-    let is_gzip = head.starts_with(&[0x1f, 0x8b]);
-    // What nobody reads it refuses with words of its own.
-    is_gzip || Start::of(head).is_none_or(|start| start.is_markup || start.encoding.is_some())
 }

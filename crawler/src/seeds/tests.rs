@@ -1,4 +1,4 @@
-use std::io::Cursor;
+use std::io::{Cursor, Write as _};
 use std::ops::ControlFlow;
 
 use super::*;
@@ -174,6 +174,64 @@ fn checked(text: &[u8]) -> Result<ListCheck, SeedListError> {
     SeedList::copy("urls.txt", Cursor::new(text))
         .unwrap()
         .check()
+}
+
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packer.write_all(bytes).unwrap();
+    packer.finish().unwrap()
+}
+
+#[test]
+fn a_list_says_the_same_however_it_is_packed() {
+    fn check(text: &str, expected: &[&str], bad: &[u64]) {
+        let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let forms = [
+            text.as_bytes().to_vec(),
+            packed(text.as_bytes()),
+            packed(&wide),
+            wide,
+            text.replace('\n', "\r\n").into_bytes(),
+            text.replace('\n', "\r").into_bytes(),
+        ];
+        for (number, form) in forms.into_iter().enumerate() {
+            let list = SeedList::copy("urls.txt", Cursor::new(form)).unwrap();
+            let found = list.check().unwrap();
+            let lines: Vec<u64> = found.told.iter().map(|bad| bad.line).collect();
+            assert_eq!(lines, bad, "form {number} of {text:?}");
+            let mut used = Vec::new();
+            list.read(&Identity::default(), &mut |batch| {
+                used.extend(batch.pages.iter().map(|key| key.as_str().to_owned()));
+                ControlFlow::Continue(())
+            });
+            assert_eq!(used, expected, "form {number} of {text:?}");
+        }
+    }
+    let (a, b) = ("https://example.com/a", "https://example.com/b");
+    check(&format!("{a}\n\nno url\n{b}\n"), &[a, b], &[3]);
+    check(&format!("# our pages\n{a}\n  # more\n{b}"), &[a, b], &[]);
+    check(
+        &format!("url,lastmod\n{a},2026-01-02\n\"{b}\",\nx\n"),
+        &[a, b],
+        &[4],
+    );
+    check(&format!("{a}\t2026-01-02\n{b} 2026-01-03\n"), &[a, b], &[]);
+    // Without a header line nobody knows that a comma is not of the URL.
+    let comma = "https://example.com/a,2026-01-02";
+    check(&format!("{comma}\n"), &[comma], &[]);
+}
+
+#[test]
+fn a_list_that_is_cut_short_is_told_so() {
+    let sitemap = b"<urlset><url><loc>https://example.com/a</loc></url><url><loc>";
+    let error = checked(sitemap).unwrap_err().to_string();
+    assert!(
+        error.starts_with("the URL list urls.txt cannot be read to its end: "),
+        "{error}"
+    );
+    let whole = packed("https://example.com/a\n".repeat(500).as_bytes());
+    let error = checked(&whole[..whole.len() - 12]).unwrap_err().to_string();
+    assert_eq!(error, "failed to read the URL list urls.txt");
 }
 
 #[test]

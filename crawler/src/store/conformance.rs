@@ -67,7 +67,9 @@ macro_rules! conformance_tests {
                 a_changed_verdict_leaves_the_facts
                 values_are_set_and_removed
                 a_refused_commit_leaves_nothing_behind
-                a_crash_keeps_every_commit;
+                a_crash_keeps_every_commit
+                what_no_run_found_lately_is_forgotten_unless_it_is_listed
+                the_ledger_forgets_what_is_unknown_and_was_not_seen_lately;
             walks:
                 pages_come_in_key_order_from_the_one_asked_for
                 the_walk_over_pages_can_be_stopped
@@ -86,6 +88,7 @@ macro_rules! conformance_tests {
                 a_refused_commit_keeps_the_older_copy;
             outbox:
                 what_is_staged_counts_when_it_is_taken
+                until_engines_are_told_only_the_newest_wait
                 later_news_replace_earlier_ones
                 a_told_url_leaves_and_rests
                 a_refused_commit_takes_nothing;

@@ -16,10 +16,10 @@ use self::outbox::Outbox;
 use crate::{
     page::{Basis, Outcome, PageFacts, PageRecord, Reason, RunId, SitemapDate, State, Via},
     store::{
-        Commit, Discovery, Earlier, EarlierAnswer, Finished, Gave, GivenUrl, Giving, KeptDocument,
-        KeptNote, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store, StoreError, StoreErrorKind,
-        Version, VisitPage,
-        outbox::{Listing, Waiting},
+        Commit, Discovery, Earlier, EarlierAnswer, Finished, Forgotten, Gave, GivenUrl, Giving,
+        KeptDocument, KeptNote, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store, StoreError,
+        StoreErrorKind, Version, VisitPage,
+        outbox::{Listing, OutboxStep, Waiting},
     },
     url_key::UrlKey,
 };
@@ -44,6 +44,8 @@ struct Contents {
     values: BTreeMap<String, String>,
     outbox: Outbox,
     last_sequence: u64,
+    /// The last run whose set was published.
+    published_run: Option<RunId>,
 }
 
 /// What is known of one URL.
@@ -80,11 +82,16 @@ impl MemoryStore {
 }
 
 impl Known {
-    /// What it is to a run that finds the URL again.
-    fn history(&self) -> History {
+    /// What it is to a run that finds the URL again, when run `published` was published last.
+    fn history(&self, published: Option<RunId>) -> History {
+        let is_unpublished = published.is_some_and(|published| self.record.run > published);
         let was_listed = match self.record.reason.state() {
             // It did not come to a decision.
             State::Queued => self.history.was_listed,
+            // ... or to one that does not count yet.
+            State::Listed | State::Excluded | State::Failed if is_unpublished => {
+                self.history.was_listed
+            }
             State::Listed => true,
             State::Excluded | State::Failed => false,
         };
@@ -99,6 +106,17 @@ impl Known {
                 ..self.history
             },
         }
+    }
+
+    /// The record as it counts.
+    fn counting(&self) -> PageRecord {
+        let History {
+            failing_since,
+            gone_since,
+            ..
+        } = self.history;
+        let record = self.record.clone();
+        record.listed_by(self.earlier.as_ref(), failing_since, gone_since)
     }
 
     /// What the queue tells of it.
@@ -168,7 +186,9 @@ impl Contents {
             return;
         }
         let known = self.pages.remove(&discovery.key);
-        let history = known.as_ref().map(Known::history).unwrap_or_default();
+        let published = self.published_run;
+        let history = known.as_ref().map(|known| known.history(published));
+        let history = history.unwrap_or_default();
         let earlier = known.and_then(Known::into_facts);
         let is_queued = discovery.reason == Reason::Queued;
         let record = PageRecord {
@@ -202,12 +222,14 @@ impl Contents {
         self.last_sequence = self.last_sequence.max(finished.sequence);
         self.queue.remove(&finished.sequence);
         let mut record = finished.record.clone();
+        let mut history = History::default();
         if let Some(Outcome::Answered(facts)) = &mut record.outcome {
             facts.links.clear();
         }
         if let Some(known) = self.pages.get(&finished.key)
             && known.record.run == record.run
         {
+            history.was_listed = known.history.was_listed;
             record.depth = record.depth.min(known.record.depth);
             record.via = known.record.via;
             record.found_on.clone_from(&known.record.found_on);
@@ -217,12 +239,16 @@ impl Contents {
                     .clone_from(&known.record.sitemap_lastmod);
             }
         }
+        if let Basis::Kept(kept) = &record.basis {
+            history.failing_since = Some(kept.since);
+            history.gone_since = kept.gone_since;
+        }
         self.pages.insert(
             finished.key.clone(),
             Known {
                 record,
                 earlier: None,
-                history: History::default(),
+                history,
             },
         );
         if let Some(links) = &finished.links {
@@ -238,7 +264,7 @@ impl Contents {
         if known.record.run != run || known.record.reason == Reason::Queued {
             return;
         }
-        known.history = known.history();
+        known.history = known.history(self.published_run);
         known.record.basis = Basis::Own;
         if let Some(Outcome::Answered(facts)) = known.record.outcome.take() {
             known.earlier = Some(*facts);
@@ -266,6 +292,23 @@ impl Contents {
         };
     }
 
+    fn forget(&mut self, forgotten: &Forgotten) {
+        let queued: HashSet<&UrlKey> = self.queue.values().map(|(key, _)| key).collect();
+        self.pages.retain(|key, known| {
+            let may_come_back = match known.record.reason.state() {
+                State::Listed => true,
+                State::Queued => known.history.was_listed,
+                State::Excluded | State::Failed => false,
+            };
+            known.record.run >= forgotten.before || may_come_back || queued.contains(key)
+        });
+        self.links.retain(|key, _| self.pages.contains_key(key));
+        self.ledger.retain(|key, entry| {
+            let seen = entry.seen_seconds.unwrap_or_default();
+            seen >= forgotten.seen_before.as_second() || self.pages.contains_key(key)
+        });
+    }
+
     /// Whether the URL was new to the run.
     fn give(&mut self, run: RunId, url: GivenUrl) -> bool {
         let known = self.pages.remove(&url.key);
@@ -278,7 +321,7 @@ impl Contents {
             Some(known) => (
                 History {
                     was_listed: known.history.was_listed,
-                    ..known.history()
+                    ..known.history(None)
                 },
                 known.into_facts(),
             ),
@@ -358,7 +401,13 @@ impl Store for MemoryStore {
             contents.set_value(name, value.as_deref());
         }
         for step in &commit.outbox {
+            if matches!(step, OutboxStep::Take { .. }) && commit.run > 0 {
+                contents.published_run = Some(commit.run);
+            }
             contents.outbox.apply(step);
+        }
+        if let Some(forgotten) = &commit.forgotten {
+            contents.forget(forgotten);
         }
         Ok(())
     }
@@ -429,11 +478,7 @@ impl Store for MemoryStore {
     }
 
     fn page(&self, key: &UrlKey) -> Result<Option<PageRecord>, StoreError> {
-        Ok(self
-            .contents()
-            .pages
-            .get(key)
-            .map(|known| known.record.clone()))
+        Ok(self.contents().pages.get(key).map(Known::counting))
     }
 
     fn versions(
@@ -444,15 +489,15 @@ impl Store for MemoryStore {
     ) -> Result<Vec<Version>, StoreError> {
         let contents = self.contents();
         let record_of = |key: &UrlKey| {
-            let known = contents.pages.get(key).map(|known| &known.record);
+            let known = contents.pages.get(key).map(Known::counting);
             known.filter(|record| record.run == run)
         };
         let said = |record: &PageRecord| record.facts().and_then(|facts| facts.alternates.clone());
-        let own = record_of(of).and_then(said);
+        let own = record_of(of).as_ref().and_then(said);
         let version = |target: &&UrlKey| match record_of(target) {
             None => Version::Unknown,
             Some(record) if record.reason.state() != State::Listed => Version::Unlisted,
-            Some(record) => match said(record) {
+            Some(record) => match said(&record) {
                 Some(versions) if own.as_ref() == Some(&versions) => Version::Alike,
                 versions => Version::Other(versions.unwrap_or_default()),
             },
@@ -474,8 +519,10 @@ impl Store for MemoryStore {
         after: Option<&UrlKey>,
         limit: usize,
     ) -> Result<Vec<(UrlKey, u32)>, StoreError> {
-        Ok(self.contents().portion(after, limit, |known| {
-            known.record.run < run && known.history().was_listed
+        let contents = self.contents();
+        let published = contents.published_run;
+        Ok(contents.portion(after, limit, |known| {
+            known.record.run < run && known.history(published).was_listed
         }))
     }
 
@@ -499,9 +546,11 @@ impl Store for MemoryStore {
         // Copied first: the visitor may read this store again, and the lock is not reentrant.
         let records: Vec<_> = self
             .contents()
-            .of_run(run)
+            .pages
+            .iter()
+            .filter(|(_, known)| known.record.run == run)
             .filter(|(key, _)| from.is_none_or(|from| *key >= from))
-            .map(|(key, record)| (key.clone(), record.clone()))
+            .map(|(key, known)| (key.clone(), known.counting()))
             .collect();
         for (key, record) in records {
             if visit(&key, record).is_break() {

@@ -90,6 +90,18 @@ pub struct Commit {
     pub values: Vec<(String, Option<String>)>,
     /// What changes of the published set that is remembered, and of what engines are to be told.
     pub outbox: Vec<OutboxStep>,
+    /// What is not needed any more. Applied last.
+    pub forgotten: Option<Forgotten>,
+}
+
+/// What a store forgets, so that it grows with the site as it is and not with all that the site ever was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Forgotten {
+    /// A URL that no run from this one on has found, with all that is known of it and its links; but not one that is listed, or was
+    /// when a run found it again that came to no decision, and none in the queue.
+    pub before: RunId,
+    /// What the ledger has of a URL that is not known, and was seen last before this time.
+    pub seen_before: Timestamp,
 }
 
 /// A URL waiting in the queue.
@@ -303,7 +315,8 @@ pub trait Store: Send {
     fn earlier_facts(&self, key: &UrlKey) -> Result<Option<PageFacts>, StoreError>;
 
     /// URLs that are known from runs before `run` only and that were listed when they were known last,
-    /// with their depth: nothing of `run` has led to them so far. At most `limit`, behind `after` in an
+    /// with their depth: nothing of `run` has led to them so far. What a run decided counts once its set was
+    /// published ([`outbox::OutboxStep::Take`]); of one that was refused, what was before it does. At most `limit`, behind `after` in an
     /// order of the store's own, in which a longer walk meets each once.
     ///
     /// # Errors
@@ -388,7 +401,8 @@ pub trait Store: Send {
     /// The store cannot be read.
     fn counts(&self, run: RunId) -> Result<BTreeMap<Reason, u64>, StoreError>;
 
-    /// Stores changed verdicts. Facts and the queue stay as they are; unknown URLs are left out.
+    /// Stores changed verdicts. Facts and the queue stay as they are; unknown URLs are left out. A URL that waits
+    /// counts by its earlier answer while its verdict is [`Reason::KeptNotReached`].
     ///
     /// # Errors
     /// None of them was stored.

@@ -58,6 +58,22 @@ pub struct ContentMark {
     pub hash: u64,
 }
 
+/// Name of the state's value that says that engines are told of the site: whatever changes from then on waits for
+/// them.
+pub const TELLS_ENGINES: &str = "notify.adopted";
+
+/// What becomes of the changes that a publish found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tell {
+    /// Nobody is told of them.
+    Nobody,
+    /// They wait in the place of what waited, if there are any: engines are not told of the site yet, and of what
+    /// was before they begin they never are (<https://www.indexnow.org/faq>: what changed since then).
+    Newest,
+    /// They wait, too.
+    All,
+}
+
 /// What is remembered of a URL of the published set, to see whether the next one says something else.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Listing {
@@ -112,8 +128,10 @@ pub enum OutboxStep {
         /// Since when it is so.
         since: Timestamp,
         /// Whether it waits to be told.
-        tell: bool,
+        tell: Tell,
     },
+    /// Nothing waits any more.
+    Forget,
     /// Every URL of the published set waits to be told, as added unless there are news of it already.
     TellAll {
         /// Since when.

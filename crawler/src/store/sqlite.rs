@@ -7,8 +7,12 @@
 //!
 //! # What it costs
 //! Memory: 64 MiB of pages of the file, whatever the size of the site. Disk: about 0.8 KB per URL with
-//! 20 links. [`Store::counts`], [`Store::visit_keys`] and [`Store::queue_len`] read every row, about a
-//! second for a million URLs: they are for the start and the end of a run. An index for them would
+//! 20 links, and 0.2 KB for one that leads nowhere. A site whose URLs come and go does not make it grow
+//! without end: what no run finds is forgotten after one month, at the latest after two
+//! ([`crate::runs::forget`]), so that the URLs of two months and the listed ones are in it, and the room
+//! of the others is used again (the file does not shrink). [`Store::counts`], [`Store::visit_keys`] and
+//! [`Store::queue_len`] read every row, about a second for a million URLs, and so does
+//! [`SqliteStore::open_sound`]: they are for the start and the end of a run. An index for them would
 //! hold every URL once more and make each commit write to one more place for each URL.
 
 mod columns;
@@ -34,10 +38,11 @@ use rusqlite::{
 
 use self::{
     columns::Columns,
-    files::Lock,
     record::{EARLIER, Stored, hash_from_text, hash_text, read_earlier, select_records},
+    schema::Care,
 };
 use crate::{
+    machine::{Lock, free_bytes, is_remote},
     page::{DateSource, PageFacts, PageRecord, Reason, RunId, State},
     store::{
         Commit, Gave, KeptDocument, KeptNote, LedgerDates, LedgerEntry, NextGiven, QueuedUrl,
@@ -68,6 +73,24 @@ pub struct SqliteStore {
     path: PathBuf,
 }
 
+/// A state that was looked at as a whole before it was opened.
+#[derive(Debug)]
+pub struct Sound {
+    /// It, or the new one in its place.
+    pub store: SqliteStore,
+    /// What was in its place and is set aside.
+    pub damaged: Option<Damaged>,
+}
+
+/// A damaged state, or a file that is none of arpent, that is set aside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damaged {
+    /// Where it is now.
+    pub aside: PathBuf,
+    /// What is wrong with it, a fragment that names it as it was.
+    pub problem: String,
+}
+
 impl SqliteStore {
     /// Opens the state `path`, or begins one, and locks it for as long as the store lives. Folders
     /// that have to be made, and the file, are for their owner alone.
@@ -80,9 +103,9 @@ impl SqliteStore {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let path = absolute(path)?;
         files::create_folder(&path)?;
-        let lock = Lock::acquire(&path)?;
+        let lock = files::lock(&path)?;
         files::end_replacement(&path, &lock)?;
-        Self::open_held(path, lock)
+        Self::open_held(path, lock, Care::Trust)
     }
 
     /// Opens a state anew: what is at `path` is set aside as by [`set_aside`], and the new state knows
@@ -99,41 +122,78 @@ impl SqliteStore {
     ) -> Result<Self, StoreError> {
         let path = absolute(path)?;
         files::create_folder(&path)?;
-        let mut lock = Lock::acquire(&path)?;
+        let mut lock = files::lock(&path)?;
         files::end_replacement(&path, &lock)?;
         if files::exists(&path)? {
-            let mut new = Self::open(&files::next_of(&path))?;
-            let carried = match schema::open(&path) {
-                Ok(connection) => {
-                    let path = path.clone();
-                    let old = Self {
-                        connection,
-                        lock,
-                        path,
-                    };
-                    let carried = carry_over(&old, &mut new);
-                    lock = old.into_lock();
-                    carried
-                }
-                Err(error) => Err(error),
+            let carry = |old: Option<&dyn Store>, new: &mut dyn Store| match old {
+                Some(old) => carry_over(old, new),
+                None => Ok(()),
             };
-            match carried {
-                Err(error) if error.kind() == StoreErrorKind::Corrupt => {
-                    tracing::warn!(target: "store", "{error}; what it knew is lost");
-                }
-                carried => carried?,
-            }
-            // Closed, it is one file, and all of it is on the disk.
-            drop(new);
-            files::set_aside_locked(&path, timestamp, &lock)?;
-            files::put_in_place(&path, &lock)?;
+            (lock, _) = replace(&path, lock, &files::old(timestamp), Care::Trust, carry)?;
         }
-        Self::open_held(path, lock)
+        Self::open_held(path, lock, Care::Trust)
     }
 
-    fn open_held(path: PathBuf, lock: Lock) -> Result<Self, StoreError> {
+    /// Opens a state for a long time, or begins one: all of an existing one is looked at first, about a
+    /// second for a million URLs. One that is damaged, or none of arpent, is set aside as
+    /// `<name>.corrupt-<timestamp>`, as it is and never deleted, and a new one takes its place, which
+    /// knows what `salvage(old, new)` copies; `old` is `None` when nothing of it can be read. What
+    /// it cannot read of it is no failure; `salvage` has to expect it. As with
+    /// [`SqliteStore::open_anew`], at every instant either the damaged state or the whole new one is there.
+    ///
+    /// `damage` says what was found while the state was read, which a look at it alone may not show.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`], but for damage; `salvage` failed, or the state cannot be set aside.
+    pub fn open_sound(
+        path: &Path,
+        timestamp: &str,
+        damage: Option<&str>,
+        salvage: impl FnOnce(Option<&dyn Store>, &mut dyn Store) -> Result<(), StoreError>,
+    ) -> Result<Sound, StoreError> {
+        let path = absolute(path)?;
+        files::create_folder(&path)?;
+        let lock = files::lock(&path)?;
+        if path.parent().is_some_and(is_remote) {
+            tracing::warn!(
+                target: "store",
+                "the state {} is on the disk of another machine: SQLite may lose what it writes there, and whether \
+                 another run is noticed is up to that machine; a folder on a local disk is safe",
+                path.display()
+            );
+        }
+        files::end_replacement(&path, &lock)?;
         files::create_file(&path)?;
-        let connection = schema::open(&path)?;
+        let problem = match (damage, schema::open(&path, Care::Check)) {
+            (None, Ok(connection)) => {
+                let store = Self {
+                    connection,
+                    lock,
+                    path,
+                };
+                return Ok(Sound {
+                    store,
+                    damaged: None,
+                });
+            }
+            (None, Err(error)) if error.kind() == StoreErrorKind::Corrupt => in_full(&error),
+            (Some(damage), Err(error)) if error.kind() == StoreErrorKind::Corrupt => {
+                tracing::debug!(target: "store", "{error}");
+                damage.to_owned()
+            }
+            (_, Err(error)) => return Err(error),
+            (Some(damage), Ok(_)) => damage.to_owned(),
+        };
+        let suffix = files::corrupt(timestamp);
+        let (lock, aside) = replace(&path, lock, &suffix, Care::Salvage, salvage)?;
+        let store = Self::open_held(path, lock, Care::Trust)?;
+        let damaged = Some(Damaged { aside, problem });
+        Ok(Sound { store, damaged })
+    }
+
+    fn open_held(path: PathBuf, lock: Lock, care: Care) -> Result<Self, StoreError> {
+        files::create_file(&path)?;
+        let connection = schema::open(&path, care)?;
         Ok(Self {
             connection,
             lock,
@@ -212,6 +272,55 @@ impl SqliteStore {
     }
 }
 
+/// Makes a new state beside the one at `path`, which exists, fills it by `carry`, and puts it in the place of that
+/// one, which is set aside under its name with `suffix`. Says where that is.
+///
+/// # Errors
+/// The old state stands.
+fn replace(
+    path: &Path,
+    mut lock: Lock,
+    suffix: &str,
+    care: Care,
+    carry: impl FnOnce(Option<&dyn Store>, &mut dyn Store) -> Result<(), StoreError>,
+) -> Result<(Lock, PathBuf), StoreError> {
+    let mut new = SqliteStore::open(&files::next_of(path))?;
+    let carried = match schema::open(path, care) {
+        Ok(connection) => {
+            let old = SqliteStore {
+                connection,
+                lock,
+                path: path.to_owned(),
+            };
+            let carried = carry(Some(&old), &mut new);
+            lock = old.into_lock();
+            carried
+        }
+        Err(error) if error.kind() == StoreErrorKind::Corrupt => {
+            tracing::debug!(target: "store", "{error}");
+            carry(None, &mut new)
+        }
+        Err(error) => Err(error),
+    };
+    match carried {
+        Err(error) if error.kind() == StoreErrorKind::Corrupt => {
+            tracing::warn!(target: "store", "{error}; what it knew is lost");
+        }
+        carried => carried?,
+    }
+    // Closed, it is one file, and all of it is on the disk.
+    drop(new);
+    let aside = files::set_aside_locked(path, suffix, &lock)?;
+    files::put_in_place(path, &lock)?;
+    Ok((lock, aside))
+}
+
+/// The words of an error with its causes.
+fn in_full(error: &StoreError) -> String {
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
 /// To `SQLite` some relative names mean something else than a file.
 fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
     std::path::absolute(path).map_err(|error| files::io_failure("open", path, error))
@@ -252,6 +361,8 @@ fn failure(action: &str, path: &Path, error: rusqlite::Error) -> StoreError {
         | rusqlite::Error::Utf8Error(..) => StoreErrorKind::Corrupt,
         _ => StoreErrorKind::Io,
     };
+    let is_full = error.sqlite_error_code() == Some(ErrorCode::DiskFull);
+    let free = path.parent().filter(|_| is_full).and_then(free_bytes);
     let path = path.display();
     let message = match kind {
         StoreErrorKind::Corrupt => format!("{path} is damaged or no state of arpent"),
@@ -259,6 +370,10 @@ fn failure(action: &str, path: &Path, error: rusqlite::Error) -> StoreError {
         StoreErrorKind::Open | StoreErrorKind::Version | StoreErrorKind::Io => {
             format!("cannot {action} the state {path}")
         }
+    };
+    let message = match free {
+        Some(free) => format!("{message} ({free} bytes are free on its disk)"),
+        None => message,
     };
     StoreError::new(kind, message).with_source(error)
 }
@@ -278,7 +393,8 @@ impl Store for SqliteStore {
             transaction.execute("DELETE FROM queue", [])?;
             transaction.execute("DELETE FROM orphan", [])?;
             transaction.execute(
-                "REPLACE INTO run (id, run, last_sequence) VALUES (1, ?1, 0)",
+                "INSERT INTO run (id, run, last_sequence) VALUES (1, ?1, 0)
+                 ON CONFLICT (id) DO UPDATE SET run = excluded.run, last_sequence = 0",
                 [run],
             )?;
             Ok(())
@@ -334,10 +450,13 @@ impl Store for SqliteStore {
     ) -> Result<Vec<Version>, StoreError> {
         self.read(|connection| {
             let mut statement = connection.prepare(
-                "SELECT state, iif(answer_run = run, alternates, NULL) FROM page WHERE url = ?1 AND run = ?2",
+                "SELECT state, iif(
+                   answer_run = run OR reason = ?3 AND error IS NULL AND not_fetched IS NULL, alternates, NULL
+                 ) FROM page WHERE url = ?1 AND run = ?2",
             )?;
+            let waiting = Reason::KeptNotReached.code();
             let own: Option<Vec<u8>> = statement
-                .query_row(params![of.as_str(), run], |row| row.get(1))
+                .query_row(params![of.as_str(), run, waiting], |row| row.get(1))
                 .optional()?
                 .flatten();
             let versions = targets.iter().map(|target| {
@@ -356,7 +475,7 @@ impl Store for SqliteStore {
                     Ok(versions.unwrap_or_else(|| Version::Other(Vec::new())))
                 };
                 let version = statement
-                    .query_row(params![target.as_str(), run], read)
+                    .query_row(params![target.as_str(), run, waiting], read)
                     .optional()?;
                 Ok(version.unwrap_or(Version::Unknown))
             });
@@ -376,7 +495,11 @@ impl Store for SqliteStore {
     ) -> Result<Vec<(UrlKey, u32)>, StoreError> {
         let sql = "SELECT url, depth FROM page
                    WHERE url > ?1 AND run < ?2
-                     AND (state = 'listed' OR state = 'queued' AND listed_before = 1)
+                     AND iif(
+                       state = 'queued' OR run > (SELECT ifnull(max(published_run), 9223372036854775807) FROM run),
+                       listed_before = 1,
+                       state = 'listed'
+                     )
                    ORDER BY url LIMIT ?3";
         self.portion(sql, run, after, limit)
     }

@@ -45,7 +45,7 @@ pub fn stays(
         reason,
         since: failing_since.unwrap_or(now),
         gone_since,
-        error: error_of(outcome),
+        error: error_of(outcome, reason),
     };
     match evidence(reason, status_of(outcome)) {
         Evidence::Sure => None,
@@ -63,7 +63,7 @@ pub fn stays(
 
 /// Whether the time is over for which a page stays listed for this reason.
 pub fn expires(kept: &Kept, keep_failing: Duration, now: Timestamp) -> bool {
-    kept.reason != Reason::Gone
+    !matches!(kept.reason, Reason::Gone | Reason::Queued)
         && (keep_failing.is_zero() || has_passed(keep_failing, kept.since, now))
 }
 
@@ -78,9 +78,15 @@ fn status_of(outcome: &Outcome) -> Option<u16> {
     }
 }
 
-fn error_of(outcome: &Outcome) -> String {
+fn error_of(outcome: &Outcome, reason: Reason) -> String {
     match outcome {
         Outcome::NoAnswer { error } => error.clone(),
+        Outcome::Answered(facts) if facts.status == 200 && reason == Reason::Empty => {
+            "the answer is empty".to_owned()
+        }
+        Outcome::Answered(facts) if facts.status == 200 && reason == Reason::NotAPage => {
+            "the answer is no page".to_owned()
+        }
         Outcome::Answered(facts) if facts.status != 200 => format!("status {}", facts.status),
         Outcome::Answered(_) => "the body could not be read to its end".to_owned(),
         Outcome::NotFetched(reason) => reason.text().to_owned(),
@@ -94,7 +100,13 @@ fn evidence(reason: Reason, status: Option<u16>) -> Evidence {
         Reason::Gone if status == Some(404) => Evidence::OfTwo,
         // 451: somebody had it taken down (RFC 7725). Other 4xx may be a wall that was built by mistake.
         Reason::ClientError if status != Some(451) => Evidence::Nothing,
-        Reason::RobotsUnreachable
+        // Some other document, as a program in trouble sends it; or the page became one.
+        Reason::NotAPage => Evidence::OfTwo,
+        // A program that died says nothing, and a redirect to nowhere is not one that somebody made.
+        Reason::Empty
+        | Reason::BadRedirect
+        | Reason::RedirectLoop
+        | Reason::RobotsUnreachable
         | Reason::NetworkError
         | Reason::ServerError
         | Reason::TooLarge
@@ -108,14 +120,12 @@ fn evidence(reason: Reason, status: Option<u16>) -> Evidence {
         | Reason::Given
         | Reason::KeptGoneOnce
         | Reason::KeptUnreachable
+        | Reason::KeptNotReached
         | Reason::RobotsDisallowed
         | Reason::Gone
         | Reason::Redirected
         | Reason::RedirectedOutOfScope
-        | Reason::RedirectLoop
         | Reason::TooManyRedirects
-        | Reason::BadRedirect
-        | Reason::Empty
         | Reason::RefreshRedirect
         | Reason::Noindex
         | Reason::NoindexAndCanonical
@@ -124,7 +134,6 @@ fn evidence(reason: Reason, status: Option<u16>) -> Evidence {
         | Reason::CanonicalForeign
         | Reason::CanonicalBroken
         | Reason::CanonicalLoop
-        | Reason::NotAPage
         | Reason::ExcludedByRule
         | Reason::FollowOnly
         | Reason::DuplicateSpelling
@@ -195,6 +204,7 @@ mod tests {
             Reason::CutShort,
             Reason::Undecodable,
             Reason::Unparsable,
+            Reason::Empty,
         ] {
             check(&answered(200), reason, &before, kept);
         }
@@ -208,11 +218,28 @@ mod tests {
             Reason::CanonicalElsewhere,
             Reason::RobotsDisallowed,
             Reason::ExcludedByRule,
-            Reason::NotAPage,
-            Reason::Empty,
         ] {
             check(&answered(200), reason, &before, None);
         }
+        for status in [202, 204, 206, 304] {
+            check(&answered(status), Reason::Empty, &before, kept);
+        }
+        check(&answered(302), Reason::BadRedirect, &before, kept);
+        check(&answered(302), Reason::RedirectLoop, &before, kept);
+    }
+
+    #[test]
+    fn another_document_in_the_place_of_a_page_is_proof_when_it_is_there_again() {
+        let reason = Reason::NotAPage;
+        let before = listed(None, None);
+        check(
+            &answered(200),
+            reason,
+            &before,
+            Some(Reason::KeptUnreachable),
+        );
+        let since = Some("2026-02-28T12:00:00Z");
+        check(&answered(200), reason, &listed(since, since), None);
     }
 
     #[test]

@@ -166,7 +166,11 @@ fn every_reason_is_reached() {
         Reason::SeedDocument,
     ];
     // Whether a listed page stays so is asked where its history is known.
-    let kept = [Reason::KeptGoneOnce, Reason::KeptUnreachable];
+    let kept = [
+        Reason::KeptGoneOnce,
+        Reason::KeptUnreachable,
+        Reason::KeptNotReached,
+    ];
     let decided_elsewhere = exported.into_iter().chain(kept);
     let reached: BTreeSet<Reason> = judged.chain(settled).chain(decided_elsewhere).collect();
     assert_eq!(reached, Reason::ALL.iter().copied().collect());

@@ -26,6 +26,7 @@ pub use news::{News, NewsLanguage, NewsLanguageError, RetiredNews};
 pub use own::{
     MAX_NAME_BYTES, MAX_NAMESPACE_BYTES, MAX_OWN_ATTRIBUTES, OwnElement, OwnError, OwnNamespace,
 };
+pub(crate) use own::{is_name_character, is_name_start};
 pub(crate) use text::is_xml_character;
 pub use text::{MAX_TEXT_CHARACTERS, Text, TextError};
 pub(crate) use video::parse_count;

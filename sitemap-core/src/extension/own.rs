@@ -265,7 +265,7 @@ fn check_name(name: &str) -> Result<(), OwnError> {
 }
 
 /// `NameStartChar` of XML 1.0 section 2.3 without the colon.
-fn is_name_start(character: char) -> bool {
+pub(crate) fn is_name_start(character: char) -> bool {
     matches!(character, 'A'..='Z' | '_' | 'a'..='z'
         | '\u{C0}'..='\u{D6}' | '\u{D8}'..='\u{F6}' | '\u{F8}'..='\u{2FF}' | '\u{370}'..='\u{37D}'
         | '\u{37F}'..='\u{1FFF}' | '\u{200C}'..='\u{200D}' | '\u{2070}'..='\u{218F}' | '\u{2C00}'..='\u{2FEF}'
@@ -273,7 +273,7 @@ fn is_name_start(character: char) -> bool {
 }
 
 /// `NameChar` of XML 1.0 section 2.3 without the colon.
-fn is_name_character(character: char) -> bool {
+pub(crate) fn is_name_character(character: char) -> bool {
     is_name_start(character)
         || matches!(character, '-' | '.' | '0'..='9' | '\u{B7}' | '\u{300}'..='\u{36F}' | '\u{203F}'..='\u{2040}')
 }

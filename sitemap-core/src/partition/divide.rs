@@ -13,10 +13,20 @@ use super::{
     thresholds::{Count, Thresholds},
 };
 
+/// What a tree is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Top {
+    /// The site: the directories right below its base get files of their own, also where one file were enough for all.
+    Site,
+    /// A section: one file, until it is too much for one.
+    Section,
+}
+
 /// Everything the decision rests on.
 #[derive(Debug)]
 pub(super) struct Division<'a> {
     pub(super) base: &'a str,
+    pub(super) top: Top,
     pub(super) thresholds: Thresholds,
     pub(super) placement: Placement,
     pub(super) previous: &'a Layout,
@@ -52,8 +62,9 @@ impl<'a> Division<'a> {
         while let Some((directory, count)) = nodes.pop() {
             let stays_divided =
                 || self.thresholds.is_over_half(count) && self.previous.was_divided(directory);
-            if directory != self.base && !self.thresholds.is_over(count) && !stays_divided() {
-                parts.push((whole(directory), count));
+            let may_be_whole = directory != self.base || self.top == Top::Section;
+            if may_be_whole && !self.thresholds.is_over(count) && !stays_divided() {
+                parts.extend((count.entries > 0).then(|| (whole(directory), count)));
                 continue;
             }
             let found = self.children(directory);

@@ -2,13 +2,22 @@
 //!
 //! Owns the identity of a part and its text form. It never decides anything; it answers what existed.
 
-use std::{collections::BTreeSet, fmt, str::FromStr};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    str::FromStr,
+};
+
+use super::SectionName;
 
 /// First word of the text form, followed by its version.
 const HEADER: &str = "layout 1";
 
 /// Ends the first line when the threshold of first-level directories was raised.
 const RAISED: &str = " raised";
+
+/// Begins the line before the parts of a section; its name follows.
+const SECTION: &str = "section ";
 
 /// Which keys a part stands for: those that begin with `directory` followed by `prefix`, without those of the parts below it.
 ///
@@ -34,12 +43,15 @@ impl PartId {
 /// The parts of the last publish. The default is the empty layout: no history.
 ///
 /// Its text form ([`fmt::Display`], [`FromStr`]) is a line `layout 1` or `layout 1 raised`, then a line for each part: the
-/// directory and, after a tab, the prefix of a shard. Equal layouts have equal texts.
+/// directory and, after a tab, the prefix of a shard; then, for each section, a line `section` with its name, perhaps ` raised`, and its
+/// parts in the same way. Equal layouts have equal texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// Ascending, none twice.
     parts: Vec<PartId>,
     raised: bool,
+    /// Of the sections that had a part; they have no sections themselves.
+    sections: BTreeMap<SectionName, Layout>,
 }
 
 /// Why a text is no [`Layout`].
@@ -54,7 +66,7 @@ pub enum LayoutError {
     },
     /// A line is not a part.
     #[error(
-        "line {line} of the layout is {found:?}: expected a directory with `/` at both ends and perhaps a tab and a prefix, in printable ASCII"
+        "line {line} of the layout is {found:?}: expected a directory with `/` at both ends and perhaps a tab and a prefix, in printable ASCII, or a section"
     )]
     Part {
         /// Its number, from 1.
@@ -72,10 +84,26 @@ impl Layout {
         Self {
             parts: parts.into_iter().collect(),
             raised,
+            sections: BTreeMap::new(),
         }
     }
 
-    /// The parts, ascending.
+    /// The same with the layout of a section; one without parts is none.
+    #[must_use]
+    pub fn with_section(mut self, name: SectionName, layout: Self) -> Self {
+        if !layout.parts.is_empty() {
+            let sections = BTreeMap::new();
+            self.sections.insert(name, Self { sections, ..layout });
+        }
+        self
+    }
+
+    /// The layout of a section that had a part.
+    pub fn section(&self, name: &SectionName) -> Option<&Self> {
+        self.sections.get(name)
+    }
+
+    /// The parts of keys that are in no section, ascending.
     pub fn parts(&self) -> &[PartId] {
         &self.parts
     }
@@ -87,7 +115,19 @@ impl Layout {
 
     /// Was there no part at all?
     pub fn is_empty(&self) -> bool {
-        self.parts.is_empty()
+        self.parts.is_empty() && self.sections.is_empty()
+    }
+
+    /// Writes its own parts below a line.
+    fn write(&self, formatter: &mut fmt::Formatter<'_>, line: &dyn fmt::Display) -> fmt::Result {
+        writeln!(formatter, "{line}{}", if self.raised { RAISED } else { "" })?;
+        for PartId { directory, prefix } in &self.parts {
+            match prefix {
+                Some(prefix) => writeln!(formatter, "{directory}\t{prefix}")?,
+                None => writeln!(formatter, "{directory}")?,
+            }
+        }
+        Ok(())
     }
 
     /// Did the directory have a part, whole or a shard?
@@ -142,16 +182,9 @@ impl Layout {
 
 impl fmt::Display for Layout {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            formatter,
-            "{HEADER}{}",
-            if self.raised { RAISED } else { "" }
-        )?;
-        for PartId { directory, prefix } in &self.parts {
-            match prefix {
-                Some(prefix) => writeln!(formatter, "{directory}\t{prefix}")?,
-                None => writeln!(formatter, "{directory}")?,
-            }
+        self.write(formatter, &HEADER)?;
+        for (name, layout) in &self.sections {
+            layout.write(formatter, &format_args!("{SECTION}{name}"))?;
         }
         Ok(())
     }
@@ -172,15 +205,41 @@ impl FromStr for Layout {
                 });
             }
         };
-        let mut parts = Vec::new();
+        // The site's own parts, then those of each section.
+        let mut trees: Vec<(Option<SectionName>, Vec<PartId>, bool)> =
+            vec![(None, Vec::new(), raised)];
         for (index, line) in lines.enumerate() {
-            parts.push(parse_part(line).ok_or_else(|| LayoutError::Part {
+            if let Some((name, raised)) = parse_section(line) {
+                trees.push((Some(name), Vec::new(), raised));
+                continue;
+            }
+            let part = parse_part(line).ok_or_else(|| LayoutError::Part {
                 line: index + 2,
                 found: line.to_owned(),
-            })?);
+            })?;
+            if let Some((_, parts, _)) = trees.last_mut() {
+                parts.push(part);
+            }
         }
-        Ok(Self::new(parts, raised))
+        let mut layout = Self::default();
+        for (name, parts, raised) in trees {
+            let tree = Self::new(parts, raised);
+            layout = match name {
+                Some(name) => layout.with_section(name, tree),
+                None => tree,
+            };
+        }
+        Ok(layout)
     }
+}
+
+fn parse_section(line: &str) -> Option<(SectionName, bool)> {
+    let name = line.strip_prefix(SECTION)?;
+    let (name, raised) = match name.strip_suffix(RAISED) {
+        Some(name) => (name, true),
+        None => (name, false),
+    };
+    Some((name.parse().ok()?, raised))
 }
 
 fn parse_part(line: &str) -> Option<PartId> {
@@ -235,6 +294,18 @@ mod tests {
             ]),
             "layout 1\n/\n/\t?a=/b#c\n//\n/p/\n/p/\t10\n",
         );
+        let name = |name: &str| name.parse::<SectionName>().unwrap();
+        let shop = layout(&[("/shop/", None), ("/shop/", Some("1"))]);
+        check(
+            layout(&[("/", None)])
+                .with_section(name("shop"), shop)
+                .with_section(name("none"), layout(&[]))
+                .with_section(
+                    name("blog"),
+                    Layout::new(layout(&[("/b/", None)]).parts, true),
+                ),
+            "layout 1\n/\nsection blog raised\n/b/\nsection shop\n/shop/\n/shop/\t1\n",
+        );
     }
 
     #[test]
@@ -254,7 +325,7 @@ mod tests {
             "layout 2\n/\n",
             &format!("line 1 of the layout is \"layout 2\": {header}"),
         );
-        let part = "expected a directory with `/` at both ends and perhaps a tab and a prefix, in printable ASCII";
+        let part = "expected a directory with `/` at both ends and perhaps a tab and a prefix, in printable ASCII, or a section";
         for line in [
             "",
             "/a",
@@ -264,6 +335,11 @@ mod tests {
             "/a b/",
             "/a?/",
             "/\té",
+            "section",
+            "section ",
+            "section Shop",
+            "section news",
+            "section shop  raised",
         ] {
             check(
                 &format!("layout 1\n/\n{line}\n"),

@@ -5,8 +5,12 @@
 //! a file is always one prefix of the key space without the prefixes of the files below it, one changed page rewrites one file,
 //! and every file may stand inside the directory it lists.
 //!
+//! Keys may be set apart by name, whatever directories they lie in: such a [`Section`] has its own tree, which begins with one file
+//! called after it and is divided only when that is too much for it. The tree of the other keys is as if those of the sections did
+//! not exist.
+//!
 //! This room names files and says which keys they hold. It never looks at content, never reads or writes, and never depends on
-//! the time or on the order of discovery: the plan is a function of the keys, the [`Thresholds`], the [`Placement`] and the
+//! the time or on the order of discovery: the plan is a function of the keys, the [`Thresholds`], the [`Placement`], the sections and the
 //! [`Layout`] of the last publish, which only adds hysteresis, so that a directory at a border does not come and go.
 //!
 //! In the flow it stands between the export in key order and the writers. A first scan feeds a [`Counter`], whose memory grows
@@ -42,12 +46,14 @@ mod layout;
 mod name;
 mod plan;
 mod prefixes;
+mod section;
 mod thresholds;
 
 pub use counter::{Counter, MAX_KEY_BYTES, PartitionError};
 pub use layout::{Layout, LayoutError, PartId};
 pub use name::{Placement, Suffix, folders, index_name};
 pub use plan::{IndexPart, KeyRange, Part, Plan};
+pub use section::{MAX_SECTION_NAME_BYTES, MAX_SECTIONS, Section, SectionName, SectionNameError};
 pub use thresholds::Thresholds;
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::{fmt::Write as _, str};
 
 use sha2::{Digest, Sha256};
 
-use super::PartId;
+use super::{PartId, SectionName};
 
 /// Longer names are cut: most file systems allow 255 bytes for a name, and temporary names are longer than the final one.
 const MAX_STEM_BYTES: usize = 150;
@@ -64,28 +64,45 @@ pub(super) struct Name {
     pub(super) stem: String,
 }
 
+/// What the files of one tree are called.
+#[derive(Clone, Debug)]
+pub(super) struct Naming<'a> {
+    /// The directory of the site.
+    pub(super) base: &'a str,
+    /// The directory at the top of the tree.
+    pub(super) home: &'a str,
+    /// `None` for the tree of the site.
+    pub(super) section: Option<&'a SectionName>,
+    pub(super) placement: Placement,
+}
+
 impl Name {
-    pub(super) fn new(base: &str, id: &PartId, placement: Placement) -> Self {
-        let below = id.directory.strip_prefix(base).unwrap_or(&id.directory);
+    /// The parts of a section below its home name their directories from the site's base on, so that they mean the same when
+    /// its home becomes another one.
+    pub(super) fn new(naming: &Naming<'_>, id: &PartId) -> Self {
+        let (own, top) = match naming.section {
+            None => ("sitemap".to_owned(), "sitemap-root".to_owned()),
+            Some(section) => (format!("sitemap-{section}"), format!("sitemap-{section}")),
+        };
+        let below = id.directory.strip_prefix(naming.base);
+        let below = below.unwrap_or(&id.directory);
         let shard = id.prefix.as_deref().map(encode_prefix);
-        match placement {
-            _ if below.is_empty() && shard.is_none() => Self {
-                folder: String::new(),
-                url_folder: String::new(),
-                stem: "sitemap-root".to_owned(),
-            },
-            Placement::Root => {
-                let directories = below.split_terminator('/').map(encode_segment);
-                Self {
-                    folder: String::new(),
-                    url_folder: String::new(),
-                    stem: stem(&directories.chain(shard).collect::<Vec<_>>().join(".")),
-                }
-            }
-            Placement::InPlace => Self {
-                folder: below.split_inclusive('/').map(decode).collect(),
-                url_folder: below.to_owned(),
-                stem: shard.map_or_else(|| "sitemap".to_owned(), |shard| stem(&shard)),
+        let is_top = id.directory == naming.home && shard.is_none();
+        let (folder, url_folder, directories) = match naming.placement {
+            Placement::Root => (String::new(), "", below),
+            Placement::InPlace => (below.split_inclusive('/').map(decode).collect(), below, ""),
+        };
+        let directories = directories.split_terminator('/').map(encode_segment);
+        let encoded: Vec<_> = directories.chain(shard).collect();
+        Self {
+            folder,
+            url_folder: url_folder.to_owned(),
+            stem: if is_top {
+                top
+            } else if encoded.is_empty() {
+                own
+            } else {
+                stem(&own, &encoded.join("."))
             },
         }
     }
@@ -140,11 +157,11 @@ pub(super) fn folder_key(segment: &str) -> Option<String> {
     (!is_file_name).then_some(key)
 }
 
-fn stem(encoded: &str) -> String {
+fn stem(own: &str, encoded: &str) -> String {
     if encoded.len() <= MAX_STEM_BYTES {
-        return format!("sitemap.{encoded}");
+        return format!("{own}.{encoded}");
     }
-    let mut stem = format!("sitemap.{}_x", &encoded[..CUT_STEM_BYTES]);
+    let mut stem = format!("{own}.{}_x", &encoded[..CUT_STEM_BYTES]);
     for byte in &Sha256::digest(encoded.as_bytes())[..8] {
         push_hex(&mut stem, *byte);
     }

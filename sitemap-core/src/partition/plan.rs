@@ -6,8 +6,8 @@
 use std::{num::NonZeroUsize, ops::Range};
 
 use super::{
-    Layout, PartId, Placement, Suffix,
-    name::{self, Name},
+    Layout, PartId, Placement, SectionName, Suffix,
+    name::{self, Name, Naming},
     thresholds::Count,
 };
 
@@ -15,20 +15,34 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     base: String,
-    /// Ascending by scope, which is tree order.
+    /// Ascending by scope, which is tree order: first those of the keys that are in no section, then those of each section.
     parts: Vec<Part>,
+    /// How many of them are of keys that are in no section.
+    without_section: usize,
     layout: Layout,
+}
+
+/// What became of one tree: that of the site, or that of a section.
+#[derive(Debug)]
+pub(super) struct Tree {
+    pub(super) section: Option<SectionName>,
+    /// The directory at its top.
+    pub(super) base: String,
+    pub(super) parts: Vec<(PartId, Count)>,
+    pub(super) raised: bool,
 }
 
 /// One file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     id: PartId,
+    /// Number of the section that its keys are in.
+    section: Option<usize>,
     scope: String,
     name: Name,
     count: Count,
     ranges: Vec<KeyRange>,
-    /// The part right above: the longest other scope that this one begins with.
+    /// The part right above in the same tree: the longest other scope that this one begins with.
     above: Option<usize>,
 }
 
@@ -51,34 +65,28 @@ pub struct IndexPart {
 }
 
 impl Plan {
-    pub(super) fn new(
-        base: &str,
-        placement: Placement,
-        parts: Vec<(PartId, Count)>,
-        raised: bool,
-    ) -> Self {
-        let layout = Layout::new(parts.iter().map(|(id, _)| id.clone()), raised);
-        let mut parts: Vec<Part> = parts
-            .into_iter()
-            .map(|(id, count)| Part {
-                scope: id.scope(),
-                name: Name::new(base, &id, placement),
-                id,
-                count,
-                ranges: Vec::new(),
-                above: None,
-            })
-            .collect();
-        parts.sort_unstable_by(|one, other| one.scope.cmp(&other.scope));
-        set_ranges(&mut parts);
+    /// The plan of a site with this base: its tree, and those of its sections.
+    pub(super) fn new(base: &str, placement: Placement, site: Tree, sections: Vec<Tree>) -> Self {
+        let mut layout = site.layout();
+        let mut parts = parts_of(site, base, placement, None, 0);
+        let without_section = parts.len();
+        for (number, tree) in sections.into_iter().enumerate() {
+            if let Some(name) = &tree.section {
+                layout = layout.with_section(name.clone(), tree.layout());
+            }
+            let before = parts.len();
+            parts.extend(parts_of(tree, base, placement, Some(number), before));
+        }
         Self {
             base: base.to_owned(),
             parts,
+            without_section,
             layout,
         }
     }
 
-    /// The parts in tree order: ascending by the text their keys begin with. None is empty; no key, no part.
+    /// The parts in tree order: ascending by the text their keys begin with; those of each section behind those of the site, in
+    /// the order of the sections. None is empty; no key, no part.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
@@ -88,11 +96,10 @@ impl Plan {
         &self.base
     }
 
-    /// The part that holds a key: every key that was counted has one.
+    /// The part that holds a key which is in no section: every such key that was counted has one.
     pub fn part_of(&self, key: &str) -> Option<&Part> {
-        let after = self
-            .parts
-            .partition_point(|part| part.scope.as_str() <= key);
+        let after =
+            self.parts[..self.without_section].partition_point(|part| part.scope.as_str() <= key);
         let mut at = after.checked_sub(1);
         // Between a key and the scope it belongs to there are only scopes inside of that one.
         while let Some(part) = at.map(|at| &self.parts[at]) {
@@ -111,16 +118,16 @@ impl Plan {
 
     /// The indexes in tree order, each naming at most `max_entries` parts; none when there is no part.
     ///
-    /// A first-level directory whose parts fit into one index is not divided between two.
+    /// A first-level directory or a section whose parts fit into one index is not divided between two.
     pub fn indexes(&self, max_entries: NonZeroUsize) -> Vec<IndexPart> {
         let max_entries = max_entries.get();
         let mut cuts: Vec<Range<usize>> = Vec::new();
         let mut from = 0;
         while from < self.parts.len() {
-            let section = self.section_of(&self.parts[from]);
+            let group = self.group_of(&self.parts[from]);
             let same = self.parts[from..]
                 .iter()
-                .take_while(|part| section.is_some() && self.section_of(part) == section);
+                .take_while(|part| group.is_some() && self.group_of(part) == group);
             let to = from + same.count().max(1);
             match cuts.last_mut() {
                 Some(last) if to - last.start <= max_entries => last.end = to,
@@ -138,12 +145,14 @@ impl Plan {
         cuts.into_iter().enumerate().map(name).collect()
     }
 
-    /// The first-level directory a part lies in; `None` for those of the base itself.
-    fn section_of<'a>(&self, part: &'a Part) -> Option<&'a str> {
-        part.id.directory[self.base.len()..]
-            .split('/')
-            .next()
-            .filter(|_| part.id.directory != self.base)
+    /// The section a part is of, or else the first-level directory it lies in; `None` for those of the base itself.
+    fn group_of<'a>(&self, part: &'a Part) -> Option<(Option<usize>, &'a str)> {
+        if part.section.is_some() {
+            return Some((part.section, ""));
+        }
+        let first = part.id.directory[self.base.len()..].split('/').next();
+        let first = first.filter(|_| part.id.directory != self.base);
+        first.map(|first| (None, first))
     }
 }
 
@@ -151,6 +160,11 @@ impl Part {
     /// Its identity.
     pub fn id(&self) -> &PartId {
         &self.id
+    }
+
+    /// The number of the section whose keys it holds; `None` when it holds keys that are in no section.
+    pub fn section(&self) -> Option<usize> {
+        self.section
     }
 
     /// How many keys it holds.
@@ -185,7 +199,8 @@ impl Part {
         )
     }
 
-    /// The keys it holds: ascending intervals that do not touch, and no other part's keys lie in them.
+    /// The keys it holds: ascending intervals that do not touch. Of the keys of its section (or of those that are in none) no other
+    /// part's lie in them.
     pub fn ranges(&self) -> &[KeyRange] {
         &self.ranges
     }
@@ -196,6 +211,47 @@ impl KeyRange {
     pub fn contains(&self, key: &str) -> bool {
         *self.start <= *key && *key < *self.end
     }
+}
+
+impl Tree {
+    fn layout(&self) -> Layout {
+        Layout::new(self.parts.iter().map(|(id, _)| id.clone()), self.raised)
+    }
+}
+
+/// The parts of a tree in tree order. `base` is that of the site; `before`: how many parts stand before them in the plan.
+fn parts_of(
+    tree: Tree,
+    base: &str,
+    placement: Placement,
+    section: Option<usize>,
+    before: usize,
+) -> Vec<Part> {
+    let naming = Naming {
+        base,
+        home: &tree.base,
+        section: tree.section.as_ref(),
+        placement,
+    };
+    let mut parts: Vec<Part> = tree
+        .parts
+        .into_iter()
+        .map(|(id, count)| Part {
+            scope: id.scope(),
+            name: Name::new(&naming, &id),
+            id,
+            section,
+            count,
+            ranges: Vec::new(),
+            above: None,
+        })
+        .collect();
+    parts.sort_unstable_by(|one, other| one.scope.cmp(&other.scope));
+    set_ranges(&mut parts);
+    for part in &mut parts {
+        part.above = part.above.map(|above| above + before);
+    }
+    parts
 }
 
 /// Finds for parts in ascending order what lies above each, and gives each its interval without those below it.

@@ -8,6 +8,7 @@ mod memory;
 mod model;
 mod names;
 mod reference;
+mod sections;
 
 use std::collections::BTreeMap;
 

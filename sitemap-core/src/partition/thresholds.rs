@@ -74,6 +74,14 @@ impl Thresholds {
         Ok(())
     }
 
+    /// The same for the tree of a section: its directories are no sections of their own.
+    pub(super) fn of_section(self) -> Self {
+        Self {
+            section: self.subsection,
+            ..self
+        }
+    }
+
     /// Is this too much for one file? One entry alone cannot be divided.
     pub(super) fn is_over(&self, count: Count) -> bool {
         count.entries > self.file_entries || (count.bytes > self.aim_bytes() && count.entries > 1)

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use jiff::{Timestamp, fmt::rfc2822::DateTimeParser};
+use jiff::{Timestamp, civil::Weekday, fmt::rfc2822::DateTimeParser};
 
 use crate::LastMod;
 
@@ -15,11 +15,19 @@ const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 ];
 
+/// The zones that RFC 822 section 5.1 names; RFC 2822 section 4.3 keeps all but the single letters, since nobody knows what these
+/// were meant for. `Z` is the only one of them that everybody takes for the same.
+const ZONES: [&str; 11] = [
+    "ut", "gmt", "z", "est", "edt", "cst", "cdt", "mst", "mdt", "pst", "pdt",
+];
+
 /// What the text of a `<pubDate>` is.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FeedDate {
-    /// A date with time and zone, as the same instant in UTC.
+    /// A date with time and zone as RFC 822 has it, as the same instant in UTC.
     Rfc822(LastMod),
+    /// Something near it that means one instant only.
+    Near(LastMod),
     /// Anything else.
     Unreadable,
 }
@@ -27,15 +35,21 @@ pub(super) enum FeedDate {
 /// Reads a date such as `Thu, 05 Jan 2017 13:34:51 +0100`.
 ///
 /// The day of the week may be missing, written out or wrong, the year may have two digits (1950 to 2049: RFC 2822 section 4.3), the
-/// seconds may be missing, the zone may be one of the names of RFC 822 section 5. Without a zone it is no date: it could be a day
-/// off.
+/// seconds may be missing, the zone may be one of the names of RFC 822 section 5, or `UTC`. Without a zone it is no date, nor is it with
+/// one that nobody knows: it could be a day off.
 pub(super) fn parse(text: &str) -> FeedDate {
-    read(text).map_or(FeedDate::Unreadable, |instant| {
-        FeedDate::Rfc822(LastMod::from_timestamp(instant))
-    })
+    let Some((instant, weekday)) = read(text) else {
+        return FeedDate::Unreadable;
+    };
+    let lastmod = LastMod::from_timestamp(instant);
+    if is_as_written(text, weekday) {
+        FeedDate::Rfc822(lastmod)
+    } else {
+        FeedDate::Near(lastmod)
+    }
 }
 
-fn read(text: &str) -> Option<Timestamp> {
+fn read(text: &str) -> Option<(Timestamp, Weekday)> {
     if text.len() > MAX_DATE_BYTES {
         return None;
     }
@@ -61,11 +75,60 @@ fn read(text: &str) -> Option<Timestamp> {
     let zone = zone.replace(':', "");
     let zone = match zone.find(['+', '-']) {
         Some(sign) if is_word(&zone[..sign]) => &zone[sign..],
-        Some(_) | None => &zone,
+        Some(_) => &zone,
+        None if is_zone(&zone) || zone.eq_ignore_ascii_case("utc") => &zone,
+        // The parser takes every word for UTC.
+        None => return None,
     };
-    PARSER
-        .parse_timestamp(format!("{day} {month} {year} {time} {zone}"))
-        .ok()
+    let date = PARSER
+        .parse_zoned(format!("{day} {month} {year} {time} {zone}"))
+        .ok()?;
+    Some((date.timestamp(), date.weekday()))
+}
+
+fn is_zone(name: &str) -> bool {
+    ZONES.iter().any(|zone| zone.eq_ignore_ascii_case(name))
+}
+
+/// Whether a date that could be read is written as RFC 822 section 5 and RFC 1123 section 5.2.14 want it; `weekday` is the true one.
+fn is_as_written(text: &str, weekday: Weekday) -> bool {
+    let (named, date) = match text.split_once(',') {
+        Some((named, date)) => (Some(named.trim()), date),
+        None => (None, text),
+    };
+    let words: Vec<&str> = date.split_ascii_whitespace().collect();
+    let [day, month, year, time, zone] = words[..] else {
+        return false;
+    };
+    let has_digits = |text: &str, lengths: &[usize]| {
+        lengths.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_zone = match zone.strip_prefix(['+', '-']) {
+        Some(offset) => has_digits(offset, &[4]),
+        None => is_zone(zone),
+    };
+    let parts: Vec<&str> = time.split(':').collect();
+    let is_time = matches!(parts.len(), 2 | 3) && parts.iter().all(|part| has_digits(part, &[2]));
+    // A leap second cannot be kept.
+    let is_time = is_time && parts.get(2) != Some(&"60");
+    named.is_none_or(|named| named.eq_ignore_ascii_case(day_name(weekday)))
+        && has_digits(day, &[1, 2])
+        && month.len() == 3
+        && has_digits(year, &[2, 4])
+        && is_time
+        && is_zone
+}
+
+fn day_name(weekday: Weekday) -> &'static str {
+    match weekday {
+        Weekday::Monday => "Mon",
+        Weekday::Tuesday => "Tue",
+        Weekday::Wednesday => "Wed",
+        Weekday::Thursday => "Thu",
+        Weekday::Friday => "Fri",
+        Weekday::Saturday => "Sat",
+        Weekday::Sunday => "Sun",
+    }
 }
 
 #[cfg(test)]
@@ -76,6 +139,7 @@ mod tests {
     fn check(text: &str, expected: &str) {
         let found = match parse(text) {
             FeedDate::Rfc822(lastmod) => lastmod.to_string(),
+            FeedDate::Near(lastmod) => format!("near {lastmod}"),
             FeedDate::Unreadable => String::new(),
         };
         assert_eq!(found, expected, "{text:?}");
@@ -98,14 +162,27 @@ mod tests {
     fn near_misses_are_read() {
         check(
             "Thursday, 05 January 2017 12:34:50 UTC",
-            "2017-01-05T12:34:50Z",
+            "near 2017-01-05T12:34:50Z",
         );
-        check("Mon, 05 jan 2017 12:34:50 gmt", "2017-01-05T12:34:50Z");
-        check("Thu,05 Jan 2017\n 12:34:50  +01:00", "2017-01-05T11:34:50Z");
+        check("Mon, 05 jan 2017 12:34:50 gmt", "near 2017-01-05T12:34:50Z");
+        check(
+            "Thu,05 Jan 2017\n 12:34:50  +01:00",
+            "near 2017-01-05T11:34:50Z",
+        );
         check(
             "Thu, 05 Sept 2017 12:34:50 GMT+0200",
-            "2017-09-05T10:34:50Z",
+            "near 2017-09-05T10:34:50Z",
         );
+        for near in [
+            "Thu, 05 January 2017 12:34:50 GMT",
+            "Thu 05 Jan 2017 12:34:50 GMT",
+            "Fri, 05 Jan 2017 12:34:50 GMT",
+            "Thu, 05 Jan 2017 12:34:50 UTC",
+            "Thu, 05 Jan 2017 12:34:50 +00:00",
+        ] {
+            check(near, "near 2017-01-05T12:34:50Z");
+        }
+        check("Sat, 31 Dec 2016 23:59:60 GMT", "near 2016-12-31T23:59:59Z");
     }
 
     #[test]
@@ -122,6 +199,10 @@ mod tests {
             "05 é 2017 12:34:50 GMT",
             "05 Jan 2017 12:34:50 é+1",
             "05 Jan 2017 12:34:50 2+0100",
+            // Zones of which nobody knows what they are, or which of several.
+            "Thu, 05 Jan 2017 12:34:50 CEST",
+            "Thu, 05 Jan 2017 12:34:50 XYZ",
+            "Thu, 05 Jan 2017 12:34:50 A",
         ] {
             check(text, "");
         }

@@ -9,7 +9,7 @@ mod text;
 pub(super) use self::text::is_name;
 
 use quick_xml::{
-    events::{BytesDecl, BytesStart, BytesText},
+    events::{BytesDecl, BytesPI, BytesStart, BytesText},
     name::{Namespace, NamespaceResolver, ResolveResult},
 };
 
@@ -18,7 +18,8 @@ use super::{
     draft::{Draft, Tag, Text, VagueDate},
     extension::{Extended, Origin, beginning_of},
     feed::Feed,
-    names, schema_location,
+    input::{line_ends, source_bytes},
+    names, schema_location, syntax,
 };
 use crate::{IndexEntry, Loc, limits::NAMESPACE, write::XSI_NAMESPACE};
 
@@ -27,9 +28,6 @@ const MAX_QUOTED_CHARACTERS: usize = 100;
 
 /// How many attributes of an element are looked at; the root elements in use have less than ten.
 pub(super) const MAX_ATTRIBUTES: usize = 64;
-
-/// What is said of an attribute at which the parser gives up.
-pub(super) const BROKEN_ATTRIBUTE: &str = "attribute without quotes, without value, or given twice";
 
 /// Where in the document the parser is, apart from what is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,7 +201,31 @@ impl Document {
         ReadError::File(self.finding(problem, self.token_position))
     }
 
+    /// Notes a fault inside the token, which begins with `mark` and goes on with `inside`, so many bytes behind the mark.
+    pub(super) fn note_inside(&mut self, mark: &str, inside: &str, at: usize, problem: Problem) {
+        let Position { line, offset } = self.token_position;
+        let before = &inside[..at];
+        // How many bytes are behind a character that stands for some that mean nothing is not known.
+        let bytes = match source_bytes(before.as_bytes(), self.encoding) {
+            Some(bytes) if !before.contains(char::REPLACEMENT_CHARACTER) => {
+                source_bytes(mark.as_bytes(), self.encoding).unwrap_or(0) + bytes
+            }
+            Some(_) | None => 0,
+        };
+        let position = Position {
+            line: line + line_ends(before.as_bytes(), &mut false),
+            offset: offset + bytes,
+        };
+        self.note_at(problem, position);
+    }
+
     pub(super) fn declaration(&mut self, declaration: &BytesDecl<'_>) {
+        if let Some(at) = syntax::declaration(declaration) {
+            let problem = Problem::IllFormed {
+                what: "XML declaration is not like <?xml version=\"1.0\" encoding=\"UTF-8\"?>",
+            };
+            self.note_inside("<?", declaration, at, problem);
+        }
         if self.token_position.offset > self.start.offset {
             self.note(Problem::LateDeclaration);
         }
@@ -228,6 +250,14 @@ impl Document {
             .next();
         self.is_html |= name.is_some_and(|name| name.eq_ignore_ascii_case("html"));
         self.note(Problem::Doctype);
+    }
+
+    pub(super) fn instruction(&mut self, instruction: &BytesPI<'_>) {
+        if !syntax::is_instruction(instruction) {
+            self.note(Problem::IllFormed {
+                what: "processing instruction with a name that XML does not allow",
+            });
+        }
     }
 
     pub(super) fn comment(&mut self, comment: &BytesText<'_>) {
@@ -266,10 +296,20 @@ impl Document {
         self.open_outside_of_entry(start, namespaces).map(|()| None)
     }
 
-    /// Tells of prefixes that no declaration binds: of any attribute, and of an element that is skipped. Those of other elements are
+    /// Tells of prefixes that no declaration binds: of any attribute, and of an element that is skipped or stands in a value. Those of other elements are
     /// told where it is decided what the elements belong to.
     fn look_for_prefixes(&mut self, start: &BytesStart<'_>, namespaces: &NamespaceResolver) {
-        if !self.is_reading()
+        let is_in_value = match self.place {
+            Place::Value(_) => true,
+            Place::Extension => self.extended.is_in_value(),
+            Place::Prolog
+            | Place::Root
+            | Place::Entry
+            | Place::Feed
+            | Place::Epilog
+            | Place::Done => false,
+        };
+        if (is_in_value || !self.is_reading())
             && let ResolveResult::Unknown(prefix) = namespaces.resolve_element(start.name()).0
         {
             self.undeclared_prefix(&prefix);
@@ -585,6 +625,11 @@ impl Document {
     pub(super) fn end_of_file(&mut self, inside_tag: bool) -> Result<Option<Item>, ReadError> {
         match self.place {
             Place::Epilog | Place::Done => {
+                if inside_tag {
+                    self.note(Problem::IllFormed {
+                        what: "tag, comment or instruction behind the root element has no end",
+                    });
+                }
                 self.place = Place::Done;
                 Ok(None)
             }
@@ -634,12 +679,8 @@ impl Document {
             return;
         }
         for attribute in start.attributes().take(MAX_ATTRIBUTES) {
-            let Ok(attribute) = attribute else {
-                self.note(Problem::IllFormed {
-                    what: BROKEN_ATTRIBUTE,
-                });
-                return;
-            };
+            // That was told.
+            let Ok(attribute) = attribute else { return };
             if attribute.key.as_namespace_binding().is_some() {
                 continue;
             }

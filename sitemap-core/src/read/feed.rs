@@ -347,6 +347,10 @@ impl Document {
     fn set_pub_date(&mut self, text: &str, position: Position) {
         let lastmod = match date::parse(text) {
             FeedDate::Rfc822(lastmod) => Some(lastmod),
+            FeedDate::Near(lastmod) => {
+                self.note_at(Problem::PubDateNear, position);
+                Some(lastmod)
+            }
             FeedDate::Unreadable => {
                 // Many write the date of Atom into RSS.
                 let lastmod = read_feed_date(text, &mut Vec::new());

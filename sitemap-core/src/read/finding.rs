@@ -115,6 +115,24 @@ impl Finding {
         }
     }
 
+    /// Whether a value was left out because of it. What else is wrong was forgiven: the value is there, read as it was meant.
+    pub fn costs_value(&self) -> bool {
+        match &self.problem {
+            Problem::OfExtension(_) => self.severity() == Severity::Error,
+            problem => matches!(
+                problem,
+                Problem::LastMod(_)
+                    | Problem::ChangeFreq(_)
+                    | Problem::Priority(_)
+                    | Problem::PubDate
+                    | Problem::Repeated { .. }
+                    | Problem::ValueTooLong { .. }
+                    | Problem::UndefinedEntity { .. }
+                    | Problem::NotUtf8
+            ),
+        }
+    }
+
     /// Whether a rule of the text is broken, or the schema alone refuses it.
     pub fn source(&self) -> Source {
         self.problem.source()
@@ -200,8 +218,8 @@ pub enum Problem {
     /// Elements stand too deep in each other.
     #[error("elements are nested deeper than {MAX_DEPTH}")]
     TooDeep,
-    /// A tag, a comment or a stretch of text without end.
-    #[error("tag, comment or text is longer than {MAX_TOKEN_BYTES} bytes")]
+    /// A tag or a document type that is longer than any that means something; good XML perhaps, but more than is read.
+    #[error("tag is longer than {MAX_TOKEN_BYTES} bytes, which is more than is read")]
     TokenTooLong,
     /// A byte order mark; harmless in UTF-8.
     #[error("file begins with a byte order mark")]
@@ -477,6 +495,9 @@ pub enum Problem {
     /// A `<pubDate>` that is no date; it is left out.
     #[error("not an RFC 822 date, expected one such as Mon, 02 Mar 2026 04:00:11 GMT")]
     PubDate,
+    /// A `<pubDate>` that is not quite as it should be: another zone or comma, a name written out, a wrong day of the week; it is read.
+    #[error("date is not as RFC 822 wants it, expected one such as Mon, 02 Mar 2026 04:00:11 GMT")]
+    PubDateNear,
     /// A `<pubDate>` in the form of other formats; it is read.
     #[error("date is in W3C form, expected RFC 822 such as Mon, 02 Mar 2026 04:00:11 GMT")]
     PubDateForm,
@@ -581,6 +602,7 @@ impl Problem {
             Self::Rss10 | Self::RssVersion { .. } => (45, Note),
             Self::AtomNamespace { .. } => (45, Error),
             Self::RelativeLink { .. } | Self::GuidAsLink => (46, Warning),
+            Self::PubDateNear => (47, Warning),
             Self::PubDate | Self::PubDateForm | Self::AtomDateForm => (47, Error),
             Self::BlankLine => (50, Warning),
             Self::Commas { is_row: false } => (54, Warning),

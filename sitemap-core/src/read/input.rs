@@ -18,6 +18,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use super::{
     Excerpt, MAX_GZIP_LAYERS, MAX_GZIP_MEMBERS, MAX_TOKEN_BYTES, Position,
     encoding::{Found, Transcoder},
+    skip::{self, Skip},
     window::Window,
 };
 
@@ -375,7 +376,16 @@ pub(super) struct Input<R> {
     /// Whether the last byte was a carriage return, which makes one line end together with a line feed.
     is_after_return: bool,
     token_bytes_left: u64,
-    has_forbidden_byte: bool,
+    /// The offset of its beginning.
+    token_start: u64,
+    /// The first bytes of the token, how many of them there are, and its last two.
+    token_head: ([u8; skip::HEAD_BYTES], usize),
+    token_tail: [u8; 2],
+    /// The rest of a token of which no more is held.
+    skip: Option<Skip>,
+    /// What is given out in its place.
+    stand_in: &'static [u8],
+    forbidden_character: Option<Position>,
     /// What was read last, if it is to be shown.
     window: Option<Box<Window>>,
 }
@@ -394,7 +404,12 @@ impl<R: BufRead> Input<R> {
             line: Position::START.line,
             is_after_return: false,
             token_bytes_left: MAX_TOKEN_BYTES,
-            has_forbidden_byte: false,
+            token_start: 0,
+            token_head: ([0; skip::HEAD_BYTES], 0),
+            token_tail: [0; 2],
+            skip: None,
+            stand_in: &[],
+            forbidden_character: None,
             window: None,
         }
     }
@@ -440,11 +455,81 @@ impl<R: BufRead> Input<R> {
     /// Gives the next token its own bound.
     pub(super) fn begin_token(&mut self) {
         self.token_bytes_left = MAX_TOKEN_BYTES;
+        self.token_start = self.text.offset();
+        self.token_head.1 = 0;
+        self.token_tail = [0; 2];
     }
 
-    /// Whether a control character that XML forbids went through since this was last asked.
-    pub(super) fn take_forbidden_byte(&mut self) -> bool {
-        std::mem::take(&mut self.has_forbidden_byte)
+    /// Goes to the end of a token of which as much was given out as is held.
+    fn skip_token(&mut self) -> io::Result<()> {
+        let (head, length) = &self.token_head;
+        let mut skip = match self.skip.take() {
+            Some(skip) => skip,
+            None => Skip::of(&head[..*length], self.token_tail)
+                .ok_or_else(|| io::Error::from(Halt::TokenTooLong))?,
+        };
+        loop {
+            let available = match self.text.fill_buf() {
+                Ok(available) => available,
+                Err(error) => {
+                    self.skip = Some(skip);
+                    return Err(error);
+                }
+            };
+            if available.is_empty() {
+                return Ok(());
+            }
+            let (length, is_ended) = skip.feed(available);
+            self.take(length);
+            if is_ended {
+                self.stand_in = skip.stand_in();
+                self.token_bytes_left = 1;
+                return Ok(());
+            }
+        }
+    }
+
+    /// Counts and looks at bytes that the input holds, and gives them up.
+    fn take(&mut self, length: usize) {
+        let offset = self.text.offset();
+        let Found {
+            garbage_lines,
+            encoding,
+            ..
+        } = *self.text.found();
+        // The input holds these bytes already, so this reads nothing.
+        if let Ok(available) = self.text.fill_buf() {
+            let consumed = &available[..length.min(available.len())];
+            if let Some(window) = &mut self.window {
+                window.push(consumed, offset);
+            }
+            if self.forbidden_character.is_none() && has_forbidden_character(consumed) {
+                let before = &consumed[..place_of_forbidden_character(consumed)];
+                let mut is_after_return = self.is_after_return;
+                self.forbidden_character = Some(Position {
+                    line: self.line + garbage_lines + line_ends(before, &mut is_after_return),
+                    offset: source_bytes(before, encoding)
+                        .map_or(self.token_start, |bytes| offset + bytes),
+                });
+            }
+            self.line += line_ends(consumed, &mut self.is_after_return);
+            let (head, head_length) = &mut self.token_head;
+            let room = &mut head[*head_length..];
+            let missing = room.len().min(consumed.len());
+            room[..missing].copy_from_slice(&consumed[..missing]);
+            *head_length += missing;
+            if let [.., second, last] = *consumed {
+                self.token_tail = [second, last];
+            } else if let [last] = *consumed {
+                self.token_tail = [self.token_tail[1], last];
+            }
+        }
+        self.text.consume(length);
+    }
+
+    /// Where the first character that XML forbids went through since this was last asked.
+    pub(super) fn take_forbidden_character(&mut self) -> Option<Position> {
+        self.forbidden_character.take()
     }
 
     /// Whether bytes that mean nothing in the encoding went through since this was last asked.
@@ -464,37 +549,71 @@ impl<R: BufRead> Read for Input<R> {
 
 impl<R: BufRead> BufRead for Input<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        let available = self.text.fill_buf()?;
-        if available.is_empty() {
-            return Ok(available);
-        }
         if self.token_bytes_left == 0 {
-            return Err(Halt::TokenTooLong.into());
+            self.skip_token()?;
         }
-        let length = usize::try_from(self.token_bytes_left).unwrap_or(usize::MAX);
-        Ok(&available[..available.len().min(length)])
+        if !self.stand_in.is_empty() {
+            return Ok(self.stand_in);
+        }
+        let most = usize::try_from(self.token_bytes_left).unwrap_or(usize::MAX);
+        let available = self.text.fill_buf()?;
+        // The last character is given out as a whole, wherever the pieces end.
+        let is_boundary = |place: &usize| (available[*place] & 0b1100_0000) != 0b1000_0000;
+        let length = (most..available.len())
+            .find(is_boundary)
+            .unwrap_or(available.len());
+        Ok(&available[..length])
     }
 
     fn consume(&mut self, length: usize) {
-        let offset = self.text.offset();
-        // The input holds these bytes already, so this reads nothing.
-        if let Ok(available) = self.text.fill_buf() {
-            let consumed = &available[..length.min(available.len())];
-            if let Some(window) = &mut self.window {
-                window.push(consumed, offset);
-            }
-            self.line += line_ends(consumed, &mut self.is_after_return);
-            // No early end: without one, the loop looks at many bytes at a time.
-            let is_forbidden =
-                |byte: u8| byte < b' ' && byte != b'\t' && byte != b'\n' && byte != b'\r';
-            self.has_forbidden_byte |= consumed
-                .iter()
-                .fold(false, |found, byte| found | is_forbidden(*byte));
+        if self.stand_in.is_empty() {
+            self.token_bytes_left = self.token_bytes_left.saturating_sub(length as u64);
+            self.take(length);
+        } else {
+            self.stand_in = &self.stand_in[length..];
         }
-        self.token_bytes_left -= length as u64;
-        self.text.consume(length);
     }
 }
+
+/// How many bytes of the file a text in it comes from; `None` in encodings where only the beginning of a token is known.
+pub(super) fn source_bytes(text: &[u8], encoding: Option<&str>) -> Option<u64> {
+    match encoding {
+        None => Some(text.len() as u64),
+        Some(name) if name.starts_with("UTF-16") => {
+            Some(2 * String::from_utf8_lossy(text).encode_utf16().count() as u64)
+        }
+        Some(_) => None,
+    }
+}
+
+/// Whether there is a control character, U+FFFE or U+FFFF in a text (XML 1.0 section 2.2); UTF-8 has no others that XML forbids.
+fn has_forbidden_character(text: &[u8]) -> bool {
+    // No early end: without one, the loop looks at many bytes at a time.
+    let is_control = |byte: u8| byte < b' ' && byte != b'\t' && byte != b'\n' && byte != b'\r';
+    let (has_control, has_lead) =
+        text.iter()
+            .fold((false, false), |(has_control, has_lead), byte| {
+                let is_lead = *byte == NONCHARACTER_LEAD[0];
+                (has_control | is_control(*byte), has_lead | is_lead)
+            });
+    let is_noncharacter =
+        |bytes: &[u8]| bytes.starts_with(&NONCHARACTER_LEAD) && bytes[2] >= NONCHARACTER_END;
+    has_control || (has_lead && text.windows(3).any(is_noncharacter))
+}
+
+/// Where it is.
+fn place_of_forbidden_character(text: &[u8]) -> usize {
+    (1..=text.len())
+        .find(|length| has_forbidden_character(&text[length.saturating_sub(3)..*length]))
+        .map_or(0, |length| {
+            let is_control = text[length - 1] < b' ';
+            length - if is_control { 1 } else { 3 }
+        })
+}
+
+/// How U+FFFE and U+FFFF begin in UTF-8, and from which third byte on it is one of them.
+const NONCHARACTER_LEAD: [u8; 2] = [0xef, 0xbf];
+const NONCHARACTER_END: u8 = 0xbe;
 
 /// How many lines end: at a line feed, a carriage return, or both together.
 pub(super) fn line_ends(bytes: &[u8], is_after_return: &mut bool) -> u64 {

@@ -30,6 +30,8 @@ mod names;
 mod nesting;
 mod preamble;
 mod schema_location;
+mod skip;
+mod syntax;
 mod window;
 
 pub use check::{CheckError, Expectation, Order, check};
@@ -38,6 +40,7 @@ pub use finding::{Finding, Position, Problem, ReadError, Rule, Severity, Source}
 pub use input::Unpacked;
 pub use reader::{Reader, Start};
 pub use schema_location::SchemaLocationError;
+pub use text::Columns;
 pub use window::Excerpt;
 
 use std::fmt;
@@ -48,7 +51,8 @@ use crate::{IndexEntry, UrlEntry};
 /// most ten bytes long when it is written as a character reference, but no one does that.
 pub const MAX_VALUE_BYTES: usize = 8 * 1024;
 
-/// The most bytes one tag, comment or stretch of text may have; a longer one ends the reading. It bounds the memory of the parser.
+/// The most bytes that are held of one tag, comment or stretch of text. The rest of a longer text or comment is skipped, which costs
+/// nothing but a value that is too long anyway; a longer tag ends the reading. It bounds the memory of the parser.
 pub const MAX_TOKEN_BYTES: u64 = 256 * 1024;
 
 /// How deep elements may stand in each other. The deepest known extension needs five levels, but an Atom feed can have whole pages in

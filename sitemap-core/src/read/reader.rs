@@ -4,6 +4,7 @@
 //! event to [`Document`], or the input itself to [`Lines`].
 
 use std::{
+    collections::HashMap,
     fmt,
     io::{self, BufRead},
     str,
@@ -14,15 +15,16 @@ use quick_xml::{
     Error as XmlError, Reader as XmlReader,
     errors::IllFormedError,
     events::{BytesStart, Event},
-    name::NamespaceResolver,
+    name::{Namespace, NamespaceResolver, ResolveResult},
 };
 
 use super::{
     Excerpt, Finding, Item, Kind, Position, Problem, ReadError,
-    document::{Document, Place, quoted},
+    document::{Document, MAX_ATTRIBUTES, Place, quoted},
     draft::VagueDate,
     input::{Halt, Input},
     nesting::Nesting,
+    syntax::{self, is_white_space},
     text::Lines,
 };
 use crate::{Limits, Loc, extension::OwnNamespace};
@@ -93,7 +95,7 @@ impl Start {
     /// nobody reads (UTF-32), or a zip archive.
     pub fn of(head: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(head, Limits::default());
-        let first = reader.skip_blanks().ok()?;
+        let (first, _) = reader.skip_blanks().ok()?;
         Some(Self {
             is_markup: first == Some('<'),
             encoding: reader.xml.get_ref().encoding().encoding,
@@ -288,7 +290,7 @@ impl<R: BufRead> Reader<R> {
         if has_garbage {
             notes.push((Problem::BeforeDeclaration, start));
         }
-        if let Ok(Some(first)) = first
+        if let Ok((Some(first), _)) = first
             && first != '<'
         {
             self.syntax = Syntax::Text(Box::new(Lines::new(notes, start, input.position())));
@@ -299,18 +301,22 @@ impl<R: BufRead> Reader<R> {
             self.document.note_at(problem, position);
         }
         match first {
-            Ok(Some(_)) => {
+            Ok((Some(_), are_of_xml)) => {
+                if !are_of_xml {
+                    self.document.note_if_outside();
+                }
                 self.syntax = Syntax::Markup;
                 Ok(())
             }
-            Ok(None) => Err(self.document.fatal(Problem::Blank)),
+            Ok((None, _)) => Err(self.document.fatal(Problem::Blank)),
             Err(error) => Err(self.input_failure(&Arc::new(error))),
         }
     }
 
-    /// Goes to the first character that is not blank, and says which one it is.
-    fn skip_blanks(&mut self) -> io::Result<Option<char>> {
+    /// Goes to the first character that is not blank, and says which one it is, and whether those before it are white space of XML.
+    fn skip_blanks(&mut self) -> io::Result<(Option<char>, bool)> {
         let input = self.xml.get_mut();
+        let mut are_of_xml = true;
         loop {
             input.begin_token();
             let available = match input.fill_buf() {
@@ -320,15 +326,16 @@ impl<R: BufRead> Reader<R> {
             // There are whole characters in it.
             let text = str::from_utf8(available).unwrap_or_default();
             if text.is_empty() {
-                return Ok(None);
+                return Ok((None, are_of_xml));
             }
             let rest = text.trim_start_matches(|first: char| {
                 first.is_whitespace() || first == ZERO_WIDTH_NO_BREAK_SPACE
             });
             let (first, blank_bytes) = (rest.chars().next(), text.len() - rest.len());
+            are_of_xml &= text[..blank_bytes].bytes().all(is_white_space);
             input.consume(blank_bytes);
             if first.is_some() {
-                return Ok(first);
+                return Ok((first, are_of_xml));
             }
         }
     }
@@ -363,8 +370,8 @@ impl<R: BufRead> Reader<R> {
 
     fn accept(&mut self, event: Event<'_>) -> Result<Option<Item>, ReadError> {
         let document = &mut self.document;
-        if self.xml.get_mut().take_forbidden_byte() {
-            document.note(Problem::ForbiddenCharacter);
+        if let Some(position) = self.xml.get_mut().take_forbidden_character() {
+            document.note_at(Problem::ForbiddenCharacter, position);
         }
         if self.xml.get_mut().take_malformed() {
             document.malformed_bytes();
@@ -396,7 +403,7 @@ impl<R: BufRead> Reader<R> {
             Event::Decl(declaration) => document.declaration(&declaration),
             Event::DocType(doctype) => document.doctype(&doctype),
             Event::Comment(comment) => document.comment(&comment),
-            Event::PI(_) => {}
+            Event::PI(instruction) => document.instruction(&instruction),
             Event::Eof => return document.end_of_file(false),
         }
         Ok(None)
@@ -404,9 +411,15 @@ impl<R: BufRead> Reader<R> {
 
     fn open(&mut self, start: &BytesStart<'_>) -> Result<Option<Item>, ReadError> {
         let document = &mut self.document;
-        if start.contains('<') {
+        let has_twins = if start.contains('<') {
             document.broken_tag();
-        }
+            false
+        } else {
+            let tag: &str = start;
+            syntax::start_tag(tag, |at, problem| {
+                document.note_inside("<", tag, at, problem);
+            })
+        };
         if !self.nesting.open(start.name().into_inner(), start.len()) {
             return Err(document.fatal(Problem::TooDeep));
         }
@@ -414,6 +427,11 @@ impl<R: BufRead> Reader<R> {
         if self.namespaces.push(start).is_err() {
             document.note(Problem::IllFormed {
                 what: "namespace declaration that XML forbids, or too many of them",
+            });
+        }
+        if has_twins && has_same_attributes(start, &self.namespaces) {
+            document.note(Problem::IllFormed {
+                what: "attribute is given twice, with two prefixes of one namespace",
             });
         }
         document.open(start, &self.namespaces)
@@ -491,6 +509,27 @@ impl<R: BufRead> Reader<R> {
         };
         self.document.fatal(problem)
     }
+}
+
+/// Whether two attributes have one name in one namespace, by different prefixes (Namespaces in XML 1.0 section 6.3).
+fn has_same_attributes(start: &BytesStart<'_>, namespaces: &NamespaceResolver) -> bool {
+    let attributes = start.attributes().take(MAX_ATTRIBUTES);
+    let mut names = HashMap::new();
+    attributes.flatten().any(|attribute| {
+        let name = attribute.key.into_inner();
+        match namespaces.resolve_attribute(attribute.key) {
+            (ResolveResult::Bound(Namespace(namespace)), local)
+                if attribute.key.as_namespace_binding().is_none() =>
+            {
+                let known = names.insert((namespace, local.into_inner()), name);
+                // The very same name was told.
+                known.is_some_and(|known| known != name)
+            }
+            (ResolveResult::Bound(_) | ResolveResult::Unbound | ResolveResult::Unknown(_), _) => {
+                false
+            }
+        }
+    })
 }
 
 /// U+FEFF, which is a byte order mark at the very beginning and nothing elsewhere.

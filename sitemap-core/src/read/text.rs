@@ -30,6 +30,42 @@ const URL_COLUMNS: [&str; 8] = [
 /// What stands between the columns of a table.
 const TABLE_SEPARATORS: &[char] = &['\t', ',', ';', '|'];
 
+/// Where the URL ends in the lines of a text file that has more columns: behind its header line a table has them at any
+/// separator, other files only where there is no doubt.
+///
+/// ```
+/// use sitemap_core::read::Columns;
+///
+/// let line = "https://example.com/a,2026-01-02";
+/// assert_eq!(Columns::default().url_in(line), line);
+/// let table = Columns::of_header("url,lastmod").unwrap();
+/// assert_eq!(table.url_in(line), "https://example.com/a");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Columns {
+    separators: &'static [char],
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        let separators = &['\t'];
+        Self { separators }
+    }
+}
+
+impl Columns {
+    /// The columns behind `line`, when that is the header line of a table with a column of URLs.
+    pub fn of_header(line: &str) -> Option<Self> {
+        let separators = TABLE_SEPARATORS;
+        is_table_header(line).then_some(Self { separators })
+    }
+
+    /// The URL in a line without blanks around it: all of it when it has no more columns.
+    pub fn url_in(self, line: &str) -> &str {
+        column(line, self.separators).unwrap_or(line)
+    }
+}
+
 /// Something that comes out of a line.
 #[derive(Debug)]
 enum Outcome {
@@ -53,7 +89,7 @@ pub(super) struct Lines {
     /// A URL was found, so this is such a file.
     has_url: bool,
     /// What the URL of a line ends at: more of it in a table.
-    separators: &'static [char],
+    columns: Columns,
     /// Lines that are neither blank nor left out came before.
     has_line: bool,
     /// The last line that is not blank, if it is not a URL and might be a footer.
@@ -72,7 +108,7 @@ impl Lines {
             line: Vec::new(),
             outcomes: notes.collect(),
             has_url: false,
-            separators: &['\t'],
+            columns: Columns::default(),
             has_line: false,
             footer: None,
             is_at_end: false,
@@ -185,7 +221,7 @@ impl Lines {
             break true;
         };
         self.is_at_end = !is_ended;
-        let is_forbidden = input.take_forbidden_byte();
+        let is_forbidden = input.take_forbidden_character().is_some();
         let is_malformed = input.take_malformed();
         let line = std::mem::take(&mut self.line);
         let is_last_and_empty = self.is_at_end && line.is_empty() && !is_too_long;
@@ -242,13 +278,10 @@ impl Lines {
         if content.len() < line.len() {
             problems.push(Problem::Padded { name: "line" });
         }
-        let url = match column(content, self.separators) {
-            Some(url) => {
-                problems.push(Problem::Columns);
-                url
-            }
-            None => content,
-        };
+        let url = self.columns.url_in(content);
+        if url != content {
+            problems.push(Problem::Columns);
+        }
         if has_web_scheme(url) {
             self.has_url = true;
             if url.len() == content.len() {
@@ -277,8 +310,10 @@ impl Lines {
                 Err((problem, position)) => self.lose(problem, position),
             };
         }
-        if is_table_header(content) && !self.has_url {
-            self.separators = TABLE_SEPARATORS;
+        if !self.has_url
+            && let Some(columns) = Columns::of_header(content)
+        {
+            self.columns = columns;
             return self.lose(Problem::Header, position);
         }
         if is_like_url(url) {

@@ -57,6 +57,8 @@ pub enum Unavailable<'a> {
         /// What to do to have it asked for.
         help: &'a str,
     },
+    /// It redirects here, to what is checked by itself.
+    Elsewhere(&'a Loc),
     /// Anything else, in words: "status 404".
     Because(&'a str),
 }

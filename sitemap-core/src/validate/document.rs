@@ -21,7 +21,7 @@ use super::{
 use crate::{
     ChangeFreq, IndexEntry, LastMod, Limits, Loc, Priority, UrlEntry,
     extension::Alternate,
-    read::{Item, Kind, Position, ReadError, Reader, Source},
+    read::{self, Item, Kind, Position, ReadError, Reader, Source},
 };
 
 /// The first bytes of gzip (RFC 1952 section 2.3.1).
@@ -167,7 +167,10 @@ impl Pass<'_, '_> {
                     self.say(&What::Read(finding), reader, None);
                 }
                 Some(Err(ReadError::File(finding))) => {
-                    self.say(&What::Read(finding), reader, None);
+                    let position = Some(finding.position);
+                    // That the limit of the protocol is broken was told where it was.
+                    let what = end_of_reading(&finding).map_or(What::Read(finding), What::Strict);
+                    self.say_at(&what, position, reader, None);
                     return Ok(false);
                 }
                 Some(Err(ReadError::Io(error))) => return Err(error),
@@ -565,6 +568,19 @@ fn division<R: BufRead>(reader: &Reader<R>, kind: Kind) -> Option<Problem> {
         unit,
         sitemaps,
     })
+}
+
+/// What is told when reading ends behind more than the protocol allows.
+fn end_of_reading(finding: &read::Finding) -> Option<Problem> {
+    match finding.problem {
+        read::Problem::TooManyEntries { limit } if limit > Limits::PROTOCOL.entries => {
+            Some(Problem::EntriesNotRead { limit })
+        }
+        read::Problem::TooManyBytes { limit } if limit > Limits::PROTOCOL.bytes => {
+            Some(Problem::BytesNotRead { limit })
+        }
+        _ => None,
+    }
 }
 
 /// Whether all of the document was given to the reader.

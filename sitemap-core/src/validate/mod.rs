@@ -382,6 +382,9 @@ impl Validator {
         let id = self.remember(facts);
         let listed = facts.listed_by.zip(child);
         let is_child = listed.is_some();
+        if let (Unavailable::Because(why), Some((index, child))) = (why, listed) {
+            self.set.is_missing(index, &child.loc, why);
+        }
         let problem = match (*why, listed) {
             (Unavailable::Disallowed, _) => Problem::SitemapBlocked,
             (Unavailable::RobotsUnreachable(why), _) => Problem::RobotsUnreachable {
@@ -393,6 +396,21 @@ impl Validator {
                 help: help.to_owned(),
                 is_child,
             },
+            (Unavailable::Elsewhere(place), _) if !self.set.is_index(place) => {
+                Problem::CheckedElsewhere {
+                    place: place.clone(),
+                    is_child,
+                }
+            }
+            // That leads round in a circle.
+            (Unavailable::Elsewhere(place), _) => {
+                let why = format!("redirects to {place}, which is checked by itself");
+                if is_child {
+                    Problem::ChildMissing { why }
+                } else {
+                    Problem::Unavailable { why }
+                }
+            }
             (Unavailable::Because(why), Some(_)) => Problem::ChildMissing {
                 why: why.to_owned(),
             },

@@ -236,10 +236,15 @@ pub enum Problem {
     #[error("sitemap is listed by no index")]
     Unlisted,
     /// Several sitemaps, and no index.
-    #[error("there are {count} sitemaps, but no index that lists them")]
+    #[error(
+        "{} {count} sitemaps, but no index that lists them",
+        robots.as_ref().map_or_else(|| "there are".to_owned(), |robots| format!("{robots} names"))
+    )]
     NoIndex {
         /// How many there are.
         count: usize,
+        /// The robots.txt that names them, if it is not the only one: an index lists sitemaps of one site (R37).
+        robots: Option<Loc>,
     },
     /// There is nothing but feeds.
     #[error("there are only feeds, and no sitemap of all URLs")]
@@ -314,12 +319,20 @@ pub enum Problem {
         is_child: bool,
     },
     /// A sitemap that was not asked for, which says nothing about it.
-    #[error("sitemap was not asked for: {why}")]
+    #[error("sitemap was not read: {why}")]
     NotAsked {
         /// Why.
         why: String,
         /// What to do to have it asked for.
         help: String,
+        /// An index lists it.
+        is_child: bool,
+    },
+    /// A sitemap that redirects to another one that is listed, or named, as well.
+    #[error("sitemap redirects to {place}, which is checked by itself")]
+    CheckedElsewhere {
+        /// Where it ends.
+        place: Loc,
         /// An index lists it.
         is_child: bool,
     },
@@ -337,6 +350,18 @@ pub enum Problem {
     /// A document of which only the beginning was read.
     #[error("file is too large: only its first {limit} bytes were read")]
     NotReadFurther {
+        /// How many.
+        limit: u64,
+    },
+    /// So many entries that reading ended.
+    #[error("only the first {limit} entries are read, and nothing behind them")]
+    EntriesNotRead {
+        /// How many.
+        limit: u64,
+    },
+    /// So many bytes that reading ended.
+    #[error("only the first {limit} bytes are read, uncompressed, and nothing behind them")]
+    BytesNotRead {
         /// How many.
         limit: u64,
     },
@@ -447,8 +472,10 @@ impl Problem {
             Self::Duplicate { .. } | Self::DuplicateElsewhere { .. } | Self::NotCompared { .. } => {
                 26
             }
-            Self::TooManyEntries { .. } => 27,
-            Self::TooManyBytes { .. } | Self::NotReadFurther { .. } => 28,
+            Self::TooManyEntries { .. } | Self::EntriesNotRead { .. } => 27,
+            Self::TooManyBytes { .. } | Self::NotReadFurther { .. } | Self::BytesNotRead { .. } => {
+                28
+            }
             Self::Undecodable { .. }
             | Self::CodingMissing
             | Self::NotNamedGzip
@@ -463,7 +490,8 @@ impl Problem {
             | Self::ChildMissing { .. }
             | Self::RobotsUnreachable { is_child: true, .. }
             | Self::NotFollowed { .. }
-            | Self::NotAsked { is_child: true, .. } => 40,
+            | Self::NotAsked { is_child: true, .. }
+            | Self::CheckedElsewhere { is_child: true, .. } => 40,
             Self::IndexAllNow { .. } | Self::FileChangedLater { .. } => 41,
             Self::Undated { .. } => 43,
             Self::OnlyIndexCovers { .. } => 44,
@@ -489,6 +517,9 @@ impl Problem {
                 is_child: false, ..
             }
             | Self::NotAsked {
+                is_child: false, ..
+            }
+            | Self::CheckedElsewhere {
                 is_child: false, ..
             } => 72,
             Self::RelativeSitemapLine { .. } => 73,
@@ -528,6 +559,9 @@ impl Problem {
             | Self::OldNews { .. }
             | Self::ImageIsPage
             | Self::NotAsked { .. }
+            | Self::CheckedElsewhere { .. }
+            | Self::EntriesNotRead { .. }
+            | Self::BytesNotRead { .. }
             | Self::NotFollowed { .. }
             | Self::NoSelfLink
             | Self::NoReturnLink { .. }
@@ -589,6 +623,9 @@ impl Problem {
                     .to_owned(),
             ),
             (Self::NotAsked { help, .. }, _) => Some(help.clone()),
+            (Self::CheckedElsewhere { .. }, _) => Some(
+                "name only the address at which the sitemap is served".to_owned(),
+            ),
             (Self::NotFollowed { .. }, _) => {
                 Some("check the sitemaps or indexes that are left by themselves".to_owned())
             }

@@ -73,6 +73,8 @@ pub(super) struct Set {
     pub(super) suspicions: Vec<Suspicion>,
     /// Documents that list, or lead to lists of, nothing but another origin.
     for_others: HashSet<DocumentId>,
+    /// Listed sitemaps that cannot be had, by the fingerprint of their place: the index of which it was told, and why.
+    missing: HashMap<u64, (DocumentId, String)>,
 }
 
 /// What the table of URLs says about an entry.
@@ -201,6 +203,29 @@ impl Set {
         }
     }
 
+    /// A sitemap that an index lists cannot be had, which was told of that index.
+    pub(super) fn is_missing(&mut self, index: DocumentId, child: &Loc, why: &str) {
+        if self.missing.len() < MAX_CHILDREN {
+            let told = (index, why.to_owned());
+            self.missing.entry(fingerprint_of(child)).or_insert(told);
+        }
+    }
+
+    /// The other indexes that list a sitemap which cannot be had (R40).
+    fn conclude_missing(
+        &self,
+        problems: &mut Vec<(Option<DocumentId>, Option<Position>, Problem)>,
+    ) {
+        for listing in &self.listings {
+            if let Some((told, why)) = self.missing.get(&listing.child)
+                && *told != listing.index
+            {
+                let problem = Problem::ChildMissing { why: why.clone() };
+                problems.push((Some(listing.index), Some(listing.position), problem));
+            }
+        }
+    }
+
     /// A document lists nothing but another origin: it, and what leads to it, stands where it does on purpose.
     pub(super) fn is_for_others(&mut self, id: DocumentId) {
         let mut next = Some(id);
@@ -242,6 +267,7 @@ impl Set {
         let mut problems = Vec::new();
         self.conclude_places(proofs, &mut problems);
         self.conclude_indexes(&mut problems);
+        self.conclude_missing(&mut problems);
         self.conclude_suspicions(&mut problems);
         self.conclude_kinds(is_whole, &proofs.sitemaps(), &mut problems);
         self.conclude_unnamed(proofs, &mut problems);
@@ -368,34 +394,93 @@ impl Set {
         {
             problems.push((Some(DocumentId(first)), None, Problem::OnlyFeeds));
         }
-        let has_urlset = known().any(|document| document.kind == Some(Kind::UrlSet));
-        let is_sitemap = |document: &Remembered| {
-            document.kind.is_some_and(|kind| match kind {
-                Kind::UrlSet => true,
-                // Beside sitemaps it is another form of the same list.
-                Kind::Text => !has_urlset,
-                Kind::Index | Kind::Rss | Kind::Atom => false,
-            })
-        };
-        if !known().any(|document| document.kind == Some(Kind::Index)) {
-            let count = known().filter(|document| is_sitemap(document)).count();
-            if count > 1 && (is_whole || named.len() > 1) {
-                problems.push((None, None, Problem::NoIndex { count }));
+        let documents: Vec<&Remembered> = known().collect();
+        if !is_whole {
+            return self.conclude_sites(named, problems);
+        }
+        if !has_index(&documents) {
+            let count = sitemaps_of(&documents).count();
+            if count > 1 {
+                problems.push((
+                    None,
+                    None,
+                    Problem::NoIndex {
+                        count,
+                        robots: None,
+                    },
+                ));
             }
             return;
         }
-        if !is_whole {
-            return;
-        }
+        let has_urlset = has_urlset(&documents);
         for (number, document) in self.documents.iter().enumerate() {
             let is_named = document.place.as_ref().is_some_and(|place| {
                 listed.contains_key(&fingerprint_of(place)) || named.contains_key(place)
             });
-            if is_sitemap(document) && !is_named && document.listed_by.is_none() {
+            if is_sitemap(document, has_urlset) && !is_named && document.listed_by.is_none() {
                 problems.push((Some(DocumentId(number)), None, Problem::Unlisted));
             }
         }
     }
+
+    /// Whether the sitemaps of each site need an index: those that its robots.txt names (R31).
+    fn conclude_sites(
+        &self,
+        named: &BTreeMap<Loc, Loc>,
+        problems: &mut Vec<(Option<DocumentId>, Option<Position>, Problem)>,
+    ) {
+        let mut sites: BTreeMap<&Loc, Vec<&Remembered>> = BTreeMap::new();
+        for (sitemap, robots) in named {
+            let site = sites.entry(robots).or_default();
+            if let Some(id) = self.by_place.get(&fingerprint_of(sitemap)) {
+                site.push(&self.documents[id.0]);
+            }
+        }
+        let is_only = sites.len() == 1;
+        for (robots, documents) in sites {
+            let count = sitemaps_of(&documents).count();
+            if count > 1 && !has_index(&documents) {
+                let robots = (!is_only).then(|| robots.clone());
+                problems.push((None, None, Problem::NoIndex { count, robots }));
+            }
+        }
+    }
+
+    /// Whether an index is here.
+    pub(super) fn is_index(&self, place: &Loc) -> bool {
+        let document = self.by_place.get(&fingerprint_of(place));
+        document.and_then(|id| self.kind(*id)) == Some(Kind::Index)
+    }
+}
+
+/// Whether a document lists all pages of its kind: an index and a feed do not.
+fn is_sitemap(document: &Remembered, has_urlset: bool) -> bool {
+    document.kind.is_some_and(|kind| match kind {
+        Kind::UrlSet => true,
+        // Beside sitemaps it is another form of the same list.
+        Kind::Text => !has_urlset,
+        Kind::Index | Kind::Rss | Kind::Atom => false,
+    })
+}
+
+fn has_urlset(documents: &[&Remembered]) -> bool {
+    documents
+        .iter()
+        .any(|document| document.kind == Some(Kind::UrlSet))
+}
+
+fn has_index(documents: &[&Remembered]) -> bool {
+    documents
+        .iter()
+        .any(|document| document.kind == Some(Kind::Index))
+}
+
+fn sitemaps_of<'d>(documents: &'d [&Remembered]) -> impl Iterator<Item = &'d Remembered> {
+    let has_urlset = has_urlset(documents);
+    documents
+        .iter()
+        .copied()
+        .filter(move |document| is_sitemap(document, has_urlset))
 }
 
 /// Which nodes of a graph lead to each other: those with the same number (Kosaraju's algorithm).

@@ -292,7 +292,7 @@ fn what_was_not_asked_for_is_no_fault_and_has_its_own_help() {
     let mut said = Vec::new();
     let mut sink = |finding: Finding| said.push((short(&finding), finding.message, finding.help));
     validator.unavailable(&Facts::new("a.xml"), None, &why, &mut sink);
-    let message = "sitemap was not asked for: the host is busy".to_owned();
+    let message = "sitemap was not read: the host is busy".to_owned();
     assert_eq!(
         said,
         [("warning R72".to_owned(), message, "come again".to_owned())]

@@ -182,11 +182,23 @@ fn sitemaps_that_list_many_hosts_bother_only_some() {
         .expect_code(1);
     assert!(
         ran.stderr
-            .contains("the robots.txt files of 100 hosts were asked for"),
+            .contains("the robots.txt files of 100 other hosts that are listed were asked for"),
         "{}",
         ran.stderr
     );
     assert!(ran.stdout.contains("150 errors"), "{}", ran.stdout);
+    // What is checked by itself is no stranger, however many of them were asked before.
+    let named = site([
+        ("/robots.txt", Response::text("Sitemap: {}/real.xml\n")),
+        ("/", Response::linking(["/"])),
+        ("/real.xml", xml(urlset(["{}/"]))),
+    ]);
+    bench
+        .check(&[&maps.url("/s.xml"), &named.url("/")])
+        .expect_code(1);
+    let asked = targets(&named);
+    assert!(asked.contains(&"/real.xml".to_owned()), "{asked:?}");
+    assert!(!asked.contains(&"/sitemap.xml".to_owned()), "{asked:?}");
 }
 
 #[test]

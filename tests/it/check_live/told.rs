@@ -343,3 +343,71 @@ fn files_and_urls_are_one_set() {
     assert_eq!(said["files"][0]["url"], Value::Null);
     assert_eq!(said["files"][1]["file"], site.url("/s.xml"));
 }
+
+#[test]
+fn sitemap_that_is_listed_with_its_redirect_is_told_the_same_in_both_orders() {
+    for order in [["{}/old.xml", "{}/new.xml"], ["{}/new.xml", "{}/old.xml"]] {
+        let site = site([
+            ("/i.xml", xml(index(order))),
+            ("/old.xml", Response::redirect(302, "{}/new.xml")),
+            ("/new.xml", xml(urlset(["{}/"]))),
+        ]);
+        let said = Bench::new().json(0, &[&site.url("/i.xml")]);
+        let told = message(&said, "R40");
+        assert!(
+            told.ends_with("/new.xml, which is checked by itself"),
+            "{told}"
+        );
+        assert_eq!(said["findings"].as_array().unwrap().len(), 1, "{said:#}");
+    }
+}
+
+#[test]
+fn sitemaps_of_two_sites_need_no_index_together() {
+    let start = |count: usize| {
+        let names: Vec<String> = (0..count).map(|number| format!("/{number}.xml")).collect();
+        let lines: Vec<String> = names
+            .iter()
+            .map(|name| format!("Sitemap: {{}}{name}\n"))
+            .collect();
+        let lines = lines.concat();
+        let mut answers = vec![
+            ("/robots.txt", Response::text(lines)),
+            ("/", Response::linking(["/"])),
+        ];
+        answers.extend(
+            names
+                .iter()
+                .enumerate()
+                .map(|(number, name)| (name.as_str(), xml(urlset([format!("{{}}/{number}")])))),
+        );
+        site(answers)
+    };
+    let (first, second, third) = (start(1), start(1), start(2));
+    let bench = Bench::new();
+    let said = bench.json(0, &[&first.url("/"), &second.url("/")]);
+    assert!(!said.to_string().contains("no index"), "{said:#}");
+    let said = bench.json(0, &[&first.url("/"), &third.url("/")]);
+    let expected = format!(
+        "{}/robots.txt names 2 sitemaps, but no index that lists them",
+        third.origin()
+    );
+    assert_eq!(message(&said, "R31"), expected);
+    let said = bench.json(0, &[&third.url("/")]);
+    assert_eq!(
+        message(&said, "R31"),
+        "there are 2 sitemaps, but no index that lists them"
+    );
+}
+
+#[test]
+fn missing_sitemap_is_told_of_every_index_that_lists_it() {
+    let site = site([
+        ("/i.xml", xml(index(["{}/404.xml", "{}/j.xml"]))),
+        ("/j.xml", xml(index(["{}/s.xml", "{}/404.xml"]))),
+        ("/s.xml", xml(urlset(["{}/"]))),
+    ]);
+    let said = Bench::new().json(1, &[&site.url("/i.xml")]);
+    has(&said, "error R40 /i.xml:3");
+    has(&said, "error R40 /j.xml:4");
+}

@@ -5,7 +5,7 @@ use std::{fs, io::Write as _, process::Stdio};
 use serde_json::Value;
 
 use super::{atom, bench, crawl, gzipped, pages, site, urlset, vias};
-use crate::support::state::number;
+use crate::support::{site::Response, state::number};
 
 #[test]
 fn lists_are_read_in_every_form() {
@@ -141,4 +141,64 @@ fn lines_that_are_no_urls_are_told_with_file_and_line_and_the_rest_is_used() {
     let rules = &summary["seeds"]["entries"];
     assert_eq!(rules[0]["rule"], "unusable-url");
     assert_eq!(number(&rules[0], "count"), 34);
+}
+
+#[test]
+fn a_table_names_the_same_pages_packed_or_not_and_its_bad_lines_are_told() {
+    let site = site(|_, _| None);
+    let table = |name: &str| {
+        let mut table = "# export of today\nurl,lastmod\n".to_owned();
+        for url in pages(&site.origin(), "l", 3) {
+            table.extend([&url, ",2026-01-02\n"]);
+        }
+        table += "no url\n";
+        let plain = Response::text(table.clone());
+        match name {
+            "table.gz" => gzipped(&plain).body,
+            "table.utf16" => table.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+            _ => plain.body,
+        }
+    };
+    for name in ["table.csv", "table.gz", "table.utf16"] {
+        let bench = bench();
+        fs::write(bench.path().join(name), table(name)).unwrap();
+        let ran = bench
+            .crawl(&site.url("/"), &["--seeds", name])
+            .expect_code(0);
+        assert_eq!(number(&ran.summary(), "listed"), 4, "{name}");
+        let told =
+            format!("{name}:6: expected an absolute http:// or https:// URL, found \"no url\"");
+        assert!(ran.stderr.contains(&told), "{}", ran.stderr);
+        assert_eq!(ran.stderr.matches("the line is left out").count(), 1);
+    }
+}
+
+#[test]
+fn urls_outside_of_the_crawl_are_told_with_advice() {
+    let site = site(|request, origin| match request.target.as_str() {
+        "/maps/all.xml" => Some(urlset(pages(origin, "l", 2))),
+        _ => None,
+    });
+    let bench = bench();
+    let list = "https://elsewhere.example/a\nhttp://elsewhere.example/b\n";
+    fs::write(bench.path().join("list"), list).unwrap();
+    let ran = bench
+        .crawl(&site.url("/"), &["--seeds", "list"])
+        .expect_code(0);
+    let told = "list: 2 of 2 URLs are outside of ";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    let outside = &ran.summary()["seeds"]["outside"][0];
+    assert_eq!(number(outside, "count"), 2);
+    assert_eq!(outside["example"], "https://elsewhere.example/a");
+    // Nothing of what the start URL names is in its directory.
+    let ran = bench.crawl(&site.url("/maps/all.xml"), &[]).expect_code(4);
+    let told = format!("--scope origin takes the whole of {}", site.origin());
+    assert!(ran.stderr.contains(&told), "{}", ran.stderr);
+    let options = ["--scope", "origin"];
+    let summary = bench
+        .crawl(&site.url("/maps/all.xml"), &options)
+        .expect_code(0)
+        .summary();
+    // Both, and the start page to which they lead.
+    assert_eq!(number(&summary, "listed"), 3);
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{asked, bench, crawl, cut, gzipped, index, pages, site, troubles, urlset, xml};
 use crate::support::{
     site::{Response, Site},
-    state::{number, records},
+    state::{assert_adds_up, number, records},
 };
 
 #[test]
@@ -113,7 +113,11 @@ fn a_set_does_not_shrink_because_a_sitemap_could_not_be_read() {
     assert_eq!(number(&crawl(&bench, &site, &options), "listed"), 51);
     let fresh = [&options[..], &["--fresh"]].concat();
     let ran = bench.crawl(&site.url("/"), &fresh).expect_code(4);
-    assert!(ran.stderr.contains("would list 1 URLs"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("would list only 1 (-98 %)"),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(bench.published().urls().len(), 51);
     *is_broken.lock().unwrap() = false;
     assert_eq!(number(&crawl(&bench, &site, &options), "listed"), 51);
@@ -150,6 +154,8 @@ fn a_file_that_is_broken_on_the_server_does_not_hold_the_set_back() {
     assert_eq!(told[&site.url("/sitemap.xml")], "cut-short");
     assert_eq!(bench.published().urls().len(), 51);
     *answer.lock().unwrap() = "broken";
+    // It loses more than the guard lets pass.
+    let options = [&options[..], &["--force"]].concat();
     let summary = crawl(&bench, &site, &options);
     assert_eq!(troubles(&summary)[&site.url("/sitemap.xml")], "truncated");
     let listed = number(&summary, "listed");
@@ -254,4 +260,40 @@ fn a_robots_txt_that_could_not_be_read_says_nothing_of_its_lines() {
         let summary = crawl(&bench, &site, &options);
         assert_eq!(summary["robots_txt"][0]["present"], present, "{status}");
     }
+}
+
+#[test]
+fn a_page_that_breaks_off_is_a_page_all_the_same_when_it_is_called_a_feed() {
+    let site = site(|request, _| match request.target.as_str() {
+        "/" => Some(Response::html(
+            "<link rel=alternate type=application/rss+xml href=/news><a href=/p/late>on</a>",
+        )),
+        "/p/late" => Some(Response::linking(["/news"])),
+        "/news" => Some(Response {
+            announced: Some(1_000),
+            ..Response::html("<!doctype html><title>News</title><p>Not all of it")
+        }),
+        _ => None,
+    });
+    let summary = bench().crawl(&site.url("/"), &[]).expect_code(3).summary();
+    assert_adds_up(&summary);
+    assert_eq!(summary["excluded"]["cut-short"], 1, "{summary}");
+}
+
+#[test]
+fn a_link_to_a_feed_that_does_not_answer_fails_like_any_other_page() {
+    let site = site(|request, _| match request.target.as_str() {
+        "/" => Some(Response::html(
+            "<link rel=alternate type=application/rss+xml href=/news><a href=/p/late>on</a>",
+        )),
+        "/p/late" => Some(Response::linking(["/news"])),
+        "/news" => Some(Response::status(503)),
+        _ => None,
+    });
+    let summary = bench().crawl(&site.url("/"), &[]).expect_code(3).summary();
+    assert_adds_up(&summary);
+    assert_eq!(
+        (number(&summary, "listed"), number(&summary, "failed")),
+        (2, 1)
+    );
 }

@@ -1,7 +1,8 @@
 //! What the tests share: a loopback site that logs every request, the program as a child process, a
-//! slow oracle, a reader that never stops looking, and readers for what was published.
+//! slow oracle, a reader that never stops looking, readers for what was published, and lists of expected failures.
 
 pub mod authority;
+pub mod expected;
 pub mod nginx;
 pub mod observer;
 pub mod oracle;

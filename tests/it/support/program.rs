@@ -157,12 +157,7 @@ impl Bench {
 
     /// Starts a crawl of `url` and leaves it running.
     pub fn spawn(&self, url: &str, options: &[&str]) -> Running {
-        let mut command = self.command(url, options);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        Running {
-            child: command.spawn().expect("the program starts"),
-            said: String::new(),
-        }
+        Running::of(self.command(url, options))
     }
 }
 
@@ -174,6 +169,20 @@ pub struct Running {
 }
 
 impl Running {
+    /// Starts a command and leaves it running.
+    pub fn of(mut command: Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self {
+            child: command.spawn().expect("the program starts"),
+            said: String::new(),
+        }
+    }
+
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Kills it at once (SIGKILL); whether that ended it, and not itself before.
     pub fn kill(mut self) -> bool {
         drop(self.child.kill());

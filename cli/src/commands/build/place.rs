@@ -33,7 +33,7 @@ pub(super) struct Place {
     /// Its file.
     pub(super) path: PathBuf,
     /// The folder that goes with it; `None` when it is kept.
-    _folder: Option<TemporaryFolder>,
+    folder: Option<TemporaryFolder>,
 }
 
 impl Place {
@@ -59,7 +59,7 @@ impl Place {
             let name = format!("{}.build.db", site.name());
             return Ok(Self {
                 path: settings.common.state.join(name),
-                _folder: None,
+                folder: None,
             });
         }
         let parent = temporary_folder(environment);
@@ -70,8 +70,13 @@ impl Place {
         folder.remove_abandoned();
         Ok(Self {
             path: folder.path.join("site.db"),
-            _folder: Some(folder),
+            folder: Some(folder),
         })
+    }
+
+    /// Whether the next build finds the store again.
+    pub(super) fn is_kept(&self) -> bool {
+        self.folder.is_none()
     }
 }
 

@@ -58,8 +58,8 @@ const MAX_INDEXES: u32 = 3;
 /// The most sitemaps of one check, those that wait among them: two full indexes.
 const MAX_DOCUMENTS: usize = 100_000;
 
-/// The most origins whose robots.txt is asked for: a sitemap may list the URLs of one (R66), so what lists
-/// more is broken, and no reason to bother everybody.
+/// The most origins whose robots.txt is asked for only because a document lists URLs of them: a sitemap may list the URLs of one
+/// (R66), so what lists more is broken, and no reason to bother everybody. Those of what is checked have no part in it.
 const MAX_ORIGINS: usize = 100;
 
 /// The most pages that are remembered so as not to be asked for twice.
@@ -140,6 +140,8 @@ pub(super) struct Live {
     silent: BTreeSet<String>,
     /// Hosts that get no further request, and what was said about each.
     closed: BTreeSet<String>,
+    /// How many origins were asked for their robots.txt only because URLs of them are listed.
+    strangers: usize,
     is_origin_left_out: bool,
 }
 
@@ -228,6 +230,7 @@ impl Live {
             asked: HashSet::new(),
             silent: BTreeSet::new(),
             closed: BTreeSet::new(),
+            strangers: 0,
             is_origin_left_out: false,
         }
     }
@@ -428,9 +431,11 @@ impl Walk<'_, '_> {
         {
             place = found;
         }
-        if place != *wanted.loc() && !self.live.queue.visit(&place) {
-            let why = format!("redirects to {place}, which is checked by itself");
-            self.unavailable(wanted, &Unavailable::Because(&why), Some(&document));
+        // What waits has its turn, so that the order in which the two are listed does not matter.
+        if place != *wanted.loc()
+            && (self.live.queue.awaits(&place) || !self.live.queue.visit(&place))
+        {
+            self.unavailable(wanted, &Unavailable::Elsewhere(&place), Some(&document));
             return Ok(());
         }
         self.learn(&place)?;
@@ -461,18 +466,33 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// As [`learn`](Self::learn), for an origin that nothing is checked of, as long as there are not too many of them.
+    fn learn_stranger(&mut self, loc: &Loc) -> Result<Option<DownloadError>, Stopped> {
+        if self.is_known(loc) {
+            return Ok(None);
+        }
+        if self.live.strangers >= MAX_ORIGINS {
+            if !std::mem::replace(&mut self.live.is_origin_left_out, true) {
+                self.check.output.warn(&format!(
+                    "the robots.txt files of {MAX_ORIGINS} other hosts that are listed were asked for, and those of no further one are: nothing proves what is listed of them"
+                ));
+            }
+            return Ok(None);
+        }
+        self.live.strangers += 1;
+        self.learn(loc)
+    }
+
+    /// Whether it is settled what the robots.txt of a URL's origin says.
+    fn is_known(&self, loc: &Loc) -> bool {
+        let origin = loc.origin();
+        self.check.rules.contains_key(origin) || self.live.silent.contains(origin)
+    }
+
     /// Asks for the robots.txt of a URL's origin, once; returns why it is not known. Who asks for the URL next is told the same.
     fn learn(&mut self, loc: &Loc) -> Result<Option<DownloadError>, Stopped> {
         let origin = loc.origin();
-        if self.check.rules.contains_key(origin) || self.live.silent.contains(origin) {
-            return Ok(None);
-        }
-        if self.check.rules.len() + self.live.silent.len() >= MAX_ORIGINS {
-            if !std::mem::replace(&mut self.live.is_origin_left_out, true) {
-                self.check.output.warn(&format!(
-                    "the robots.txt files of {MAX_ORIGINS} hosts were asked for, and those of no further one are: nothing proves what is listed of them"
-                ));
-            }
+        if self.is_known(loc) {
             return Ok(None);
         }
         let (Some(key), Ok(robots)) = (
@@ -508,7 +528,8 @@ impl Walk<'_, '_> {
             };
             if loc.origin() != place.origin() && !strangers.contains_key(loc.origin()) {
                 strangers.insert(loc.origin().to_owned(), loc);
-                if strangers.len() >= MAX_ORIGINS {
+                // One more than may be asked, so that it is told.
+                if strangers.len() > MAX_ORIGINS {
                     break;
                 }
             }
@@ -517,7 +538,7 @@ impl Walk<'_, '_> {
             return Err(Stopped);
         }
         for loc in strangers.values() {
-            if let Some(error) = self.learn(loc)? {
+            if let Some(error) = self.learn_stranger(loc)? {
                 let origin = loc.origin();
                 self.check.output.warn(&format!(
                     "{}; whether {origin} wants its URLs to be listed elsewhere, and which it disallows, is not known",
@@ -533,7 +554,7 @@ impl Walk<'_, '_> {
         let Ok(loc) = Loc::parse(url.as_str()) else {
             return Ok(false);
         };
-        self.learn(&loc)?;
+        self.learn_stranger(&loc)?;
         let rules = self.check.rules.get(loc.origin());
         Ok(rules.is_some_and(|rules| !rules.allows(loc.path_and_query())))
     }

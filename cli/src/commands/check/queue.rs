@@ -81,6 +81,11 @@ impl<T> Queue<T> {
         self.visited.insert(fingerprint(loc))
     }
 
+    /// Whether what is here waits for its turn.
+    pub(super) fn awaits(&self, loc: &Loc) -> bool {
+        self.awaited.contains(&fingerprint(loc))
+    }
+
     /// Whether what is here was checked.
     pub(super) fn has_visited(&self, loc: &Loc) -> bool {
         self.visited.contains(&fingerprint(loc))
@@ -113,6 +118,8 @@ mod tests {
         assert_eq!(push(&mut queue, 2), Pushed::Waits);
         assert_eq!(queue.pop(), Some(1));
         assert_eq!(push(&mut queue, 1), Pushed::Known);
+        assert_eq!(push(&mut queue, 2), Pushed::Known);
+        assert!(queue.awaits(&loc(2)) && !queue.awaits(&loc(1)));
         // A redirect led to the second.
         assert!(queue.visit(&loc(2)));
         assert!(!queue.visit(&loc(2)));

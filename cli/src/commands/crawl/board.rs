@@ -93,7 +93,7 @@ impl Board {
         let position = shared.runs.iter().position(|(known, _)| known == name);
         if let Some(position) = position {
             let (_, mut view) = shared.runs.remove(position);
-            view.say_news(output);
+            view.say_news(&output.of_site(name));
         }
     }
 
@@ -118,17 +118,17 @@ impl Watched for Board {
                 output.show(&lines);
             }
         } else {
-            for (_, view) in &mut shared.runs {
+            for (name, view) in &mut shared.runs {
                 if let Some(line) = view.line_when_due() {
-                    output.say(&line);
+                    output.of_site(name).say(&line);
                 }
             }
         }
     }
 
     fn say_news(&mut self, output: &Output) {
-        for (_, view) in &mut self.shared().runs {
-            view.say_news(output);
+        for (name, view) in &mut self.shared().runs {
+            view.say_news(&output.of_site(name));
         }
     }
 }

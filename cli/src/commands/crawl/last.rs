@@ -1,14 +1,12 @@
 //! How the last run of a site ended, as a small file beside its state: for whoever asks later, while a run holds
 //! the state too.
 
-use std::{
-    fs::{self, File},
-    io::{self, Write as _},
-    path::Path,
-};
+use std::{io, path::Path};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+
+use crate::commands::json_file;
 
 /// Largest file that is read, in bytes: a summary names the files of a set, some hundred bytes each.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -48,13 +46,7 @@ impl LastRun {
     /// # Errors
     /// It cannot be read, or was not written by arpent.
     pub(crate) fn read(path: &Path) -> io::Result<Option<Self>> {
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let file = io::BufReader::new(io::Read::take(file, MAX_BYTES));
-        Ok(Some(serde_json::from_reader(file)?))
+        json_file::read(path, MAX_BYTES)
     }
 
     /// Puts it into the place of what `path` held: at every instant one of the two stands there.
@@ -62,44 +54,14 @@ impl LastRun {
     /// # Errors
     /// It cannot be written.
     pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
-        if let Some(folder) = path.parent() {
-            create_private(folder)?;
-        }
-        // A run that finds the state in use ends while the other one goes on: each has its own file until then.
-        let temporary = path.with_extension(format!("json.{}.tmp", std::process::id()));
-        let written = self
-            .write_to(&temporary)
-            .and_then(|()| fs::rename(&temporary, path));
-        if written.is_err() {
-            // It is not there, or cannot be removed either.
-            drop(fs::remove_file(&temporary));
-        }
-        written
+        json_file::write(path, self)
     }
-
-    fn write_to(&self, path: &Path) -> io::Result<()> {
-        let mut options = File::options();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path)?;
-        serde_json::to_writer(&file, self)?;
-        file.write_all(b"\n")?;
-        file.sync_all()
-    }
-}
-
-/// The folder of the states, for this user alone.
-fn create_private(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn run(message: Option<&str>) -> LastRun {

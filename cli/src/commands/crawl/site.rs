@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeMap,
+    mem,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, Weak},
 };
@@ -12,9 +13,11 @@ use crawler::{
     config::Config,
     engine::{CrawlError, Crawled, Ending, Limit, OpenStore, PublicUrl, Seams, Shutdown, crawl},
     holds::Holds,
+    notify::adopt,
     politeness::SharedPoliteness,
     publish::{
-        PublishError, PublishRequest, Published, is_published, publish, recall_own_files, standing,
+        OutputHold, PublishError, PublishRequest, Published, check_disk, has_records, is_published,
+        publish, standing,
     },
     report::Report,
     runs,
@@ -98,6 +101,14 @@ fn summary_of(site: &SiteSettings) -> Summary {
 }
 
 impl Crawler {
+    /// The same for the run of one site: what it says is said with the site's name.
+    pub(crate) fn for_site(&self, site: &SiteSettings) -> Self {
+        Self {
+            output: self.output.of_site(&site.name),
+            ..self.clone()
+        }
+    }
+
     /// Crawls and publishes `site`; what it is doing goes to `watch`. What goes wrong is told and noted, in the
     /// summary and in the file of its last run.
     pub(crate) async fn run(&self, site: &Arc<SiteSettings>, watch: Watch) -> SiteRun {
@@ -174,6 +185,7 @@ impl Crawler {
     /// Tells what ended the work on a site, and what that means for the exit code.
     fn failed(&self, error: anyhow::Error, summary: &mut Summary) -> (ExitCode, Option<String>) {
         let message = format!("{error:#}");
+        summary.set_failed(&error);
         let code = match (ExitCode::of_error(&error), self.stop.asked_by()) {
             // The library knows that it was stopped, but not by which signal.
             (ExitCode::Interrupted, Some(signal)) => signal.into(),
@@ -247,7 +259,17 @@ struct Job<'j> {
 }
 
 impl Job<'_> {
+    /// Crawls and publishes; once more, and with a new state, when the one it works with turns out to be damaged.
     async fn crawl(&mut self) -> anyhow::Result<ExitCode> {
+        let ended = self.crawl_with(None).await;
+        match ended.as_ref().err().and_then(damage) {
+            Some(damage) => self.crawl_with(Some(damage)).await,
+            None => ended,
+        }
+    }
+
+    /// Crawls and publishes. `damage` was found in the state while it was worked with.
+    async fn crawl_with(&mut self, damage: Option<String>) -> anyhow::Result<ExitCode> {
         let Self {
             crawler,
             site,
@@ -260,13 +282,13 @@ impl Job<'_> {
         let settings = &site.settings;
         let lists = self.lists().await?;
         let config = config_of(site);
-        let misfit = Arc::new(Mutex::new(None));
+        let opening = Arc::new(Mutex::new(Opening::default()));
         let seams = Seams {
             fetch: seams::network(&config.fetch)?,
             clock: Arc::clone(&crawler.clock),
             politeness: Arc::clone(&crawler.politeness),
             progress: watch.progress.clone(),
-            open_store: self.open_store(Arc::clone(&misfit)),
+            open_store: self.open_store(Arc::clone(&opening), damage),
             holds: Holds::in_file(&settings.state.join("retry-after")),
             lists,
             public_url: self.public_url(),
@@ -279,15 +301,21 @@ impl Job<'_> {
             Box::pin(crawl(&config, &site.start, seams, shutdown)).await
         };
         let crawled = caught(work).await;
+        // Held until the set stands and others are told of it.
+        let Opening {
+            misfit,
+            aside,
+            hold: _hold,
+        } = mem::take(&mut *opening.lock().unwrap_or_else(PoisonError::into_inner));
+        if aside.is_some() {
+            self.summary.damaged_state = aside;
+        }
         let known = newest.borrow().site.clone();
         if let Some(site) = &known {
             self.summary.set_site(site);
             self.set_places(site);
         }
-        let crawled = crawled?.map_err(|error| {
-            let misfit = misfit.lock().unwrap_or_else(PoisonError::into_inner).take();
-            misfit.unwrap_or_else(|| error.into())
-        })?;
+        let crawled = crawled?.map_err(|error| misfit.unwrap_or_else(|| error.into()))?;
         self.set_places(&crawled.site);
         self.summary.set_crawled(&crawled);
         self.summary.stopped_by = self.stopped_by(&crawled);
@@ -325,11 +353,14 @@ impl Job<'_> {
         let written = crawled.site.written();
         config.publish.output = settings.output_of(&written.name());
         config.publish.public_url = settings.public_url_of(&crawled.site)?;
+        config.publish.generations = Some(settings.generations_of(&crawled.site));
         let robots = RobotsFile::of(&crawled);
         let (now, faults) = (self.crawler.clock.now(), self.crawler.faults.clone());
         let shutdown = self.crawler.stop.shutdown.clone();
         self.watch.stage.send_replace(Stage::Publishing);
+        let span = tracing::Span::current();
         let work = tokio::task::spawn_blocking(move || {
+            let _entered = span.entered();
             faults.pass("panic-in-publish");
             publish_and_count(crawled, &config, is_guarded, dry_run, now, &shutdown)
         });
@@ -414,32 +445,48 @@ impl Job<'_> {
     }
 
     /// Opens the state of the site once the engine knows which it is. A site that the settings do not
-    /// fit, and an output that cannot be written, are found out here, before more than the start page is
-    /// fetched: `misfit` then says why.
-    fn open_store(&self, misfit: Arc<Mutex<Option<anyhow::Error>>>) -> OpenStore {
+    /// fit, and an output that cannot be written or is held by another run, are found out here, before more than the
+    /// start page is fetched.
+    fn open_store(&self, opening: Arc<Mutex<Opening>>, damage: Option<String>) -> OpenStore {
         let configured = Arc::clone(self.site);
+        let teller = self.crawler.output.clone();
         let places = self.crawler.places.clone();
         let now = self.crawler.clock.now();
         Box::new(move |site| {
+            let mut opening = opening.lock().unwrap_or_else(PoisonError::into_inner);
             let settings = &configured.settings;
             let path = settings.state_of(site);
             let output = settings.output_of(&site.written().name());
+            let publish = &settings.config.publish;
             let fits = check_site(settings, site)
-                .and_then(|()| Ok(places.take(&configured, site, [&path, &output])?));
+                .and_then(|()| Ok(places.take(&configured, site, [&path, &output])?))
+                .and_then(|()| {
+                    if !settings.dry_run {
+                        opening.hold = Some(OutputHold::take(&output, publish)?);
+                    }
+                    Ok(())
+                });
             if let Err(error) = fits {
-                *misfit.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                return Err(StoreError::new(
-                    StoreErrorKind::Open,
-                    "the settings do not fit the site",
-                ));
+                return Err(opening.refuse(error));
             }
-            let mut store = if settings.fresh {
-                seams::fresh_state(&path, now)
+            let place = (site, output.as_path());
+            let opened = if settings.fresh && damage.is_none() {
+                seams::fresh_state(&path, now, place)
             } else {
-                seams::state(&path)
+                seams::sound_state(&path, now, damage.as_deref(), place)
             }?;
-            recall_own_files(&mut *store, site, &output)?;
-            Ok(store)
+            opened.tell(site, &teller);
+            opening.aside = opened.damaged.map(|damaged| damaged.aside);
+            let force = publish.force || settings.dry_run;
+            match check_disk(&*opened.store, site, &output, force) {
+                Ok(notices) => {
+                    for notice in notices {
+                        teller.warn(&format!("{}: {notice}", site.url()));
+                    }
+                    Ok(opened.store)
+                }
+                Err(error) => Err(opening.refuse(error.into())),
+            }
         })
     }
 
@@ -449,6 +496,42 @@ impl Job<'_> {
         // A setting that does not fit the site is told of where its state is opened.
         Box::new(move |site| configured.settings.public_url_of(site).ok().flatten())
     }
+}
+
+/// What came of opening the state of a site besides the state.
+#[derive(Debug, Default)]
+struct Opening {
+    /// Why the run does not go on, when that is no failure of the state.
+    misfit: Option<anyhow::Error>,
+    /// Where a damaged state is now.
+    aside: Option<PathBuf>,
+    hold: Option<OutputHold>,
+}
+
+impl Opening {
+    /// Keeps `error`, and stands for it where a state was to be opened.
+    fn refuse(&mut self, error: anyhow::Error) -> StoreError {
+        self.misfit = Some(error);
+        StoreError::new(
+            StoreErrorKind::Open,
+            "the settings do not fit the site, or its output",
+        )
+    }
+}
+
+/// What an error says of a damaged state, if it is about one.
+fn damage(error: &anyhow::Error) -> Option<String> {
+    let store = error.chain().find_map(|cause| {
+        let crawl = cause.downcast_ref::<CrawlError>();
+        let publish = cause.downcast_ref::<PublishError>();
+        match (crawl, publish) {
+            (Some(CrawlError::Store(error)), _) | (_, Some(PublishError::Store(error))) => {
+                Some(error)
+            }
+            (_, _) => cause.downcast_ref::<StoreError>(),
+        }
+    })?;
+    (store.kind() == StoreErrorKind::Corrupt).then(|| format!("{error:#}"))
 }
 
 /// The settings for the library.
@@ -481,6 +564,8 @@ fn publish_and_count(
         robots,
         ..
     } = crawled;
+    // A state that cannot be read is told of where it is published from.
+    let partial = partial && !has_records(&*store).unwrap_or(false);
     let request = PublishRequest {
         site: &site,
         run,
@@ -491,15 +576,22 @@ fn publish_and_count(
         now,
         is_stopped: &|| shutdown.is_stopping(),
     };
-    let published = publish(&mut *store, &request);
+    let published = if config.notify.indexnow && !dry_run {
+        adopt(&mut *store).map_err(PublishError::from)
+    } else {
+        Ok(())
+    };
+    let published = published.and_then(|()| publish(&mut *store, &request));
     let is_over = match &published {
         Ok(published) => published.problems.is_empty() && ending == Ending::Drained,
-        Err(PublishError::Empty | PublishError::Shrunk { .. }) => ending == Ending::Drained,
+        Err(PublishError::Empty | PublishError::Shrunk { .. } | PublishError::Refused(_)) => {
+            ending == Ending::Drained
+        }
         // Something outside stood in the way: the next start publishes what is known without fetching it again.
         Err(_) => false,
     };
     let finished = if is_over {
-        runs::finish(&mut *store, run)
+        runs::finish(&mut *store, run).and_then(|()| runs::forget(&mut *store, run, now))
     } else {
         Ok(())
     };

@@ -128,12 +128,7 @@ impl ByHand {
     }
 
     fn tell_site(&mut self, url: &UrlKey) -> anyhow::Result<ExitCode> {
-        let path = find_state(&self.teller.settings, url).ok_or_else(|| {
-            Misuse(format!(
-                "there is no state of it in {}; expected one that arpent crawl left",
-                self.teller.settings.state.display()
-            ))
-        })?;
+        let (_, path) = find_state(&self.teller.settings, url)?;
         let mut store = seams::state(&path)?;
         let standing = standing(&*store)?.ok_or_else(|| {
             Misuse("its state knows of no published set; arpent crawl publishes one".to_owned())
@@ -231,7 +226,10 @@ impl ByHand {
 
 /// The state whose site covers `url` with the longest directory. Where a redirect decided the site, scheme
 /// or `www.` may be others than those that were typed.
-fn find_state(settings: &Settings, url: &UrlKey) -> Option<PathBuf> {
+pub(in crate::commands) fn find_state(
+    settings: &Settings,
+    url: &UrlKey,
+) -> Result<(Site, PathBuf), Misuse> {
     let path = url.path();
     let slashes = path.match_indices('/').map(|(position, _)| position + 1);
     let mut directories: Vec<&str> = slashes.map(|end| path.split_at(end).0).collect();
@@ -262,12 +260,15 @@ fn find_state(settings: &Settings, url: &UrlKey) -> Option<PathBuf> {
                 };
                 let path = settings.state_of(&site);
                 if path.is_file() {
-                    return Some(path);
+                    return Ok((site, path));
                 }
             }
         }
     }
-    None
+    Err(Misuse(format!(
+        "there is no state of it in {}; expected one that arpent crawl left",
+        settings.state.display()
+    )))
 }
 
 /// URLs of the published set.

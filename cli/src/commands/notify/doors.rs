@@ -20,7 +20,7 @@ use tokio::runtime::Handle;
 use crate::commands::{aborted, seams};
 
 /// The ways to the network. Each service is named by the user, so each decides which addresses may be
-/// contacted for it; no credentials of the site go anywhere.
+/// contacted for it. The credentials of the site go nowhere but to its own robots.txt.
 pub(super) struct Doors {
     pub(super) config: Config,
     pub(super) clock: Arc<dyn Clock>,
@@ -28,21 +28,38 @@ pub(super) struct Doors {
     pub(super) holds: Holds,
     pub(super) handle: Handle,
     pub(super) shutdown: Shutdown,
-    pub(super) downloaders: HashMap<Origin, Downloader>,
+    /// Where the credentials of the site may go.
+    pub(super) own: Vec<Origin>,
+    pub(super) downloaders: HashMap<(Origin, Guise), Downloader>,
+}
+
+/// As whom an origin is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Guise {
+    /// As anybody: what an engine would see.
+    Anybody,
+    /// As the crawler, with the headers and credentials of the site where they may go.
+    Crawler,
 }
 
 impl Doors {
     /// The way to the origin of `url`.
-    fn to(&mut self, url: &UrlKey) -> Result<Downloader, FetchError> {
+    fn to(&mut self, url: &UrlKey, guise: Guise) -> Result<Downloader, FetchError> {
         let origin = url.origin();
-        if let Some(downloader) = self.downloaders.get(&origin) {
+        let place = (origin.clone(), guise);
+        if let Some(downloader) = self.downloaders.get(&place) {
             return Ok(downloader.clone());
         }
         let mut config = self.config.clone();
         config.fetch.start_host = origin.host.to_string();
-        config.fetch.headers.clear();
-        config.fetch.credentials = None;
-        config.fetch.credential_origins.clear();
+        match guise {
+            Guise::Anybody => {
+                config.fetch.headers.clear();
+                config.fetch.credentials = None;
+                config.fetch.credential_origins.clear();
+            }
+            Guise::Crawler => config.fetch.credential_origins.clone_from(&self.own),
+        }
         let downloader = Downloader::new(
             &config,
             seams::network(&config.fetch)?,
@@ -53,13 +70,15 @@ impl Doors {
         if self.downloaders.is_empty() {
             downloader.recall();
         }
-        self.downloaders.insert(origin, downloader.clone());
+        self.downloaders.insert(place, downloader.clone());
         Ok(downloader)
     }
 
     /// Calls a service.
     pub(super) fn call(&mut self, call: &Call) -> Result<Answer, CallError> {
-        let downloader = self.to(&call.url).map_err(CallError::Settings)?;
+        let downloader = self
+            .to(&call.url, Guise::Anybody)
+            .map_err(CallError::Settings)?;
         let shutdown = &self.shutdown;
         if shutdown.is_stopping() {
             return Err(CallError::Stopped);
@@ -75,10 +94,12 @@ impl Doors {
 
     /// What robots.txt of the site at `site` says to everybody.
     pub(super) fn robots(&mut self, site: &UrlKey) -> Result<Arc<Rules>, DownloadError> {
-        let downloader = self.to(site).map_err(|error| DownloadError::Forbidden {
-            origin: site.origin(),
-            why: error.to_string(),
-        })?;
+        let downloader =
+            self.to(site, Guise::Crawler)
+                .map_err(|error| DownloadError::Forbidden {
+                    origin: site.origin(),
+                    why: error.to_string(),
+                })?;
         let shutdown = &self.shutdown;
         if shutdown.is_stopping() {
             return Err(DownloadError::Stopped);
@@ -86,7 +107,7 @@ impl Doors {
         let origin = site.origin();
         self.handle.block_on(async {
             tokio::select! {
-                rules = downloader.robots_for_everybody(&origin, shutdown) => rules,
+                rules = downloader.robots_as_shown(&origin, shutdown) => rules,
                 // As above.
                 () = aborted(shutdown) => Err(DownloadError::Stopped),
             }

@@ -141,6 +141,45 @@ fn a_secret_that_is_not_there_is_a_problem() {
 }
 
 #[test]
+fn hooks_inherit_no_variable_that_is_a_setting_or_has_a_secret() {
+    let file = r#"
+proxy = { variable = "PROXY_OF_ALL" }
+[[site]]
+url = "https://a.example/"
+[[site]]
+url = "https://b.example/"
+basic_auth = { variable = "AUTH_OF_B" }
+header = [{ variable = "HEADER_OF_B" }, "X-Plain: 1"]
+"#;
+    let variables = [
+        ("PROXY_OF_ALL", "http://proxy.example:3128"),
+        ("AUTH_OF_B", "user:password"),
+        ("HEADER_OF_B", "X-Key: secret"),
+        ("ARPENT_RATE", "1"),
+        ("ARPENT_OF_OTHERS", "1"),
+        ("PATH", "/bin"),
+        ("LANG", "C"),
+    ];
+    // Also of the other sites: the environment is that of all.
+    let settings = load_sites(&["https://a.example/"], &variables, Some(file)).unwrap();
+    let withheld = &settings.sites[0].settings.withheld;
+    for name in [
+        "PROXY_OF_ALL",
+        "AUTH_OF_B",
+        "HEADER_OF_B",
+        "ARPENT_RATE",
+        "ARPENT_OF_OTHERS",
+        "ARPENT_BASIC_AUTH",
+        "CREDENTIALS_DIRECTORY",
+    ] {
+        assert!(withheld.iter().any(|known| known == name), "{name}");
+    }
+    for name in ["PATH", "LANG", "HOME"] {
+        assert!(!withheld.iter().any(|known| known == name), "{name}");
+    }
+}
+
+#[test]
 fn a_secret_that_everybody_can_read_is_warned_of() {
     fn check(file: &str, is_open_to_all: bool, expected: &[&str]) {
         let settings = load_with(file, &[], is_open_to_all).unwrap();

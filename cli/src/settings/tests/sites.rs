@@ -247,6 +247,93 @@ url = "https://b.example/docs/"
 }
 
 #[test]
+fn a_site_has_one_place_whichever_are_chosen() {
+    fn check(arguments: &[&str], variables: &[(&str, &str)], file: &str, expected: [&str; 2]) {
+        let found = sites(arguments, variables, file);
+        let (settings, known) = (&found[0].settings, found[0].foreseen());
+        assert_eq!(
+            [
+                settings.output_of(&known.name()).display().to_string(),
+                settings.public_url_of(&known).unwrap().unwrap(),
+            ],
+            expected,
+            "{arguments:?} {variables:?} {file}"
+        );
+    }
+    let places = "output = \"all\"\npublic_url = \"https://maps.example/\"\n";
+    let a = "https://a.example/";
+    let a_urls = format!("{places}urls = [\"{a}\"]\n");
+    let urls = format!("{places}urls = [\"{a}\", \"https://b.example/\"]\n");
+    let a_table = format!("{places}[[site]]\nurl = \"{a}\"\n");
+    let tables = format!("{a_table}[[site]]\nurl = \"https://b.example/\"\n");
+    let both = format!("{a_urls}[[site]]\nurl = \"https://b.example/\"\n");
+    let named = [
+        "all/https_a.example",
+        "https://maps.example/https_a.example/",
+    ];
+    let plain = ["all", "https://maps.example/"];
+    for file in [&urls, &tables, &both] {
+        check(&[], &[], file, named);
+        check(&[a], &[], file, named);
+        check(&[], &[("ARPENT_URLS", a)], file, named);
+        let beside = "https://c.example/";
+        let c = named.map(|place| place.replace("a.example", "c.example"));
+        check(&[beside], &[], file, [&c[0], &c[1]]);
+    }
+    check(
+        &[a],
+        &[("ARPENT_OUTPUT", "variable")],
+        &tables,
+        ["variable/https_a.example", named[1]],
+    );
+    // What is typed beside one URL is meant for it.
+    check(&["--output", "typed", a], &[], &tables, ["typed", named[1]]);
+    // The only site of a file needs no name, until there is another one.
+    check(&[], &[], &a_table, plain);
+    check(&[a], &[], &a_table, plain);
+    check(&[a, "https://c.example/"], &[], &a_table, named);
+    check(&[], &[], &a_urls, plain);
+    check(&[a], &[], &a_urls.replace("a.ex", "z.ex"), plain);
+    check(&[a], &[], &a_table.replace("a.ex", "z.ex"), named);
+    // One directory for a host does not become right by choosing.
+    let file = tables
+        .replace("maps.example/", "maps.example/{host}/")
+        .replace("b.ex", "a.ex")
+        .replace("a.example/\"\n[[", "a.example/x/\"\n[[");
+    let message = "config.toml:2: public_url: several sites are on the host a.example, and one directory cannot serve the sitemaps of two; use {site} in the place of {host}";
+    for arguments in [&[][..], &[a]] {
+        let error = load_sites(arguments, &[], Some(&file)).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    }
+}
+
+#[test]
+fn an_output_is_no_folder_of_a_state() {
+    check_sites(
+        "[[site]]\nurl = \"https://a.example/\"\noutput = \"x/../mine\"\nstate = \"mine/\"\n",
+        &[&format!(
+            "config.toml:3: output: {} is the output of https://a.example/ (line 2), and the state of https://a.example/ (line 2) is kept in it; expected a folder that has nothing in it but what is served",
+            std::env::current_dir().unwrap().join("mine").display()
+        )],
+    );
+    check_sites(
+        "state = \"all\"\n[[site]]\nurl = \"https://a.example/\"\nstate = \"own\"\n[[site]]\nurl = \"https://b.example/\"\noutput = \"own\"\n",
+        &[&format!(
+            "config.toml:7: output: {} is the output of https://b.example/ (line 6), and the state of https://a.example/ (line 3) is kept in it; expected a folder that has nothing in it but what is served",
+            std::env::current_dir().unwrap().join("own").display()
+        )],
+    );
+    let error = load_sites(&[URL, "--output", "here", "--state", "here"], &[], None).unwrap_err();
+    assert!(error.to_string().contains("is kept in it"), "{error}");
+    // Folders in it have nothing of it.
+    sites(
+        &[],
+        &[],
+        &format!("output = \"all\"\nstate = \"all\"\n{TWO}"),
+    );
+}
+
+#[test]
 fn each_site_has_its_name_and_schedule() {
     let file = r#"
 schedule = "30 2 * * *"
@@ -433,7 +520,7 @@ fn two_sites_never_write_to_one_place() {
         )],
     );
     // The same site twice, to places of their own and under names of their own.
-    let other = "url = \"https://a.example/\"\nname = \"again\"\nstate = \"/nowhere/2\"\noutput = \"/nowhere/2\"";
+    let other = "url = \"https://a.example/\"\nname = \"again\"\nstate = \"/nowhere/2\"\noutput = \"/nowhere/3\"";
     check(a, other, &[]);
     check(
         &format!("{a}\nname = \"x\""),

@@ -43,10 +43,7 @@ fn values_become_what_they_mean() {
         Some("https://example.com/docs/")
     );
     assert_eq!(config.politeness.concurrency.get(), 2);
-    assert_eq!(
-        config.politeness.delay,
-        Some(std::time::Duration::from_millis(1_500))
-    );
+    assert_eq!(config.politeness.delay, Some(Duration::from_millis(1_500)));
     assert_eq!(config.scope.width, ScopeWidth::Origin);
     assert_eq!(
         (

@@ -77,8 +77,8 @@ pub enum CallError {
     /// A setting of the way to the network cannot be used.
     #[error("the way to the network cannot be used")]
     Settings(#[source] FetchError),
-    /// The work is stopping.
-    #[error("stopped before it was sent")]
+    /// The work is stopping. A request that was on its way may have arrived.
+    #[error("stopped before there was an answer")]
     Stopped,
 }
 
@@ -110,7 +110,10 @@ impl Downloader {
         // A body that breaks off takes nothing back of what its status says.
         let is_final = |asked: &Result<Fetched, FetchError>| match (asked, call.retry) {
             (Ok(fetched), Retry::UnlessReceived) => matches!(fetched.head.status, 200 | 404 | 410),
-            (Ok(fetched), Retry::Passing) => !signal::is_passing_status(fetched.head.status),
+            (Ok(fetched), Retry::Passing) => {
+                let status = fetched.head.status;
+                !(signal::is_passing_status(status) || (500..600).contains(&status))
+            }
             (Err(error), _) => !error.kind().is_passing(),
         };
         let asked = self

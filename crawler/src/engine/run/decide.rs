@@ -1,11 +1,12 @@
 //! What becomes of a URL: judged, its links followed, all of it added to the next commit. Nothing here
 //! waits or starts work.
 
-use super::Run;
+use super::{Run, page_sink::Found};
 use crate::{
     engine::start::Hop,
     frontier::Lease,
     page::{Basis, Link, Outcome, PageFacts, PageRecord, Reason, State, Via},
+    seeds::Claim,
     store::{Discovery, Finished, QueuedUrl},
     url_key::UrlKey,
     verdict::{self, Follow, MAX_HOPS, Verdict},
@@ -59,12 +60,6 @@ impl Run<'_> {
         }
         for (sequence, mut hop) in known {
             self.fetched += 1;
-            let content_type = hop.facts.content_type.clone();
-            let outcome = Outcome::Answered(Box::new(hop.facts.clone()));
-            if self.judge.after_fetch(&hop.url, &outcome).reason == Reason::NotAPage {
-                self.begin_with_document(&hop.url, content_type.as_deref());
-            }
-            hop.facts.read_as = self.judge.read_as();
             let work = Work {
                 url: hop.url,
                 sequence,
@@ -72,6 +67,21 @@ impl Run<'_> {
                 hops: 0,
                 tries: hop.attempts,
             };
+            let outcome = Outcome::Answered(Box::new(hop.facts.clone()));
+            let found = hop.found.take();
+            if self.judge.after_fetch(&work.url, &outcome).reason == Reason::NotAPage
+                && let Some(Found {
+                    kind,
+                    document: Some(document),
+                }) = found
+            {
+                self.begin_with_document(&work.url, document);
+                if kind.is_some() {
+                    self.decide(&work, Outcome::NotFetched(Reason::SeedDocument));
+                    continue;
+                }
+            }
+            hop.facts.read_as = self.judge.read_as();
             self.end_start(&work, hop.facts);
         }
     }
@@ -215,10 +225,19 @@ impl Run<'_> {
             return true;
         }
         if self.seeding.is_document(target) {
-            self.link_document(target, found_on, depth);
-            return self.seen.contains(target);
+            let claim = Claim {
+                via,
+                found_on: Some(found_on.as_str().to_owned()),
+                depth,
+                hops,
+                is_linked: true,
+                date: None,
+            };
+            self.claim_document(target, claim);
+            // A later run that takes this page as it is has to know the link: then there may be a page.
+            return self.judge.is_inside(target);
         }
-        self.discover_page(target, via, found_on, depth, hops)
+        self.discover_page(target, via, Some(found_on), depth, hops)
     }
 
     /// Notes a URL that is no document and that the run does not know yet, if it is in scope; whether it is.
@@ -226,7 +245,7 @@ impl Run<'_> {
         &mut self,
         target: &UrlKey,
         via: Via,
-        found_on: &UrlKey,
+        found_on: Option<&UrlKey>,
         depth: u32,
         hops: u8,
     ) -> bool {
@@ -237,7 +256,7 @@ impl Run<'_> {
             self.links_out_of_scope += 1;
             return false;
         };
-        let sequence = self.note(target, reason, depth, hops, via, Some(found_on));
+        let sequence = self.note(target, reason, depth, hops, via, found_on);
         if reason == Reason::Queued {
             self.frontier.offer(QueuedUrl {
                 sequence,

@@ -6,7 +6,7 @@
 //! no lock and no second writer.
 
 mod decide;
-mod page_sink;
+pub(super) mod page_sink;
 mod recrawl;
 pub(super) mod resume;
 pub(super) mod seeding;
@@ -18,24 +18,25 @@ use tokio::{
     task::{AbortHandle, Id, JoinError, JoinSet},
     time::Instant,
 };
+use tracing::Instrument as _;
 
 use self::{
     decide::Work,
-    page_sink::PageSink,
-    recrawl::{Answers, MAX_RECALLS, Recrawl, TestEnd},
+    page_sink::{Found, PageSink},
+    recrawl::{Answers, MAX_RECALLS, Recrawl, TestEnd, is_answer_to},
     resume::Memory,
     seeding::{SeedEnd, Seeding},
 };
 use super::{
     CrawlError, Crawled, Ending, Limit, Progress, Resumed, Shutdown,
     door::{BUSY_POLL, Door, HeldTurn, Robots, retry_delay},
-    download::{Document, Downloader},
+    download::Downloader,
     judge::Judge,
     signal,
 };
 use crate::{
     config::Config,
-    fetch::{FetchError, Fetched},
+    fetch::{FetchError, Fetched, Validators},
     frontier::{Frontier, Lease, Next, Seen, Wanted},
     page::{Outcome, PageFacts, Reason, RunId},
     parse::{PageParser, PageReader},
@@ -149,8 +150,8 @@ struct Out {
     lease: Lease,
     turn: HeldTurn,
     task: AbortHandle,
-    /// It was asked with the validators of an earlier answer.
-    is_conditional: bool,
+    /// What of an earlier answer it was asked with.
+    validators: Option<Validators>,
 }
 
 /// What a task of the set brings back.
@@ -164,8 +165,8 @@ enum Done {
 
 struct PageDone {
     result: Result<(Fetched, Box<PageFacts>), FetchError>,
-    /// What was asked for as a page is this feed.
-    feed: Option<Box<Document>>,
+    /// What was asked for as a page is this instead.
+    found: Option<Found>,
     signal: Signal,
     passing: bool,
 }
@@ -474,35 +475,36 @@ impl<'a> Run<'a> {
         let door = self.door.clone();
         let reader = Arc::clone(&self.reader);
         let url = lease.url().clone();
-        let wants_feed = self.wants_feed(&url);
+        let wanted = self.wanted_at(&url);
         let validators = self.validators_for(&lease);
-        let is_conditional = validators.is_some();
-        let handle = self.tasks.spawn(async move {
+        let asked_with = validators.clone();
+        let work = async move {
             let parser = PageParser::new(&url, &door.identity, &reader);
-            let mut sink = PageSink::new(parser, wants_feed);
-            let asked = door.send(&url, validators, &mut sink).await;
+            let mut sink = PageSink::new(parser, wanted);
+            let asked = door.send(&url, asked_with, &mut sink).await;
             let signal = signal::of(&asked.result, asked.latency, door.clock.now());
             let passing = signal::is_passing(&asked.result);
-            let mut feed = None;
+            let mut found = None;
             let result = asked.result.map(|fetched| {
-                let (facts, found) = sink.finish(&url, &fetched);
-                feed = found;
+                let (facts, instead) = sink.finish(&url, &fetched);
+                found = instead;
                 (fetched, Box::new(facts))
             });
             Done::Page(PageDone {
                 result,
-                feed,
+                found,
                 signal,
                 passing,
             })
-        });
+        };
+        let handle = self.tasks.spawn(work.in_current_span());
         self.out.insert(
             handle.id(),
             Out {
                 lease,
                 turn,
                 task: handle,
-                is_conditional,
+                validators,
             },
         );
     }
@@ -517,9 +519,8 @@ impl<'a> Run<'a> {
             self.site.origin.clone(),
             self.shutdown.stop.clone(),
         );
-        let task = self
-            .tasks
-            .spawn(async move { Done::Robots(door.robots(&origin, &stop).await) });
+        let work = async move { Done::Robots(door.robots(&origin, &stop).await) };
+        let task = self.tasks.spawn(work.in_current_span());
         self.robots_task = Some(task.id());
     }
 
@@ -600,7 +601,7 @@ impl<'a> Run<'a> {
             lease,
             turn,
             task: _,
-            is_conditional,
+            validators,
         } = out;
         let now = Instant::now();
         turn.finish(done.signal);
@@ -619,16 +620,23 @@ impl<'a> Run<'a> {
             self.frontier.give_back(lease);
             return;
         }
-        if let Some(feed) = done.feed.filter(|_| self.wants_feed(lease.url())) {
+        if let Some(validators) = &validators
+            && !is_answer_to(validators, &done.result)
+        {
+            self.ask_whole(lease);
+            return;
+        }
+        let found = done.found;
+        if let Some((document, kind)) = found.and_then(|found| self.wanted_of(lease.url(), found)) {
             self.fetched += 1;
             let work = Work::of(&lease, tries);
             self.frontier.finish(lease);
-            self.adopt_feed(*feed, &work.url, work.depth);
+            self.adopt(document, kind, &work.url, work.depth);
             self.decide(&work, Outcome::NotFetched(Reason::SeedDocument));
             return;
         }
         let outcome = match done.result {
-            Ok((_, facts)) if is_conditional && facts.status == 304 => {
+            Ok((_, facts)) if validators.is_some() && facts.status == 304 => {
                 self.take_not_modified(lease, tries, facts);
                 return;
             }
@@ -641,7 +649,8 @@ impl<'a> Run<'a> {
             },
         };
         self.fetched += 1;
-        if is_conditional {
+        if validators.is_some() {
+            self.recrawl.answered(lease.url());
             self.end_work(lease, tries, outcome);
         } else {
             self.end_whole(lease, tries, outcome);
@@ -685,6 +694,7 @@ impl<'a> Run<'a> {
             kept,
             values,
             outbox,
+            forgotten,
         } = &self.pending;
         let effects = [
             discovered.len(),
@@ -695,6 +705,7 @@ impl<'a> Run<'a> {
             kept.len(),
             values.len(),
             outbox.len(),
+            usize::from(forgotten.is_some()),
         ];
         effects.iter().sum::<usize>() + self.pending_links
     }

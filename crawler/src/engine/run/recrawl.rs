@@ -8,12 +8,14 @@
 //! a sample that changed              -> waits -> asked with its old validators -> decided like any other
 //! frontier drained                   -> trip: listed before, not found -> queued (via "earlier")
 //! a changed page is "not modified"   -> trip: confirmed in this run    -> queued again, asked as a whole
+//! no answer to a conditional request -> asked as a whole -> decided like any other
 //! ```
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use jiff::Timestamp;
-use tokio::task::Id;
+use tokio::{task::Id, time::Instant};
+use tracing::Instrument as _;
 
 use super::{
     Done, Run,
@@ -26,9 +28,9 @@ use crate::{
         honesty::{Finding, Honesty, is_sample},
         signal,
     },
-    fetch::{BodySink, BodyWish, ResponseHead, Validators},
+    fetch::{BodySink, BodyWish, FetchError, FetchErrorKind, Fetched, ResponseHead, Validators},
     frontier::Lease,
-    page::{Basis, BodyEnd, Kept, Outcome, PageFacts, Reason, RunId, Via},
+    page::{Basis, BodyEnd, Canonical, Kept, Outcome, PageFacts, Reason, RunId, Via},
     store::{EarlierAnswer, QueuedUrl, Store, StoreError, orders},
     url_key::UrlKey,
 };
@@ -89,6 +91,9 @@ pub(super) struct Recrawl {
     /// once, because everything begins with it; its test is kept in the state ([`START_TEST`]).
     tests: VecDeque<Test>,
     testing: Option<(Id, Test)>,
+    /// Pages that wait for being asked as a whole, because a conditional request had no answer; the frontier holds
+    /// each of them too.
+    doubted: HashSet<UrlKey>,
     /// URLs that were listed and that nothing led to.
     left_behind: Walk,
     /// Pages that were confirmed before it was known that this means nothing.
@@ -266,6 +271,7 @@ impl Recrawl {
                 .into_iter()
                 .collect(),
             testing: None,
+            doubted: HashSet::new(),
             left_behind: walk_if(run > 1),
             confirmed: walk_if(is_resumed && !honesty.is_spotless()),
             honesty,
@@ -290,6 +296,11 @@ impl Recrawl {
     /// Whether everything was asked that earlier runs leave to be asked.
     pub(super) fn is_over(&self) -> bool {
         self.left_behind.is_over() && self.confirmed.is_over()
+    }
+
+    /// A conditional request was answered as it should be.
+    pub(super) fn answered(&mut self, url: &UrlKey) {
+        self.honesty.answered(url);
     }
 
     /// Whether changed pages wait for their test.
@@ -322,7 +333,10 @@ impl Run<'_> {
         let answer = lease.earlier()?.answer.as_ref()?;
         let validators = self.judge.validators(answer)?;
         let url = lease.url();
-        let is_asked = self.recrawl.honesty.believes(url) && !is_sample(url, self.number);
+        // What came to nothing once is not asked in the same way again.
+        let is_asked = lease.earlier_tries() == 0
+            && self.recrawl.honesty.believes(url)
+            && !is_sample(url, self.number);
         is_asked.then_some(validators)
     }
 
@@ -333,10 +347,36 @@ impl Run<'_> {
             self.frontier.give_back(lease);
             return;
         }
+        self.recrawl.answered(lease.url());
         self.fetched += 1;
         self.not_modified += 1;
         let why = Why::Confirmed(answer);
         self.recrawl.recalls.push(Recall { lease, tries, why });
+    }
+
+    /// A conditional request had no answer that says whether the page changed: it is asked for as a whole, as if
+    /// nothing were known of it.
+    pub(super) fn ask_whole(&mut self, lease: Lease) {
+        tracing::debug!(target: "engine", url = %lease.url(), "no answer to a conditional request");
+        self.recrawl.doubted.insert(lease.url().clone());
+        self.frontier.retry(lease, Instant::now());
+    }
+
+    /// Notes what the answer to a request for the whole page `url` says of conditional ones.
+    fn watch_whole(&mut self, url: &UrlKey, outcome: &Outcome) {
+        let was_doubted = self.recrawl.doubted.remove(url);
+        let Outcome::Answered(facts) = outcome else {
+            return;
+        };
+        let lie = match facts.status {
+            // Nobody asked whether it was modified.
+            304 => Lie::Unasked,
+            200 if was_doubted && self.recrawl.honesty.asked_in_vain(url) => Lie::NoAnswer,
+            _ => return,
+        };
+        if self.recrawl.honesty.begin_test(url) {
+            self.hold_to(url, Some(lie));
+        }
     }
 
     /// Lets a page that stays listed in spite of `outcome` wait for its last good answer; gives back what
@@ -417,12 +457,19 @@ impl Run<'_> {
             facts,
             links,
         } = recalled;
-        let is_confirmed = matches!(why, Why::Confirmed(_));
-        if is_confirmed && !self.recrawl.honesty.believes(lease.url()) {
-            self.fetched -= 1;
-            self.not_modified -= 1;
-            self.frontier.give_back(lease);
-            return;
+        if let Why::Confirmed(answer) = &why {
+            let is_believed = self.recrawl.honesty.believes(lease.url());
+            let is_enough = facts.as_ref().is_some_and(|facts| says_all(answer, facts));
+            if !is_believed || !is_enough {
+                self.fetched -= 1;
+                self.not_modified -= 1;
+                if is_believed {
+                    self.ask_whole(lease);
+                } else {
+                    self.frontier.give_back(lease);
+                }
+                return;
+            }
         }
         let work = Work::of(&lease, tries);
         self.frontier.finish(lease);
@@ -434,8 +481,8 @@ impl Run<'_> {
             (Why::Kept(_, kept), Some(facts)) => {
                 self.decide_by_earlier(&work, facts, links, Basis::Kept(kept));
             }
-            // The queue knew of an answer that the page does not have: it is judged without.
             (Why::Confirmed(answer), None) => self.decide(&work, Outcome::Answered(answer)),
+            // The queue knew of an answer that the page does not have: it is judged without.
             (Why::Kept(outcome, _), None) => self.decide(&work, outcome),
         }
     }
@@ -497,6 +544,7 @@ impl Run<'_> {
 
     /// Ends the work on a page that was asked for as a whole.
     pub(super) fn end_whole(&mut self, lease: Lease, tries: u32, outcome: Outcome) {
+        self.watch_whole(lease.url(), &outcome);
         let earlier = lease.earlier().and_then(|earlier| earlier.answer.as_ref());
         let validators = match (earlier, &outcome) {
             (Some(answer), Outcome::Answered(facts)) => {
@@ -541,7 +589,7 @@ impl Run<'_> {
         };
         let (door, stop) = (self.door.clone(), self.shutdown.stop.clone());
         let (url, validators) = (test.page.url().clone(), test.validators.clone());
-        let task = self.tasks.spawn(async move {
+        let work = async move {
             let answered = door
                 .ask_with(&url, Some(&validators), &stop, || Unread)
                 .await;
@@ -555,7 +603,8 @@ impl Run<'_> {
                 },
                 Ok(_) | Err(_) => TestEnd::default(),
             })
-        });
+        };
+        let task = self.tasks.spawn(work.in_current_span());
         self.recrawl.testing = Some((task.id(), test));
     }
 
@@ -578,20 +627,25 @@ impl Run<'_> {
 
     /// What the answer to the old validators of the changed page `url` says of the server.
     fn judge_server(&mut self, url: &UrlKey, status: Option<u16>) {
-        let is_lie = match status {
-            Some(304) => true,
-            Some(status) if !signal::is_passing_status(status) => false,
-            Some(_) | None => return,
-        };
-        let finding = self.recrawl.honesty.end_test(url, is_lie);
+        match status {
+            Some(304) => self.hold_to(url, Some(Lie::Changed)),
+            Some(status) if says_of_changes(status) => self.hold_to(url, None),
+            Some(_) | None => {}
+        }
+    }
+
+    /// Takes a lie of the server about `url`, or the truth, and says what follows.
+    fn hold_to(&mut self, url: &UrlKey, lie: Option<Lie>) {
+        let finding = self.recrawl.honesty.end_test(url, lie.is_some());
         let value = self.recrawl.honesty.value();
         self.pending.values.push(value);
         match finding {
             Finding::Nothing => {}
             Finding::Caught(directory) => {
                 let place = place(directory.as_deref());
+                let lie = lie.map_or("", Lie::text);
                 self.say(format!(
-                    "{url} changed, and the server calls it not modified (304): that is not believed any more {place}. \
+                    "{url} {lie}: that is not believed any more {place}. \
                      What it confirmed there in this run is asked for again as a whole, and so are all pages there in the next runs"
                 ));
                 self.recrawl.confirmed = Walk::Behind(None);
@@ -604,6 +658,57 @@ impl Run<'_> {
             }
         }
     }
+}
+
+/// What shows that the answers to conditional requests mean nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lie {
+    /// A page that changed was not modified.
+    Changed,
+    /// A page was not modified although nobody asked.
+    Unasked,
+    /// Only whoever asks for whole pages gets answers.
+    NoAnswer,
+}
+
+impl Lie {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Changed => "changed, and the server calls it not modified (304)",
+            Self::Unasked => "was asked for as a whole, and the server calls it not modified (304)",
+            Self::NoAnswer => {
+                "is answered when it is asked for as a whole, and others before it, but not when the server is asked \
+                 whether it changed"
+            }
+        }
+    }
+}
+
+/// Whether a status tells if a page changed: it was modified, it was not, or it is not there any more.
+fn says_of_changes(status: u16) -> bool {
+    matches!(status, 200 | 301..=304 | 307 | 308 | 404 | 410)
+}
+
+/// Whether this is an answer to a request with `validators`: servers refuse such requests, or have nothing else to say
+/// of a page than that they fail, while the page itself is fine.
+pub(super) fn is_answer_to(
+    validators: &Validators,
+    result: &Result<(Fetched, Box<PageFacts>), FetchError>,
+) -> bool {
+    match result {
+        Ok((_, facts)) if facts.status == 304 => !validators.are_not_of(facts.etag.as_deref()),
+        Ok((_, facts)) => says_of_changes(facts.status) || signal::is_passing_status(facts.status),
+        // An answer 304 with a body is one that cannot be read.
+        Err(error) => error.kind() != FetchErrorKind::Protocol,
+    }
+}
+
+/// Whether an answer 304 leaves nothing open about a page of which `facts` are known: it may name another canonical
+/// URL, and nobody knows whether that takes the place of the other one.
+fn says_all(answer: &PageFacts, facts: &PageFacts) -> bool {
+    answer.canonical == Canonical::Absent
+        || facts.canonical == Canonical::Absent
+        || answer.canonical == facts.canonical
 }
 
 fn place(directory: Option<&str>) -> String {

@@ -6,10 +6,12 @@ use crate::{
     engine::{honesty::Honesty, judge::Judge},
     fetch::Validators,
     frontier::Seen,
-    page::{PageRecord, Reason, RunId, State},
+    page::{Outcome, PageRecord, Reason, RunId, State, Via},
     runs::OpenRun,
     seeds::{self, Document, KeptDocuments, OwnFiles},
-    store::{Commit, EarlierAnswer, QueuedUrl, Rejudged, Store, StoreError, change_in_chunks},
+    store::{
+        Commit, Discovery, EarlierAnswer, QueuedUrl, Rejudged, Store, StoreError, change_in_chunks,
+    },
     url_key::UrlKey,
 };
 
@@ -44,6 +46,9 @@ pub(in crate::engine) fn remember(
     asked: &[UrlKey],
 ) -> Result<Memory, StoreError> {
     let run = open.number;
+    if open.resumed {
+        wait_again(store)?;
+    }
     let mut next_sequence = store.last_sequence()? + 1;
     let rules = format!("{:016x}", judge.fingerprint());
     if store.value(RULES)?.as_ref() != Some(&rules) {
@@ -85,6 +90,128 @@ pub(in crate::engine) fn remember(
         memory.orphans.insert(key);
     })?;
     Ok(memory)
+}
+
+/// URLs of the queue, or left behind, that are looked at between two writes.
+const PORTION: usize = 2_048;
+
+/// Lists the pages of earlier runs that run `run`, which ends before everything was decided, did not come to, each
+/// as its last good answer had it. They wait all the same: the next start goes on with them ([`remember`]).
+pub(in crate::engine) fn keep_unreached(
+    store: &mut dyn Store,
+    run: RunId,
+    judge: &Judge,
+) -> Result<(), StoreError> {
+    let mut next_sequence = store.last_sequence()? + 1;
+    let mut after = None;
+    loop {
+        let portion = store.left_behind(run, after.as_ref(), PORTION)?;
+        let Some((last, _)) = portion.last() else {
+            break;
+        };
+        after = Some(last.clone());
+        let mut discovered = Vec::with_capacity(portion.len());
+        for (key, depth) in portion {
+            let Some(reason) = judge.before_fetch(&key, depth) else {
+                continue;
+            };
+            discovered.push(Discovery {
+                key,
+                sequence: next_sequence,
+                depth,
+                hops: 0,
+                via: Via::Earlier,
+                found_on: None,
+                reason,
+            });
+            next_sequence += 1;
+        }
+        store.commit(&Commit {
+            run,
+            discovered,
+            ..Commit::default()
+        })?;
+    }
+    rejudge_queue(store, |store, waiting| {
+        let Some(facts) = store.earlier_facts(&waiting.key)? else {
+            return Ok(None);
+        };
+        let good = Outcome::Answered(Box::new(facts));
+        let stays = judge.stays_unreached(waiting, &good);
+        Ok(stays.then_some(Reason::KeptNotReached))
+    })
+}
+
+/// Judges what run `run` knows by the rules of now, without asking anybody: what robots.txt said of a URL stays said.
+/// Says how many URLs would have to be fetched for a verdict; they stay as they are. The next crawl judges again.
+pub(in crate::engine) fn judge_stored(
+    store: &mut dyn Store,
+    run: RunId,
+    judge: &Judge,
+) -> Result<u64, StoreError> {
+    let mut unfetched = 0;
+    let look = |_: &dyn Store, key: &UrlKey, record: PageRecord, _, judged: &mut Vec<Rejudged>| {
+        let is_open = match record.reason {
+            Reason::Queued | Reason::RobotsDisallowed | Reason::RobotsUnreachable => false,
+            reason => reason != Reason::SeedDocument,
+        };
+        if !is_open {
+            return Ok(());
+        }
+        let reason = judge.again(key, &record);
+        if reason == Reason::Queued {
+            unfetched += 1;
+        } else if reason != record.reason {
+            judged.push((key.clone(), reason));
+        }
+        Ok(())
+    };
+    change_in_chunks(store, run, look, |store, judged: Vec<Rejudged>| {
+        if judged.is_empty() {
+            return Ok(());
+        }
+        store.rejudge(&judged)
+    })?;
+    store.commit(&Commit {
+        run,
+        values: vec![(RULES.to_owned(), None)],
+        ..Commit::default()
+    })?;
+    Ok(unfetched)
+}
+
+/// Undoes [`keep_unreached`]: what waits is not decided.
+fn wait_again(store: &mut dyn Store) -> Result<(), StoreError> {
+    rejudge_queue(store, |_, waiting| {
+        let was_listed = waiting
+            .earlier
+            .as_ref()
+            .is_some_and(|known| known.was_listed);
+        Ok(was_listed.then_some(Reason::Queued))
+    })
+}
+
+/// Gives URLs of the queue another verdict, and leaves them there.
+fn rejudge_queue(
+    store: &mut dyn Store,
+    judge: impl Fn(&dyn Store, &QueuedUrl) -> Result<Option<Reason>, StoreError>,
+) -> Result<(), StoreError> {
+    let mut after = None;
+    loop {
+        let portion = store.queued(after, PORTION)?;
+        let Some(last) = portion.last() else {
+            return Ok(());
+        };
+        after = Some(last.sequence);
+        let mut rejudged: Vec<Rejudged> = Vec::new();
+        for waiting in portion {
+            let reason = judge(store, &waiting)?;
+            rejudged.extend(reason.map(|reason| (waiting.key, reason)));
+        }
+        if !rejudged.is_empty() {
+            store.rejudge(&rejudged)?;
+        }
+    }
 }
 
 /// What some records came to.

@@ -18,6 +18,7 @@ use std::{
 
 use sitemap_core::partition::index_name;
 use tokio::{sync::mpsc, task::Id};
+use tracing::Instrument as _;
 
 pub(super) use self::errand::SeedEnd;
 use self::errand::{Errand, Keep, hand_over};
@@ -27,33 +28,20 @@ use crate::{
     config::DiscoverConfig,
     engine::download::{self, Downloader},
     frontier::Seen,
-    page::{BodyEnd, Reason, Via},
+    page::{BodyEnd, Via},
     robots::Rules,
     seeds::{
-        self, Batch, Document, DocumentKind, DocumentState, IndexedDocument, KeptDocuments,
+        self, Batch, Claim, Document, DocumentKind, DocumentState, IndexedDocument, KeptDocuments,
         MAX_DOCUMENTS, MAX_INDEX_DEPTH, MAX_KEPT_BYTES, MAX_ROBOTS_SITEMAPS, OwnFiles, SeedList,
         SeedProblem,
     },
     site::Site,
-    store::{KeptDocument, QueuedUrl},
+    store::KeptDocument,
     url_key::{Identity, Origin, UrlKey},
 };
 
 /// Batches that wait between a reader and the loop.
 const BATCHES_WAITING: usize = 2;
-
-/// The types that sitemaps, feeds and lists are sent as, and what a server says that does not know them.
-const DOCUMENT_TYPES: [&str; 9] = [
-    "application/xml",
-    "text/xml",
-    "application/rss+xml",
-    "application/atom+xml",
-    "application/rdf+xml",
-    "application/gzip",
-    "application/x-gzip",
-    "application/octet-stream",
-    "text/plain",
-];
 
 /// Depth of the URLs in sitemaps and lists: as if the start page linked to them.
 const SEED_DEPTH: u32 = 1;
@@ -75,14 +63,16 @@ pub(super) struct Seeding {
     /// URLs that no page has led to so far.
     pub(super) orphans: Seen,
     feeds: usize,
-    feeds_left_out: u64,
+    /// Feeds beyond [`MAX_FEEDS`](seeds::MAX_FEEDS), which are only counted: no documents, so a link to one leads to
+    /// a page like any other.
+    left_out: Seen,
+    /// Documents that a rule of the user keeps from being fetched.
+    excluded: Seen,
     warnings: usize,
     /// Where the set will be served.
     own_place: Option<OwnPlace>,
-    /// Feeds that were asked for as pages, by the numbers of their documents; at most [`MAX_FEEDS`].
+    /// Documents that were asked for as pages and wait to be read, by their numbers.
     bodies: HashMap<usize, Box<download::Document>>,
-    /// The documents that a page is known to link to.
-    linked: Seen,
     active: Option<Active>,
     loading: Option<Loading>,
     /// A document was read and no page begun since: the next turn is that of a page, if one waits. Else an
@@ -95,6 +85,8 @@ struct OwnPlace {
     url: String,
     /// Somebody said so; else it is the crawled directory.
     is_said: bool,
+    /// It is on the crawled site, which is up.
+    is_on_site: bool,
 }
 
 /// The document that is being read.
@@ -134,11 +126,11 @@ impl Seeding {
             known: Seen::default(),
             orphans,
             feeds: 0,
-            feeds_left_out: 0,
+            left_out: Seen::default(),
+            excluded: Seen::default(),
             warnings: 0,
             own_place: None,
             bodies: HashMap::new(),
-            linked: Seen::default(),
             active: None,
             loading: None,
             owes_page: false,
@@ -154,9 +146,6 @@ impl Seeding {
             seeding.feeds += usize::from(document.kind == DocumentKind::Feed);
             if let Some(url) = url_of(&document) {
                 seeding.known.insert(&url);
-                if document.linked_from.is_some() {
-                    seeding.linked.insert(&url);
-                }
             }
             seeding.push(document);
         }
@@ -170,6 +159,7 @@ impl Seeding {
             .verbatim()
             .parse(public_url.unwrap_or(&own));
         let own_place = place.ok().map(|url| OwnPlace {
+            is_on_site: url.is_on(&site.origin),
             url: url.as_str().to_owned(),
             is_said: public_url.is_some(),
         });
@@ -185,7 +175,8 @@ impl Seeding {
         };
         let name = self.documents[number].name.strip_prefix(&place.url);
         let is_missing = if place.is_said {
-            problem.is_absence() || problem.is_unanswered()
+            // Another host may be to come as well; the site itself is only in trouble.
+            problem.is_absence() || !place.is_on_site && problem.is_unanswered()
         } else {
             problem == SeedProblem::Gone && self.own.is_empty()
         };
@@ -196,6 +187,13 @@ impl Seeding {
         let number = self.documents.len();
         self.numbers.entry(document.name.clone()).or_insert(number);
         self.documents.push(document);
+    }
+
+    /// The document that is, or is to be, asked for at `url`.
+    fn number_of(&self, url: &UrlKey) -> Option<usize> {
+        // Most URLs are no document, which a fingerprint tells without looking at all of it.
+        let number = || self.numbers.get(url.as_str()).copied();
+        self.known.contains(url).then(number).flatten()
     }
 
     /// Whether `url` is that of a document, or of the place where one was found.
@@ -314,7 +312,11 @@ impl Run<'_> {
                     if is_relative {
                         document = document.with_problem(SeedProblem::RelativeUrl, line);
                     }
-                    self.add_url(&url, document);
+                    if self.judge.excludes(&url) {
+                        self.seeding.excluded.insert(&url);
+                    } else {
+                        self.add_url(&url, document);
+                    }
                 }
                 Err(error) if !self.knows_name(line) => {
                     let mut document = named_by(&file, DocumentKind::Sitemap, &file);
@@ -335,6 +337,7 @@ impl Run<'_> {
         }
         if lines.is_empty()
             && let Ok(url) = identity.parse(&format!("{}/sitemap.xml", self.site.origin))
+            && !self.judge.excludes(&url)
         {
             self.add_url(
                 &url,
@@ -347,19 +350,12 @@ impl Run<'_> {
         self.seeding.numbers.contains_key(name)
     }
 
-    /// The start URL is no page: when it may be a sitemap, a feed or a list, it is read for what it names, as
-    /// who gave it expects.
-    pub(super) fn begin_with_document(&mut self, url: &UrlKey, content_type: Option<&str>) {
-        let discover = &self.seeding.discover;
-        let media_type = content_type.and_then(|declared| declared.split(';').next());
-        let media_type = media_type.unwrap_or_default().trim();
-        let is_one = |known: &&str| known.eq_ignore_ascii_case(media_type);
-        if (discover.sitemaps || discover.feeds)
-            && (media_type.is_empty() || DOCUMENT_TYPES.iter().any(is_one))
-        {
-            let document = Document::new(url.as_str(), DocumentKind::Sitemap, SEED_DEPTH);
-            self.add_url(url, document);
-        }
+    /// The start URL is no page, and may be a sitemap, a feed or a list: it is read for what it names, as who gave it
+    /// expects.
+    pub(super) fn begin_with_document(&mut self, url: &UrlKey, found: Box<download::Document>) {
+        let document = Document::new(url.as_str(), DocumentKind::Sitemap, SEED_DEPTH);
+        self.add_url(url, document);
+        self.hand_over_body(url, found);
     }
 
     /// Adds a document that the run does not know yet.
@@ -444,6 +440,7 @@ impl Run<'_> {
     /// Starts work on the document `number`, of which there may be a copy.
     fn start_seed(&mut self, number: usize, copy: Option<KeptDocument>) {
         let (sender, batches) = mpsc::channel(BATCHES_WAITING);
+        self.seeding.documents[number].outside = None;
         let identity = Arc::clone(&self.door.identity);
         let list = self.seeding.lists.iter().position(|(of, _)| *of == number);
         let list = list.map(|position| self.seeding.lists.swap_remove(position).1);
@@ -472,8 +469,8 @@ impl Run<'_> {
                     sender,
                     shutdown: self.shutdown.clone(),
                 };
-                self.tasks
-                    .spawn(async move { Done::Seed(Box::new(errand.run().await)) })
+                let work = async move { Done::Seed(Box::new(errand.run().await)) };
+                self.tasks.spawn(work.in_current_span())
             }
             (None, None) => {
                 self.fail(number, SeedProblem::BadUrl, "");
@@ -499,28 +496,27 @@ impl Run<'_> {
             if self.seen.contains(&key) {
                 continue;
             }
-            if let Some(found_on) = found_on.as_ref().filter(|_| self.seeding.is_document(&key)) {
-                self.link_document(&key, found_on, depth);
-                continue;
-            }
-            let Some(reason) = self.judge.before_fetch(&key, depth) else {
-                self.links_out_of_scope += 1;
-                continue;
-            };
-            self.seeding.orphans.insert(&key);
-            let sequence = self.note(&key, reason, depth, 0, via, found_on.as_ref());
-            if reason == Reason::Queued {
-                self.frontier.offer(QueuedUrl {
-                    sequence,
-                    key,
+            if self.seeding.is_document(&key) {
+                let found_on = found_on.as_ref().map(|url| url.as_str().to_owned());
+                let claim = Claim {
+                    via,
+                    found_on,
                     depth,
                     hops: 0,
-                    earlier: None,
-                });
+                    is_linked: false,
+                    date: None,
+                };
+                self.claim_document(&key, claim);
+            } else if self.discover_page(&key, via, found_on.as_ref(), depth, 0) {
+                self.seeding.orphans.insert(&key);
+            } else if !self.judge.is_inside(&key) {
+                self.count_outside(number, &key);
             }
         }
         if via == Via::Sitemap {
-            self.pending.dated.extend(batch.dates);
+            for (key, date) in batch.dates {
+                self.date_page(key, date);
+            }
         }
         for child in batch.documents {
             self.add_child(number, &child);
@@ -538,6 +534,8 @@ impl Run<'_> {
             self.note_trouble(number, SeedProblem::Loop, url.as_str());
         } else if self.seeding.known.contains(url) {
             // Named twice: once is enough.
+        } else if self.judge.excludes(url) {
+            self.seeding.excluded.insert(url);
         } else if level > MAX_INDEX_DEPTH {
             self.note_trouble(number, SeedProblem::TooDeep, url.as_str());
         } else {

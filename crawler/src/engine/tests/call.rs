@@ -63,7 +63,7 @@ async fn the_answer_decides_about_another_try() {
     for received in [200, 202, 301, 400, 403, 404, 410, 422] {
         check(&[received], Retry::Passing, received, 1).await;
     }
-    for passing in [408, 429, 500, 503] {
+    for passing in [408, 429, 500, 501, 503, 505, 507, 599] {
         check(&[passing], Retry::Passing, passing, 3).await;
         check(&[passing, 200], Retry::Passing, 200, 2).await;
     }

@@ -76,6 +76,35 @@ pub(super) fn random_site(seed: u64) -> (FixtureSite, BTreeSet<String>) {
     (site, reachable)
 }
 
+/// Crawls with starts that are stopped or aborted at random, until one of them comes to its end.
+pub(super) async fn run_with_stops(bench: &Bench, seed: u64) -> Crawled {
+    let mut random = Random(seed ^ 0xabcd);
+    loop {
+        let shutdown = Shutdown::default();
+        let after = Duration::from_millis(1 + random.below(900));
+        let aborts = random.below(2) == 0;
+        let crawl = bench.crawl(START, &shutdown);
+        tokio::pin!(crawl);
+        let crawled = tokio::select! {
+            crawled = &mut crawl => crawled,
+            () = tokio::time::sleep(after) => {
+                if aborts { shutdown.abort() } else { shutdown.stop() }
+                crawl.await
+            }
+        };
+        match crawled {
+            Ok(crawled) if crawled.ending == Ending::Drained => break crawled,
+            Ok(crawled) => bench.keep(crawled),
+            Err(CrawlError::Stopped) => *bench.store.lock().unwrap() = None,
+            Err(error) => panic!("seed {seed}: {error}"),
+        }
+        if bench.store.lock().unwrap().is_none() {
+            // Stopped before the store was opened: nothing was written yet.
+            *bench.store.lock().unwrap() = Some(Box::new(MemoryStore::default()));
+        }
+    }
+}
+
 fn fetched(crawled: &Crawled) -> BTreeSet<String> {
     reasons(crawled)
         .into_iter()
@@ -122,32 +151,7 @@ async fn stopped_and_resumed_runs_equal_uninterrupted_ones() {
         let (site, _) = random_site(seed);
         let whole = Bench::new(site).run().await;
         let (site, _) = random_site(seed);
-        let bench = Bench::new(site);
-        let mut random = Random(seed ^ 0xabcd);
-        let crawled = loop {
-            let shutdown = Shutdown::default();
-            let after = Duration::from_millis(1 + random.below(900));
-            let aborts = random.below(2) == 0;
-            let crawl = bench.crawl(START, &shutdown);
-            tokio::pin!(crawl);
-            let crawled = tokio::select! {
-                crawled = &mut crawl => crawled,
-                () = tokio::time::sleep(after) => {
-                    if aborts { shutdown.abort() } else { shutdown.stop() }
-                    crawl.await
-                }
-            };
-            match crawled {
-                Ok(crawled) if crawled.ending == Ending::Drained => break crawled,
-                Ok(crawled) => bench.keep(crawled),
-                Err(CrawlError::Stopped) => *bench.store.lock().unwrap() = None,
-                Err(error) => panic!("seed {seed}: {error}"),
-            }
-            if bench.store.lock().unwrap().is_none() {
-                // Stopped before the store was opened: nothing was written yet.
-                *bench.store.lock().unwrap() = Some(Box::new(MemoryStore::default()));
-            }
-        };
+        let crawled = run_with_stops(&Bench::new(site), seed).await;
         assert_eq!(reasons(&crawled), reasons(&whole), "seed {seed}");
     }
 }

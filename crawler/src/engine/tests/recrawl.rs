@@ -352,6 +352,175 @@ async fn a_directory_that_lies_costs_the_others_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_304_that_nobody_asked_for_is_no_evidence_against_a_page_but_against_the_server() {
+    let (mut bench, says) = bench();
+    directories(&says, 300, "");
+    run(&mut bench).await;
+    for directory in ["a", "b"] {
+        for number in 0..300 {
+            let page = FixturePage::status(304);
+            says.set(&format!("/{directory}/{number}"), page);
+        }
+    }
+    bench.site.lie(true);
+    let before = says.0.lock().unwrap().len();
+    for round in 0..3 {
+        let ran = run(&mut bench).await;
+        assert_eq!(ran.listed().len(), before, "round {round}");
+        if round > 0 {
+            assert_eq!(ran.not_modified, 0, "round {round}");
+        }
+        let is_told = |notice: &String| notice.contains("was asked for as a whole");
+        assert_eq!(
+            ran.notices.iter().any(is_told),
+            round == 0,
+            "{:?}",
+            ran.notices
+        );
+    }
+    // It never said anything else.
+    says.link("/", &["/a/0", "/new"]);
+    says.set("/new", FixturePage::status(304));
+    assert_eq!(run(&mut bench).await.reasons["/new"], Reason::Empty);
+}
+
+/// A bench whose site answers conditional requests below `/a/` in a way of its own.
+fn bench_answering(
+    answer: impl Fn(&FixturePage) -> FixturePage + Send + Sync + 'static,
+) -> (Bench, Says) {
+    let (mut bench, says) = bench();
+    let said = says.clone();
+    bench.site = bench.site.answering_conditionally(move |asked, _| {
+        let path = asked.strip_prefix("https://site.example")?;
+        let page = said.0.lock().unwrap().get(path).cloned()?;
+        path.starts_with("/a/").then(|| answer(&page))
+    });
+    (bench, says)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_is_asked_for_as_a_whole_when_the_server_has_no_answer_to_a_conditional_request() {
+    for status in [400, 403, 405, 412, 428, 501] {
+        let (mut bench, says) = bench_answering(move |_| FixturePage::status(status));
+        directories(&says, 40, "");
+        run(&mut bench).await;
+        says.html("/a/7", "<meta name=robots content=noindex>");
+        let second = run(&mut bench).await;
+        assert_eq!(second.listed().len(), 80, "{status}");
+        assert_eq!(second.reasons["/a/7"], Reason::Noindex);
+        assert!(
+            second
+                .reasons
+                .values()
+                .all(|reason| *reason != Reason::KeptUnreachable)
+        );
+        let in_vain = |ran: &Ran| {
+            let asked = ran.asked(true).into_iter();
+            asked.filter(|path| path.starts_with("/a/")).count()
+        };
+        assert!(in_vain(&second) < 12, "{status}: {}", in_vain(&second));
+        assert!(
+            second
+                .notices
+                .iter()
+                .any(|notice| notice.contains("below /a/"))
+        );
+        let third = run(&mut bench).await;
+        assert_eq!(in_vain(&third), 0, "it is remembered");
+        assert!(third.not_modified > 30, "the others are asked as ever");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_try_is_for_the_whole_page() {
+    let (mut bench, says) = bench_answering(|_| FixturePage::status(500));
+    bench.config.limits.max_tries = 2;
+    directories(&says, 20, "");
+    run(&mut bench).await;
+    let ran = run(&mut bench).await;
+    assert!(ran.reasons.values().all(|reason| *reason == Reason::Listed));
+    assert_eq!(ran.listed().len(), 41);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_fails_whoever_asks_is_asked_for_once_more_and_kept() {
+    let (mut bench, says) = bench();
+    says.link("/", &["/closed"]);
+    says.link("/closed", &[]);
+    run(&mut bench).await;
+    says.set("/closed", FixturePage::status(403));
+    let ran = run(&mut bench).await;
+    assert!(!is_tested("/closed", ran.number));
+    assert_eq!(ran.reasons["/closed"], Reason::KeptUnreachable);
+    let expected = (vec!["/closed"], vec!["/", "/closed"]);
+    assert_eq!((ran.asked(true), ran.asked(false)), expected);
+    assert_eq!(ran.notices, [""; 0]);
+}
+
+/// What a server answers that looks at dates only: not modified, with the tag of now.
+fn not_modified(page: &FixturePage) -> FixturePage {
+    let headers = page.headers.iter().filter(|(name, _)| name == "etag");
+    FixturePage {
+        headers: headers.cloned().collect(),
+        ..FixturePage::status(304)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_304_with_the_tag_of_another_state_is_not_believed() {
+    let (mut bench, says) = bench_answering(not_modified);
+    directories(&says, 40, "");
+    run(&mut bench).await;
+    assert!(
+        run(&mut bench).await.not_modified > 70,
+        "the tags are those that were asked with"
+    );
+    let noindex = "<meta name=robots content=noindex>";
+    says.html("/a/7", noindex);
+    let ran = run(&mut bench).await;
+    assert_eq!(ran.reasons["/a/7"], Reason::Noindex);
+    assert!(
+        ran.notices[0].contains("not modified (304)"),
+        "{:?}",
+        ran.notices
+    );
+    assert!(ran.notices[0].contains("below /a/"), "{:?}", ran.notices);
+    // The tag of now is that of what was read, and no other one.
+    says.html("/a/8", noindex);
+    assert_eq!(run(&mut bench).await.reasons["/a/8"], Reason::Noindex);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_304_may_name_another_canonical_url() {
+    let link = format!("<{}>; rel=\"canonical\"", url("/b/1"));
+    let (mut bench, says) =
+        bench_answering(move |page| not_modified(page).with_header("link", &link));
+    directories(&says, 2, "");
+    run(&mut bench).await;
+    let ran = run(&mut bench).await;
+    for path in ["/a/0", "/a/1"]
+        .into_iter()
+        .filter(|path| !is_tested(path, ran.number))
+    {
+        assert_eq!(ran.reasons[path], Reason::CanonicalElsewhere);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_304_that_contradicts_what_is_known_is_not_enough() {
+    let link = format!("<{}>; rel=\"canonical\"", url("/b/1"));
+    let (mut bench, says) =
+        bench_answering(move |page| not_modified(page).with_header("link", &link));
+    directories(&says, 30, "");
+    says.html("/a/0", "<link rel=canonical href=/b/0>");
+    run(&mut bench).await;
+    let ran = run(&mut bench).await;
+    assert!(!is_tested("/a/0", ran.number));
+    assert!(ran.asked(true).contains(&"/a/0") && ran.asked(false).contains(&"/a/0"));
+    assert_eq!(ran.notices, [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn pages_that_fail_keep_their_place_for_a_month() {
     let (mut bench, says) = bench();
     says.link("/", &["/down", "/reset", "/wall", "/new"]);
@@ -592,7 +761,7 @@ async fn rules_that_change_in_an_open_run_judge_confirmed_and_kept_pages_again()
     bench.config.limits.max_pages = 4;
     let cut = run(&mut bench).await;
     assert_eq!(cut.reasons["/down"], Reason::KeptUnreachable);
-    assert_eq!(cut.reasons["/z"], Reason::Queued);
+    assert_eq!(cut.reasons["/z"], Reason::KeptNotReached);
     bench.config.ignore.noindex = true;
     bench.config.scope.exclude = vec!["/a".to_owned()];
     bench.config.removal.keep_failing = Duration::ZERO;

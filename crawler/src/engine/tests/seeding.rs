@@ -345,6 +345,45 @@ async fn a_feed_for_every_page_is_read_a_hundred_times() {
     assert_eq!(crawled.store.page(&seed).unwrap().unwrap().via, Via::Feed);
 }
 
+/// 150 pages that each call a page a feed, to which only a page behind it links.
+fn pages_called_feeds() -> FixtureSite {
+    const PAGES: usize = 150;
+    let start: Vec<String> = (0..PAGES).map(|number| format!("/p/{number}")).collect();
+    let mut pages = vec![(
+        "/".to_owned(),
+        FixturePage::linking(start.iter().map(String::as_str)),
+    )];
+    for number in 0..PAGES {
+        let calls = format!(
+            "<link rel=alternate type=application/rss+xml href=/t/{number}><a href=/q/{number}>on</a>"
+        );
+        let target = format!("/t/{number}");
+        pages.push((format!("/p/{number}"), FixturePage::html(calls)));
+        pages.push((format!("/q/{number}"), FixturePage::linking([&*target])));
+        pages.push((target, FixturePage::html(format!("<p>page {number}"))));
+    }
+    site(
+        pages
+            .iter()
+            .map(|(path, page)| (path.as_str(), page.clone())),
+    )
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_link_to_what_was_left_out_as_a_feed_leads_to_a_page() {
+    let bench = discovering(pages_called_feeds());
+    let whole = bench.run().await;
+    assert_eq!(with_reason(&whole, Reason::Listed).len(), 1 + 3 * 150);
+    let told = |notice: &String| notice.contains("50 more feeds");
+    assert!(whole.notices.iter().any(told), "{:?}", whole.notices);
+    // Nothing is stored of what was left out, so an interrupted run must not need it.
+    for seed in 0..4 {
+        let bench = discovering(pages_called_feeds());
+        let crawled = random::run_with_stops(&bench, seed).await;
+        assert_eq!(reasons(&crawled), reasons(&whole), "seed {seed}");
+    }
+}
+
 /// A site as in [`random`], and an index of sitemaps that name some of its pages and some others.
 fn random_seeds(seed: u64) -> (FixtureSite, BTreeSet<String>) {
     let (site, reachable) = random::random_site(seed);
@@ -378,32 +417,7 @@ async fn stopped_and_resumed_runs_lose_no_seed_and_no_orphan() {
         let whole = discovering(site).run().await;
         assert!(orphans(&whole).is_subset(&named), "seed {seed}");
         let (site, _) = random_seeds(seed);
-        let bench = discovering(site);
-        let mut random = Random(seed ^ 0xabcd);
-        let crawled = loop {
-            let shutdown = Shutdown::default();
-            let after = Duration::from_millis(1 + random.below(900));
-            let aborts = random.below(2) == 0;
-            let crawl = bench.crawl(START, &shutdown);
-            tokio::pin!(crawl);
-            let crawled = tokio::select! {
-                crawled = &mut crawl => crawled,
-                () = tokio::time::sleep(after) => {
-                    if aborts { shutdown.abort() } else { shutdown.stop() }
-                    crawl.await
-                }
-            };
-            match crawled {
-                Ok(crawled) if crawled.ending == Ending::Drained => break crawled,
-                Ok(crawled) => bench.keep(crawled),
-                Err(CrawlError::Stopped) => *bench.store.lock().unwrap() = None,
-                Err(error) => panic!("seed {seed}: {error}"),
-            }
-            if bench.store.lock().unwrap().is_none() {
-                // Stopped before the store was opened: nothing was written yet.
-                *bench.store.lock().unwrap() = Some(Box::new(MemoryStore::default()));
-            }
-        };
+        let crawled = random::run_with_stops(&discovering(site), seed).await;
         assert_eq!(reasons(&crawled), reasons(&whole), "seed {seed}");
         assert_eq!(orphans(&crawled), orphans(&whole), "seed {seed}");
         assert_eq!(problems(&crawled), problems(&whole), "seed {seed}");
@@ -484,6 +498,112 @@ async fn a_page_that_is_named_as_a_feed_is_a_page_when_something_links_to_it() {
         let not_a_feed = (url("/feed"), Some(SeedProblem::NotASitemap));
         assert!(problems.contains(&not_a_feed), "{problems:?}");
     }
+}
+
+/// What is known of a page.
+fn page(crawled: &Crawled, path: &str) -> crate::page::PageRecord {
+    let key = UrlKey::from_normalised(&url(path)).unwrap();
+    let page = crawled.store.page(&key).unwrap();
+    page.unwrap_or_else(|| panic!("{path} is not known"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_was_taken_for_a_document_keeps_how_it_was_found() {
+    async fn check(robots: &str, start: &str, found: Option<(Via, &str)>, is_orphan: bool) {
+        let dated = format!(
+            "<urlset><url><loc>{}</loc><lastmod>2026-01-02</lastmod></url></urlset>",
+            url("/map")
+        );
+        let bench = discovering(site([
+            ("/", FixturePage::html(start)),
+            ("/robots.txt", FixturePage::text(robots)),
+            (
+                "/map",
+                FixturePage::html("<!doctype html><title>Map</title>"),
+            ),
+            ("/late", FixturePage::linking(["/map"])),
+            ("/sitemap.xml", FixturePage::text(&dated)),
+        ]));
+        let crawled = bench.run().await;
+        let map = page(&crawled, "/map");
+        assert_eq!(map.reason, Reason::Listed, "{robots}");
+        if let Some((via, found_on)) = found {
+            assert_eq!(map.via, via, "{robots}");
+            assert_eq!(map.found_on.unwrap().as_str(), url(found_on), "{robots}");
+        }
+        assert_eq!(orphans(&crawled).contains("/map"), is_orphan, "{robots}");
+        let date = map.sitemap_lastmod.map(|date| date.lastmod);
+        assert_eq!(date.as_deref(), Some("2026-01-02"), "{robots}");
+        assert_eq!(asked(&bench, "/map"), 2, "as a sitemap and as a page");
+    }
+    // The sitemap names the page after, or before, it was asked for as a sitemap.
+    let (first, last) = (
+        "Sitemap: /map\nSitemap: /sitemap.xml",
+        "Sitemap: /sitemap.xml\nSitemap: /map",
+    );
+    for robots in [first, last] {
+        let found = Some((Via::Sitemap, "/sitemap.xml"));
+        check(robots, "<p>", found, true).await;
+    }
+    // A page links to it, before or after the sitemap has been read: that is a matter of time.
+    check(last, LINKS_LATE, None, false).await;
+    check(first, "<a href=/map>map</a>", Some((Via::Link, "/")), false).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_names_a_document_is_no_reason_to_ask_for_it_as_a_page() {
+    let mut bench = discovering(site([
+        ("/", FixturePage::linking([])),
+        ("/sitemap.xml", urlset(["/a".to_owned()])),
+        ("/a", FixturePage::linking([])),
+    ]));
+    let list = format!("{}\n{}\n", url("/sitemap.xml"), url("/a"));
+    bench.lists = vec![SeedList::copy("list", list.as_bytes()).unwrap()];
+    let crawled = bench.run().await;
+    assert_eq!(asked(&bench, "/sitemap.xml"), 1);
+    let report = Report::read(&*crawled.store, crawled.run).unwrap();
+    assert_eq!((report.known(), report.listed), (2, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_link_to_a_feed_that_does_not_answer_is_a_page_that_failed() {
+    for (fault, reason) in [
+        (FixturePage::status(503), Reason::ServerError),
+        (
+            FixturePage::failing(FetchErrorKind::Timeout),
+            Reason::NetworkError,
+        ),
+    ] {
+        for late in [LINKS_FEED, ""] {
+            let mut bench = discovering(site([
+                ("/", FixturePage::html(format!("{NAMES_FEED}{LINKS_LATE}"))),
+                ("/late", FixturePage::html(format!("<p>late{late}"))),
+                ("/feed", fault.clone()),
+            ]));
+            bench.config.limits.max_tries = 1;
+            let crawled = bench.run().await;
+            let report = Report::read(&*crawled.store, crawled.run).unwrap();
+            assert_eq!((report.seeds.troubled, report.seeds.passing), (1, 1));
+            assert_eq!(report.failed(), u64::from(!late.is_empty()), "{late}");
+            if !late.is_empty() {
+                assert_eq!(page(&crawled, "/feed").reason, reason);
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_link_to_a_document_that_may_not_be_asked_for_has_a_state() {
+    let bench = discovering(site([
+        ("/", FixturePage::html(format!("{NAMES_FEED}{LINKS_FEED}"))),
+        (
+            "/robots.txt",
+            FixturePage::text("User-agent: *\nDisallow: /feed"),
+        ),
+    ]));
+    let crawled = bench.run().await;
+    assert_eq!(page(&crawled, "/feed").reason, Reason::RobotsDisallowed);
+    assert_eq!(asked(&bench, "/feed"), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -575,6 +695,194 @@ async fn our_own_index_may_be_missing_before_it_is_up() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn our_own_index_on_the_site_itself_is_missing_only_when_it_is_not_there() {
+    for (answer, is_told) in [
+        (FixturePage::status(404), false),
+        (FixturePage::status(503), true),
+        (FixturePage::failing(FetchErrorKind::Timeout), true),
+    ] {
+        let mut bench = discovering(site([
+            ("/", FixturePage::linking([])),
+            (
+                "/robots.txt",
+                FixturePage::text(&format!("Sitemap: {}", url("/sitemap.xml"))),
+            ),
+            ("/sitemap.xml", answer),
+        ]));
+        bench.public_url = Some(START.to_owned());
+        bench.config.limits.max_tries = 1;
+        let crawled = bench.run().await;
+        let report = Report::read(&*crawled.store, crawled.run).unwrap();
+        assert_eq!(report.seeds.passing > 0, is_told);
+        assert_eq!(report.seeds.troubled > 0, is_told);
+    }
+}
+
+fn sent_as(content_type: &str, mut page: FixturePage) -> FixturePage {
+    page.headers = vec![("content-type".into(), content_type.into())];
+    page
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_document_that_is_sent_as_a_page_is_no_page() {
+    let bench = discovering(site([
+        ("/", FixturePage::linking(["/feed", "/map", "/page"])),
+        ("/feed", sent_as("text/html", feed(&["/from-feed"]))),
+        (
+            "/map",
+            sent_as("text/html; charset=utf-8", urlset(["/from-map".to_owned()])),
+        ),
+        (
+            "/page",
+            FixturePage::html(
+                "<!doctype html><title>RSS</title><rss version='2.0'><channel></channel></rss>",
+            ),
+        ),
+        ("/from-feed", FixturePage::linking([])),
+        ("/from-map", FixturePage::linking([])),
+    ]));
+    let crawled = bench.run().await;
+    assert_eq!(
+        with_reason(&crawled, Reason::Listed),
+        ["/", "/from-feed", "/page"]
+    );
+    assert_eq!(with_reason(&crawled, Reason::NotAPage), ["/map"]);
+    assert_eq!(asked(&bench, "/feed"), 1);
+    // Feeds that are not wanted are not listed either.
+    let mut bench = discovering(bench.site.clone());
+    bench.config.discover.feeds = false;
+    let crawled = bench.run().await;
+    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/page"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_feed_that_answers_when_it_is_asked_for_as_a_page_is_read_after_all() {
+    let news = feed(&["/from-feed"]);
+    let site = site([
+        ("/", FixturePage::html(format!("{NAMES_FEED}{LINKS_LATE}"))),
+        ("/late", FixturePage::html(format!("<p>late{LINKS_FEED}"))),
+        ("/from-feed", FixturePage::linking([])),
+    ])
+    .scripted(move |asked, earlier| {
+        let answer = || {
+            if earlier == 0 {
+                FixturePage::status(503)
+            } else {
+                news.clone()
+            }
+        };
+        (asked == url("/feed")).then(answer)
+    });
+    let mut bench = discovering(site);
+    bench.config.limits.max_tries = 1;
+    let crawled = bench.run().await;
+    let report = Report::read(&*crawled.store, crawled.run).unwrap();
+    assert_eq!(
+        (report.known(), report.listed, report.seeds.read),
+        (3, 3, 1)
+    );
+    assert_eq!((report.seeds.troubled, asked(&bench, "/feed")), (0, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn feeds_that_are_left_out_are_told_of_also_when_links_lead_to_them() {
+    let paths: Vec<String> = (0..120).map(|number| format!("/feed/{number}")).collect();
+    let news = feed(&["/from-feed"]);
+    let site = site([
+        ("/", FixturePage::linking(paths.iter().map(String::as_str))),
+        ("/from-feed", FixturePage::linking([])),
+    ])
+    .scripted(move |asked, _| asked.contains("/feed/").then(|| news.clone()));
+    let bench = discovering(site);
+    let crawled = bench.run().await;
+    let told = |notice: &String| notice.contains("20 more feeds");
+    assert!(crawled.notices.iter().any(told), "{:?}", crawled.notices);
+    assert_eq!(with_reason(&crawled, Reason::NotAPage).len(), 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_exclude_rule_matches_is_not_fetched_as_a_document_either() {
+    let mut bench = discovering(site([
+        ("/", FixturePage::html(format!("{NAMES_FEED}{LINKS_LATE}"))),
+        ("/late", FixturePage::html(format!("<p>late{LINKS_FEED}"))),
+        (
+            "/robots.txt",
+            FixturePage::text(&format!(
+                "Sitemap: {0}\nSitemap: {1}",
+                url("/private.xml"),
+                url("/index.xml")
+            )),
+        ),
+        (
+            "/index.xml",
+            index(["/private/a.xml".to_owned(), "/b.xml".to_owned()]),
+        ),
+        ("/b.xml", urlset(["/b".to_owned()])),
+        ("/b", FixturePage::linking([])),
+    ]));
+    bench.config.scope.exclude = ["/private*", "/feed"].map(str::to_owned).to_vec();
+    let crawled = bench.run().await;
+    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/b", "/late"]);
+    assert_eq!(with_reason(&crawled, Reason::ExcludedByRule), ["/feed"]);
+    for path in ["/feed", "/private.xml", "/private/a.xml"] {
+        assert_eq!(asked(&bench, path), 0, "{path}");
+    }
+    let told = |notice: &String| notice.contains("exclude rule");
+    assert!(crawled.notices.iter().any(told), "{:?}", crawled.notices);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_documents_name_outside_of_the_crawl_is_counted() {
+    let bench = discovering(site([
+        ("/docs/", FixturePage::linking([])),
+        ("/docs/a", FixturePage::linking([])),
+        (
+            "/sitemap.xml",
+            urlset(["/blog", "/docs/a", "/news"].map(str::to_owned)),
+        ),
+    ]));
+    let crawled = bench
+        .crawl(&url("/docs/"), &Shutdown::default())
+        .await
+        .unwrap();
+    let tally = seeds::Tally::read(&*crawled.store).unwrap();
+    assert_eq!((tally.outside, tally.troubled), (2, 0));
+    let outside = tally.outside_in[0].outside.clone().unwrap();
+    assert_eq!((outside.count, outside.example), (2, url("/blog")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_disallowed_document_is_told_in_one_sentence() {
+    let elsewhere = url("/private/map.xml");
+    let bench = discovering(site([
+        ("/", FixturePage::linking([])),
+        (
+            "/robots.txt",
+            FixturePage::text(&format!(
+                "User-agent: *\nDisallow: /private/\nSitemap: {elsewhere}\nSitemap: {}",
+                url("/moved.xml")
+            )),
+        ),
+        (
+            "/moved.xml",
+            FixturePage::redirect(302, "/private/other.xml"),
+        ),
+    ]));
+    let crawled = bench.run().await;
+    let told: Vec<Option<String>> = seeds::documents(&*crawled.store)
+        .unwrap()
+        .iter()
+        .map(seeds::Document::trouble)
+        .collect();
+    let other = url("/private/other.xml");
+    let expected = [
+        "is disallowed by robots.txt".to_owned(),
+        format!("is disallowed by robots.txt ({other} is disallowed by robots.txt)"),
+    ];
+    assert_eq!(told, expected.map(Some));
+}
+
+#[tokio::test(start_paused = true)]
 async fn our_own_index_may_be_missing_at_its_place_until_it_is_published() {
     async fn check(named: &str, page: FixturePage, published: bool, expected: bool) {
         let robots = FixturePage::text(&format!("Sitemap: /{named}"));
@@ -608,10 +916,18 @@ async fn our_own_index_may_be_missing_at_its_place_until_it_is_published() {
 
 #[tokio::test(start_paused = true)]
 async fn the_start_url_may_be_a_sitemap_or_a_feed() {
-    let sitemap = urlset(["/a".to_owned()]).with_header("content-type", "application/xml");
+    let sitemap = || urlset(["/a".to_owned()]);
+    let list = FixturePage::text(&format!("{}\n", url("/a")));
     for (start, page, via) in [
-        ("/map.xml", sitemap, Via::Sitemap),
+        (
+            "/map.xml",
+            sent_as("application/xml", sitemap()),
+            Via::Sitemap,
+        ),
+        ("/page.xml", sent_as("text/html", sitemap()), Via::Sitemap),
         ("/feed", feed(&["/a"]), Via::Feed),
+        ("/news", sent_as("text/html", feed(&["/a"])), Via::Feed),
+        ("/list", sent_as("text/plain", list), Via::Sitemap),
     ] {
         let bench = discovering(site([
             (start, page),
@@ -623,8 +939,8 @@ async fn the_start_url_may_be_a_sitemap_or_a_feed() {
             .await
             .unwrap();
         let report = Report::read(&*crawled.store, crawled.run).unwrap();
-        assert_eq!(report.listed, 2, "{start}");
-        assert_eq!(report.excluded, BTreeMap::from([("not-a-page", 1)]));
+        assert_eq!((report.known(), report.listed), (2, 2), "{start}");
+        assert_eq!(asked(&bench, start), 1, "{start}");
         let found = UrlKey::from_normalised(&url("/a")).unwrap();
         assert_eq!(crawled.store.page(&found).unwrap().unwrap().via, via);
     }

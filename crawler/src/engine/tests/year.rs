@@ -1,12 +1,18 @@
 //! A year of nightly runs over a site that changes by a script: every change of the content gets a date
-//! of its own or lies between the two runs around it, and nothing else moves.
+//! of its own or lies between the two runs around it, and nothing else moves. Each night has a page of its own, and
+//! links that lead nowhere: the state is that of a site as it is, not of all that it ever was.
 
 use std::{collections::BTreeMap, fmt::Write as _, ops::ControlFlow};
 
 use jiff::ToSpan as _;
 
 use super::{random::Random, *};
-use crate::{export::Export, page::DateSource, store::StoreError};
+use crate::{
+    export::Export,
+    page::DateSource,
+    runs::FORGOTTEN_AFTER,
+    store::{StoreError, sqlite::SqliteStore},
+};
 
 /// Nights of the year.
 const NIGHTS: i64 = 365;
@@ -17,6 +23,14 @@ const PAGES: usize = 6;
 /// The night before which a deploy dates everything anew, and the one before which the design changes.
 const DEPLOY: i64 = 100;
 const REDESIGN: i64 = 200;
+
+/// Links of each night that lead nowhere.
+const DEAD_LINKS: i64 = 20;
+
+/// Bytes of the state for each URL that is remembered, most of which lead nowhere here, and those of its tables when they
+/// are empty.
+const BYTES_PER_URL: u64 = 256;
+const EMPTY_BYTES: u64 = 128 * 1_024;
 
 /// How the pages of a directory state when they changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,13 +128,26 @@ impl World {
         if path == "/sitemap.xml" {
             return Some(self.sitemap());
         }
+        if let Some(night) = path.strip_prefix("/today/") {
+            if night != self.night.to_string() {
+                return Some(FixturePage::status(410));
+            }
+            let page = FixturePage::html(format!("<main><h1>Night {night}</h1></main>"));
+            return Some(page.with_header("date", &http_date(self.now)));
+        }
         let page = if path == "/" {
             let links = self
                 .lives
                 .iter()
                 .map(|life| format!("<a href='{}'>x</a>", life.path));
+            let night = self.night;
+            let dead = (0..DEAD_LINKS).map(|at| format!("<a href='/gone/{night}/{at}'>x</a>"));
+            let passing = format!(
+                "<nav><a href='/today/{night}'>today</a>{}</nav>",
+                dead.collect::<String>()
+            );
             FixturePage::html(self.around(
-                "<main><h1>All pages</h1>",
+                &format!("{passing}<main><h1>All pages</h1>"),
                 &links.collect::<String>(),
                 "",
             ))
@@ -279,6 +306,7 @@ async fn night(bench: &mut Bench, world: &World, not_modified: &mut u64) -> Date
         .unwrap();
     export.remember(&mut *crawled.store).unwrap();
     runs::finish(&mut *crawled.store, crawled.run).unwrap();
+    runs::forget(&mut *crawled.store, crawled.run, world.now).unwrap();
     bench.keep(crawled);
     dates
 }
@@ -289,6 +317,9 @@ async fn a_year_of_nights_moves_what_changed_and_nothing_else() {
     let lives = Arc::new(lives(begin));
     let mut bench = Bench::new(FixtureSite::new([]));
     bench.config.discover = DiscoverConfig::default();
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state.db");
+    let mut sizes = Vec::new();
     let mut before: Option<(Timestamp, Dates)> = None;
     let (mut changes, mut right, mut own, mut not_modified) = (0, 0, 0, 0);
     let mut wrong = Vec::new();
@@ -299,8 +330,12 @@ async fn a_year_of_nights_moves_what_changed_and_nothing_else() {
             night: number,
             deployed: begin + (24 * DEPLOY - 5).hours(),
         };
+        if number % 30 == 0 {
+            sizes.push(reopen(&bench, &state));
+        }
         let dates = night(&mut bench, &world, &mut not_modified).await;
-        assert_eq!(dates.len(), lives.len() + 1, "night {number}");
+        // The pages, the start page, and that of the night.
+        assert_eq!(dates.len(), lives.len() + 2, "night {number}");
         if let Some((last, before)) = &before {
             let start = &before["/"];
             assert_eq!(
@@ -330,11 +365,32 @@ async fn a_year_of_nights_moves_what_changed_and_nothing_else() {
         right * 100 >= changes * 99,
         "{right} of {changes}: {wrong:#?}"
     );
+    // What no run finds any more is forgotten after one month, at the latest after two.
+    let nights = 2 * FORGOTTEN_AFTER.as_hours() / 24;
+    let per_night = u64::try_from((DEAD_LINKS + 1) * nights).unwrap();
+    let most = EMPTY_BYTES + BYTES_PER_URL * (per_night + lives.len() as u64 + 1);
+    sizes.push(reopen(&bench, &state));
+    assert!(sizes.iter().all(|size| *size <= most), "{sizes:?}, {most}");
+    // From then on nothing but what room the file finds within itself: half a year adds less than a twentieth.
+    let (earlier, last) = (sizes[sizes.len() / 2], sizes[sizes.len() - 1]);
+    assert!(
+        last < earlier + earlier / 20,
+        "it grows for ever: {sizes:?}"
+    );
     // Those that state the truth are believed in all but the night of the deploy.
     assert!(
         own * 3 > changes,
         "{own} of {changes} by what the site states"
     );
+}
+
+/// Opens the state anew, as each night does, so that it is one file with all that is known; its size.
+fn reopen(bench: &Bench, state: &std::path::Path) -> u64 {
+    let mut store = bench.store.lock().unwrap();
+    drop(store.take());
+    let size = std::fs::metadata(state).map_or(0, |file| file.len());
+    *store = Some(Box::new(SqliteStore::open(state).unwrap()));
+    size
 }
 
 /// Whether a date is the page's own for its last change, or lies between the two runs.

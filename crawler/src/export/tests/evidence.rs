@@ -16,6 +16,9 @@ struct Seen {
     sitemap: Option<SitemapDate>,
     header: Option<&'static str>,
     selected: Option<&'static str>,
+    /// `Some` for a document that is no page: its tag, or nothing.
+    document: Option<&'static str>,
+    is_confirmed: bool,
 }
 
 impl Seen {
@@ -24,6 +27,19 @@ impl Seen {
             content,
             ..Self::default()
         }
+    }
+
+    fn document(etag: &'static str) -> Self {
+        Self {
+            document: Some(etag),
+            ..Self::default()
+        }
+    }
+
+    /// The server answered 304.
+    fn confirmed(mut self) -> Self {
+        self.is_confirmed = true;
+        self
     }
 
     fn json_ld(mut self, date: &str) -> Self {
@@ -71,12 +87,21 @@ fn crawl(bench: &mut Bench, at: &str, pages: &[(&str, Seen)]) -> BTreeMap<String
         ..Commit::default()
     };
     for (number, (path, seen)) in pages.iter().enumerate() {
+        let is_page = seen.document.is_none();
         let facts = PageFacts {
             status: 200,
-            kind: BodyKind::Page,
+            kind: if is_page {
+                BodyKind::Page
+            } else {
+                BodyKind::Document
+            },
             end: BodyEnd::Complete,
-            content_hash: Some(ContentHash(seen.content)),
-            body_hash: Some(seen.content + 1_000),
+            content_hash: is_page.then_some(ContentHash(seen.content)),
+            body_hash: is_page.then_some(seen.content + 1_000),
+            etag: seen
+                .document
+                .filter(|etag| !etag.is_empty())
+                .map(str::to_owned),
             last_modified: seen.header.map(time),
             dates: seen.dates.clone(),
             selected_lastmod: seen.selected.map(str::to_owned),
@@ -85,6 +110,9 @@ fn crawl(bench: &mut Bench, at: &str, pages: &[(&str, Seen)]) -> BTreeMap<String
         push(&mut commit, number as u64 + 1, path, Reason::Listed, facts);
         let finished = commit.finished.last_mut().unwrap();
         finished.record.fetched_at = Some(start + 1.minute());
+        if seen.is_confirmed {
+            finished.record.basis = Basis::Confirmed;
+        }
         let date = seen.sitemap.clone();
         commit.dated.extend(date.map(|date| (key(path), date)));
     }
@@ -186,6 +214,90 @@ fn unchanged_content_keeps_its_date_whatever_is_stated() {
             kept,
         ),
         ("2026-03-03T02:00:00Z", Seen::content(1), kept),
+    ]);
+}
+
+#[test]
+fn a_document_that_is_the_same_keeps_its_date_whatever_the_header_says() {
+    let first = Some("2026-02-01T00:00:00Z header");
+    for (tag, is_confirmed) in [("\"1\"", true), ("\"1\"", false), ("", true)] {
+        let seen = |header| Seen::document(tag).header(header);
+        let later = |header| {
+            if is_confirmed {
+                seen(header).confirmed()
+            } else {
+                seen(header)
+            }
+        };
+        check(&[
+            ("2026-03-01T02:00:00Z", seen("2026-02-01T00:00:00Z"), first),
+            ("2026-03-02T02:00:00Z", later("2026-03-02T01:55:00Z"), first),
+            ("2026-03-03T02:00:00Z", later("2026-03-03T01:55:00Z"), first),
+        ]);
+    }
+    // Another tag, or none, may be another document: then a date that moved is believed.
+    for tag in ["\"1\"", ""] {
+        check(&[
+            (
+                "2026-03-01T02:00:00Z",
+                Seen::document(tag).header("2026-02-01T00:00:00Z"),
+                first,
+            ),
+            (
+                "2026-03-02T02:00:00Z",
+                Seen::document("\"2\"").header("2026-02-01T00:00:00Z"),
+                first,
+            ),
+            (
+                "2026-03-03T02:00:00Z",
+                Seen::document("\"3\"").header("2026-03-02T12:00:00Z"),
+                Some("2026-03-02T12:00:00Z header"),
+            ),
+        ]);
+    }
+}
+
+#[test]
+fn documents_whose_dates_move_alone_cost_the_header_its_trust() {
+    let mut bench = Bench::new();
+    let seen = |header| {
+        [
+            ("/a.pdf", Seen::document("\"1\"").header(header).confirmed()),
+            ("/b.pdf", Seen::document("\"2\"").header(header).confirmed()),
+        ]
+    };
+    crawl(
+        &mut bench,
+        "2026-03-01T02:00:00Z",
+        &seen("2026-02-01T00:00:00Z"),
+    );
+    let mut pages = seen("2026-03-02T01:55:00Z").to_vec();
+    pages.push(("/new", Seen::content(1).header("2026-03-01T00:00:00Z")));
+    let dates = crawl(&mut bench, "2026-03-02T02:00:00Z", &pages);
+    assert_eq!(dates.get("/new"), None, "{dates:?}");
+    assert_eq!(dates["/a.pdf"], "2026-02-01T00:00:00Z header");
+}
+
+#[test]
+fn a_date_in_the_future_goes_when_the_clock_is_right_again() {
+    check(&[
+        ("2026-03-01T02:00:00Z", Seen::content(1), None),
+        (
+            "2026-09-01T02:00:00Z",
+            Seen::content(2),
+            Some("2026-09-01T02:01:00Z history"),
+        ),
+        ("2026-03-03T02:00:00Z", Seen::content(2), None),
+        (
+            "2026-03-04T02:00:00Z",
+            Seen::content(2).json_ld("2026-03-02"),
+            Some("2026-03-02 json-ld"),
+        ),
+        (
+            "2026-03-05T02:00:00Z",
+            Seen::content(3),
+            Some("2026-03-05T02:01:00Z history"),
+        ),
     ]);
 }
 

@@ -128,7 +128,12 @@ fn the_main_part_is_found_in_other_pages_too() {
     );
     // An empty main part is none.
     check("<main><nav>x</nav></main><div>a *</div>", "1", "2", false);
-    check("<main><a href=/x></a></main><div>a *</div>", "1", "2", true);
+    check(
+        "<main><a href=/x></a></main><div>a *</div>",
+        "1",
+        "2",
+        false,
+    );
     // The header of a part belongs to it; that of the page does not.
     check("<header>*</header><main>a</main>", "1", "2", true);
     check("<main><header><h1>*</h1></header>a</main>", "1", "2", false);
@@ -153,6 +158,77 @@ fn the_main_part_is_found_in_other_pages_too() {
         true,
     );
     check("", "1", "2", true);
+}
+
+#[test]
+fn a_main_part_that_says_next_to_nothing_is_none() {
+    let words = |count| "word ".repeat(count);
+    check(
+        "<main><a href='#c'>skip</a></main><p>a b c d *",
+        "1",
+        "2",
+        false,
+    );
+    check(
+        "<main><h1>Title</h1></main><p>edition * of the text",
+        "1",
+        "2",
+        false,
+    );
+    // A paragraph is one, whatever the menus say; a short page with short menus too.
+    let around = format!("<main>{}</main><div>{} *</div>", words(30), words(300));
+    check(&around, "1", "2", true);
+    let around = format!("<main>{}</main><div>{} *</div>", words(30), words(600));
+    check(&around, "1", "2", false);
+    check(
+        "<main>Thank you all</main><div>a b c d e *</div>",
+        "1",
+        "2",
+        true,
+    );
+    check(
+        "<main><img src=/a.jpg></main><div>a b c d e f g *</div>",
+        "1",
+        "2",
+        true,
+    );
+}
+
+#[test]
+fn a_page_is_not_left_with_nothing() {
+    let words = |count| "word ".repeat(count);
+    for around in [
+        "<div class='wrapper sidebar'><div><p>a *</div></div>",
+        "<div class=related><p>a *</p></div>",
+        "<form class=ads><p>a *</p></form>",
+        "<header><h1>a</h1><p>*</p></header>",
+        "<footer><p>a *</p></footer>",
+        "<nav><a href=/>home</a><div><p>a *</p></div>",
+        "<html><body><nav><a href=/>home</a><div><p>a *</p></div></body></html>",
+        "<main><nav>x</nav></main><div class=related><a href=/*>x</a></div>",
+        "<div role=dialog><img src='/*.jpg'></div>",
+    ] {
+        check(around, "1", "2", false);
+    }
+    // Hardly anything counts, and much is left out for a name, or for a tag that nobody closed.
+    let text = words(40);
+    for around in [
+        format!("<h1>Title</h1><div class=sidebar>{text} *</div>"),
+        format!("<main><h1>Title</h1></main><div class=related>{text} *</div>"),
+        format!("<body><h1>Title</h1><div><nav>home<p>{text} *</div></body>"),
+    ] {
+        check(&around, "1", "2", false);
+    }
+    // What is what it says it is does not count, however little a page says.
+    for around in [
+        format!("<main>Thank you</main><footer>{text} *</footer>"),
+        format!("<main>Thank you</main><nav>{text} *</nav><aside>{text} *</aside>"),
+        format!("<main>Thank you</main><nav><div class=related>{text} *</div></nav>"),
+        format!("<header>{text} *</header><p>Thank you"),
+        format!("<p>{text}</p><div class=sidebar>{text}{text}{text}{text}{text} *</div>"),
+    ] {
+        check(&around, "1", "2", true);
+    }
 }
 
 #[test]

@@ -186,3 +186,73 @@ fn a_publish_whose_state_fails_at_any_write_can_be_followed_by_any_other() {
         check(Interrupted::State, next);
     }
 }
+
+/// A rollback is interrupted at each of its steps; a reader finds a whole set, and the same rollback then comes out well.
+fn check_rollback(fault: Fault) {
+    let mut interrupted = 0;
+    for steps in 0.. {
+        let mut bench = Bench::new("/");
+        bench.config.generations = Some(bench.folder.path().join("kept"));
+        bench.crawl(&shop());
+        bench.publish().unwrap();
+        let first = bench.files();
+        let mut pages = shop();
+        pages.insert("/about".into(), 3);
+        pages.retain(|path, _| !path.starts_with("/docs/"));
+        pages.extend((0..110).map(|number| (format!("/news/{number}"), 1)));
+        bench.wait(25);
+        bench.crawl(&pages);
+        bench.publish().unwrap();
+        bench.wait(25);
+        let back = |bench: &Bench| {
+            let mut store = bench.store.clone();
+            roll_back(&mut store, &bench.request(), 1)
+        };
+        fault::after(steps, fault);
+        let result = catch_unwind(AssertUnwindSafe(|| back(&bench)));
+        let is_over = !fault::end();
+        let context = format!("{fault:?} after {steps} steps");
+        let urls = read_as_a_reader(&bench.config.output);
+        assert!(urls.is_some(), "{context}: the index is gone");
+        let is_done = matches!(&result, Ok(Ok(published)) if published.problems.is_empty());
+        if is_over {
+            assert!(is_done, "{context}");
+        }
+        if !is_done {
+            bench.wait(1);
+            let published = back(&bench);
+            let is_done_now = published.is_ok_and(|published| published.problems.is_empty());
+            // Either it is done now, or it was recorded before it was interrupted.
+            let is_recorded = kept_sets(&bench.store).unwrap().is_empty();
+            assert!(is_done_now || is_recorded, "{context}");
+        }
+        assert_eq!(
+            read_as_a_reader(&bench.config.output),
+            Some(shop().len()),
+            "{context}"
+        );
+        let files = bench.files();
+        let is_part = |name: &str| name.starts_with("sitemap.") && name != "sitemap.xml";
+        for (name, (bytes, _)) in first.iter().filter(|(name, _)| is_part(name)) {
+            let now = files.get(name).map(|(bytes, _)| bytes);
+            assert_eq!(now, Some(bytes), "{context}: {name}");
+        }
+        // The next crawl goes on from there.
+        bench.wait(25);
+        bench.crawl(&pages);
+        assert_eq!(bench.publish().unwrap().problems, [""; 0], "{context}");
+        assert_eq!(read_as_a_reader(&bench.config.output), Some(pages.len()));
+        if is_over {
+            break;
+        }
+        interrupted += 1;
+    }
+    assert!(interrupted >= 4, "interrupted {interrupted} times");
+}
+
+#[test]
+fn a_rollback_that_ends_at_any_step_leaves_a_whole_set_and_can_be_done_again() {
+    for fault in [Fault::Kill, Fault::Once, Fault::Always] {
+        check_rollback(fault);
+    }
+}

@@ -98,6 +98,34 @@ fn a_page_without_a_date_changes_with_its_content() {
 }
 
 #[test]
+fn what_is_not_remembered_costs_no_row_and_unchanged_files_stand_all_the_same() {
+    let [first, second] = editions();
+    let mut bench = Bench::new("/");
+    bench.config.remembers = false;
+    let mut stood = Vec::new();
+    // Each time with a store that knows nothing.
+    for pages in [&first, &first, &second] {
+        bench.store = MemoryStore::default();
+        bench.crawl(pages);
+        let published = bench.publish().unwrap();
+        assert_eq!(published.problems, [] as [String; 0]);
+        assert_eq!(published.journal, Journal::default());
+        assert_eq!(bench.store.published(None, usize::MAX).unwrap(), []);
+        let mut remembered = 0;
+        bench
+            .store
+            .visit_ledger(&mut |_, _| remembered += 1)
+            .unwrap();
+        assert_eq!(remembered, 0);
+        assert_eq!(bench.store.value(MANIFEST).unwrap(), None);
+        stood.push(bench.files());
+        bench.wait(1);
+    }
+    assert!(stood[0] == stood[1]);
+    assert!(stood[1] != stood[2]);
+}
+
+#[test]
 fn many_differences_are_found_in_pieces() {
     let numbered = |range: std::ops::Range<u32>, version| -> BTreeMap<String, u64> {
         range

@@ -23,9 +23,9 @@ use crate::{
         StatedDates, Via, Warnings,
     },
     store::{
-        Commit, Discovery, Finished, GivenUrl, KeptDocument, LedgerDates, LedgerEntry, QueuedUrl,
-        Rejudged,
-        outbox::{ContentMark, Difference, Listing, OutboxStep, UrlChange, Waiting},
+        Commit, Discovery, Finished, Forgotten, GivenUrl, KeptDocument, LedgerDates, LedgerEntry,
+        QueuedUrl, Rejudged,
+        outbox::{ContentMark, Difference, Listing, OutboxStep, Tell, UrlChange, Waiting},
     },
     url_key::UrlKey,
 };
@@ -121,10 +121,11 @@ fn commit() -> impl Strategy<Value = Commit> {
         vec((select(keys()), sitemap_date()), 0..3),
         vec((select(keys()), option::of(kept())), 0..2),
         values,
-        vec(outbox_step(), 0..3),
+        (vec(outbox_step(), 0..3), option::weighted(0.2, forgotten())),
     )
         .prop_map(
-            |(run, discovered, mut finished, requeued, linked, dated, kept, values, outbox)| {
+            |(run, discovered, mut finished, requeued, linked, dated, kept, values, rest)| {
+                let (outbox, forgotten) = rest;
                 for finished in &mut finished {
                     finished.record.run = run;
                 }
@@ -138,9 +139,17 @@ fn commit() -> impl Strategy<Value = Commit> {
                     kept,
                     values,
                     outbox,
+                    forgotten,
                 }
             },
         )
+}
+
+fn forgotten() -> impl Strategy<Value = Forgotten> {
+    (RUNS, any::<i32>()).prop_map(|(before, seconds)| Forgotten {
+        before,
+        seen_before: Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_secs(i64::from(seconds)),
+    })
 }
 
 /// A time of one hour, so that what was told is recent, or was.
@@ -180,7 +189,9 @@ fn outbox_step() -> impl Strategy<Value = OutboxStep> {
     prop_oneof![
         4 => vec(difference, 0..5).prop_map(OutboxStep::Stage),
         1 => Just(OutboxStep::Unstage),
-        3 => (recent(), any::<bool>()).prop_map(|(since, tell)| OutboxStep::Take { since, tell }),
+        3 => (recent(), select(vec![Tell::Nobody, Tell::Newest, Tell::All]))
+            .prop_map(|(since, tell)| OutboxStep::Take { since, tell }),
+        1 => Just(OutboxStep::Forget),
         1 => recent().prop_map(|since| OutboxStep::TellAll { since }),
         1 => vec(waiting, 0..4).prop_map(OutboxStep::Put),
         2 => (vec(select(keys()), 0..4), recent())
@@ -422,13 +433,18 @@ fn facts() -> impl Strategy<Value = PageFacts> {
         option::of(vec(url(), 0..4)),
         option::of(vec(version(), 0..4)),
         btree_map("[a-z:]{1,8}", "\\PC{0,8}", 0..3),
-        (vec(url(), 0..3), any::<bool>(), any::<u64>()),
+        (
+            vec(url(), 0..3),
+            any::<bool>(),
+            any::<u64>(),
+            option::of(any::<u64>()),
+        ),
     );
     let all = (body, times, said, rules, extensions, dates);
     all.prop_map(|(body, times, said, rules, extensions, dates)| {
         let (body_hash, (json_ld, meta, time_element, published)) = dates;
         let (images, alternates, selected_values, read) = extensions;
-        let (feeds, robots_by_header, read_as) = read;
+        let (feeds, robots_by_header, read_as, likeness) = read;
         let (status, content_type, kind, end, body_bytes, hash) = body;
         let (last_modified, date, etag) = times;
         let (directives, canonical, refresh, location) = said;
@@ -441,6 +457,7 @@ fn facts() -> impl Strategy<Value = PageFacts> {
             body_bytes,
             content_hash: hash.map(ContentHash),
             body_hash,
+            likeness,
             dates: StatedDates {
                 json_ld,
                 meta,
@@ -559,7 +576,7 @@ fn refresh() -> impl Strategy<Value = Refresh> {
 }
 
 fn warnings() -> impl Strategy<Value = Warnings> {
-    any::<[bool; 12]>().prop_map(
+    any::<[bool; 13]>().prop_map(
         |[
             links_cut,
             script_shell,
@@ -573,6 +590,7 @@ fn warnings() -> impl Strategy<Value = Warnings> {
             images_cut,
             alternates_cut,
             long_selected_value,
+            password_field,
         ]| Warnings {
             links_cut,
             script_shell,
@@ -586,6 +604,7 @@ fn warnings() -> impl Strategy<Value = Warnings> {
             images_cut,
             alternates_cut,
             long_selected_value,
+            password_field,
         },
     )
 }

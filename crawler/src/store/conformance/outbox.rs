@@ -6,7 +6,7 @@ use super::{Bench, discovery, key};
 use crate::{
     store::{
         Commit, Store,
-        outbox::{ContentMark, Difference, Listing, OutboxStep, UrlChange, Waiting},
+        outbox::{ContentMark, Difference, Listing, OutboxStep, Tell, UrlChange, Waiting},
     },
     url_key::UrlKey,
 };
@@ -43,7 +43,7 @@ fn apply(store: &mut dyn Store, outbox: Vec<OutboxStep>) {
     store.commit(&commit).unwrap();
 }
 
-fn take(at: &str, tell: bool) -> OutboxStep {
+fn take(at: &str, tell: Tell) -> OutboxStep {
     OutboxStep::Take {
         since: time(at),
         tell,
@@ -57,6 +57,35 @@ fn waiting(store: &dyn Store, now: &str) -> Vec<(String, UrlChange, u32)> {
         .into_iter()
         .map(|url| (url.key.path().to_owned(), url.change, url.tries))
         .collect()
+}
+
+pub(crate) fn until_engines_are_told_only_the_newest_wait<B: Bench>() {
+    let mut bench = B::new();
+    let changed = |path, hash| {
+        let staged = difference(path, Some(UrlChange::Changed), Some(listing("", hash)));
+        OutboxStep::Stage(vec![staged])
+    };
+    let paths = |store: &dyn Store| -> Vec<String> {
+        let waiting = waiting(store, "2026-03-01T13:00:00Z").into_iter();
+        waiting.map(|(path, _, _)| path).collect()
+    };
+    let newest = || take("2026-03-01T12:00:00Z", Tell::Newest);
+    apply(bench.store(), vec![changed("/a", 1), newest()]);
+    apply(bench.store(), vec![changed("/b", 1), newest()]);
+    assert_eq!(paths(bench.store()), ["/b"]);
+    // Nothing new is no news.
+    let silent = difference("/a", None, Some(listing("", 2)));
+    apply(
+        bench.store(),
+        vec![OutboxStep::Stage(vec![silent]), newest()],
+    );
+    assert_eq!(paths(bench.store()), ["/b"]);
+    let all = take("2026-03-01T12:00:00Z", Tell::All);
+    apply(bench.store(), vec![changed("/c", 1), all]);
+    assert_eq!(paths(bench.store()), ["/b", "/c"]);
+    apply(bench.store(), vec![OutboxStep::Forget]);
+    assert_eq!(bench.store().outbox_len().unwrap(), 0);
+    assert_eq!(bench.store().published(None, 10).unwrap().len(), 3);
 }
 
 pub(crate) fn what_is_staged_counts_when_it_is_taken<B: Bench>() {
@@ -76,7 +105,7 @@ pub(crate) fn what_is_staged_counts_when_it_is_taken<B: Bench>() {
             OutboxStep::Stage(vec![new("/a"), new("/c")]),
         ],
     );
-    apply(bench.store(), vec![take("2026-03-01T12:00:00Z", true)]);
+    apply(bench.store(), vec![take("2026-03-01T12:00:00Z", Tell::All)]);
     bench.reopen();
     let published = bench.store().published(None, 10).unwrap();
     assert_eq!(
@@ -93,7 +122,7 @@ pub(crate) fn what_is_staged_counts_when_it_is_taken<B: Bench>() {
         ["/a", "/c"].map(|path| (path.to_owned(), UrlChange::Added, 0))
     );
     // Nothing is staged any more.
-    apply(bench.store(), vec![take("2026-03-01T12:00:01Z", true)]);
+    apply(bench.store(), vec![take("2026-03-01T12:00:01Z", Tell::All)]);
     assert_eq!(bench.store().published(None, 10).unwrap(), published);
 }
 
@@ -103,13 +132,13 @@ pub(crate) fn later_news_replace_earlier_ones<B: Bench>() {
     let added = stage("/a", Some(UrlChange::Added), Some(listing("", u64::MAX)));
     apply(
         bench.store(),
-        vec![added, take("2026-03-01T12:00:00Z", true)],
+        vec![added, take("2026-03-01T12:00:00Z", Tell::All)],
     );
     apply(bench.store(), vec![OutboxStep::Tried(vec![url("/a")])]);
     let removed = stage("/a", Some(UrlChange::Removed), None);
     apply(
         bench.store(),
-        vec![removed, take("2026-03-01T12:00:05.7Z", true)],
+        vec![removed, take("2026-03-01T12:00:05.7Z", Tell::All)],
     );
     assert_eq!(bench.store().published(None, 10).unwrap(), []);
     let now = time("2026-03-01T12:00:06Z");
@@ -126,12 +155,12 @@ pub(crate) fn later_news_replace_earlier_ones<B: Bench>() {
     let quiet = stage("/b", Some(UrlChange::Added), Some(listing("2026-01-01", 0)));
     apply(
         bench.store(),
-        vec![quiet, take("2026-03-01T12:00:06Z", false)],
+        vec![quiet, take("2026-03-01T12:00:06Z", Tell::Nobody)],
     );
     let silent = stage("/c", None, Some(listing("2026-01-02", 0)));
     apply(
         bench.store(),
-        vec![silent, take("2026-03-01T12:00:07Z", true)],
+        vec![silent, take("2026-03-01T12:00:07Z", Tell::All)],
     );
     assert_eq!(bench.store().published(None, 10).unwrap().len(), 2);
     assert_eq!(bench.store().outbox_len().unwrap(), 1);
@@ -202,7 +231,7 @@ pub(crate) fn a_refused_commit_takes_nothing<B: Bench>() {
     let commit = Commit {
         run: 1,
         discovered: vec![discovery("/1", 1), discovery("/2", 1)],
-        outbox: vec![take("2026-03-01T12:00:00Z", true)],
+        outbox: vec![take("2026-03-01T12:00:00Z", Tell::All)],
         ..Commit::default()
     };
     bench.store().commit(&commit).unwrap_err();

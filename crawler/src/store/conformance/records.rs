@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+
 use super::{Bench, discover, discovery, finish, finished, key, page, queue, record, walk};
 use crate::{
-    page::{Link, Outcome, PageRecord, Reason, Via},
-    store::{Commit, Discovery, Finished},
+    page::{Link, Outcome, PageRecord, Reason, RunId, Via},
+    store::{Commit, Discovery, Finished, Forgotten, LedgerEntry, Store},
 };
 
 pub(crate) fn a_finished_record_replaces_what_was_known<B: Bench>() {
@@ -178,6 +180,7 @@ pub(crate) fn a_refused_commit_leaves_nothing_behind<B: Bench>() {
         kept: Vec::new(),
         values: vec![("a".to_owned(), Some("1".to_owned()))],
         outbox: Vec::new(),
+        forgotten: None,
     };
     bench.store().commit(&commit).unwrap_err();
     assert_eq!(queue(bench.store()), [(1, found.key.clone())]);
@@ -207,4 +210,88 @@ pub(crate) fn a_crash_keeps_every_commit<B: Bench>() {
         assert_eq!(bench.store().queue_len().unwrap(), number.div_ceil(2));
         assert_eq!(bench.store().last_sequence().unwrap(), number);
     }
+}
+
+fn forget(before: RunId) -> Commit {
+    Commit {
+        run: 3,
+        forgotten: Some(Forgotten {
+            before,
+            seen_before: Timestamp::from_second(10).unwrap(),
+        }),
+        ..Commit::default()
+    }
+}
+
+pub(crate) fn what_no_run_found_lately_is_forgotten_unless_it_is_listed<B: Bench>() {
+    let mut bench = B::new();
+    let paths = [
+        "/listed",
+        "/noindex",
+        "/waits",
+        "/was-listed",
+        "/again",
+        "/bare",
+    ];
+    let found: [Discovery; 6] = std::array::from_fn(|at| discovery(paths[at], at as u64));
+    let link = vec![found[0].key.clone()];
+    discover(bench.store(), 1, &found);
+    for (at, reason) in [
+        (0, Reason::Listed),
+        (1, Reason::Noindex),
+        (3, Reason::Listed),
+        (4, Reason::Gone),
+    ] {
+        let end = Finished {
+            links: Some(link.clone()),
+            ..finished(&found[at], record(1, reason))
+        };
+        finish(bench.store(), 1, end);
+    }
+    // The next run comes to no decision of one that was listed, and another one is found in the last.
+    for (run, at) in [(2, 3), (3, 4)] {
+        bench.store().begin_run(run).unwrap();
+        discover(bench.store(), run, &found[at..=at]);
+    }
+    let known = |store: &dyn Store| {
+        found.each_ref().map(|found| {
+            let is_known = store.page(&found.key).unwrap().is_some();
+            (is_known, store.links(&found.key).unwrap().is_some())
+        })
+    };
+    let (whole, bare, none) = ((true, true), (true, false), (false, false));
+    bench.store().commit(&forget(1)).unwrap();
+    assert_eq!(
+        known(bench.store()),
+        [whole, whole, bare, whole, whole, bare]
+    );
+    bench.store().commit(&forget(3)).unwrap();
+    bench.reopen();
+    assert_eq!(
+        known(bench.store()),
+        [whole, none, none, whole, whole, none]
+    );
+    // What comes back is new.
+    discover(bench.store(), 3, &found[1..=1]);
+    assert_eq!(bench.store().earlier_facts(&found[1].key).unwrap(), None);
+}
+
+pub(crate) fn the_ledger_forgets_what_is_unknown_and_was_not_seen_lately<B: Bench>() {
+    let mut bench = B::new();
+    let paths = ["/known", "/lately", "/long-ago", "/never"];
+    let keys = paths.map(|path| discovery(path, 1).key);
+    discover(bench.store(), 1, &[discovery("/known", 1)]);
+    let seen = [Some(5), Some(10), Some(9), None].map(|seen_seconds| LedgerEntry {
+        seen_seconds,
+        ..LedgerEntry::default()
+    });
+    let entries: Vec<_> = keys.iter().cloned().zip(seen).collect();
+    bench.store().set_ledger(&entries).unwrap();
+    bench.store().commit(&forget(1)).unwrap();
+    let mut left = Vec::new();
+    bench
+        .store()
+        .visit_ledger(&mut |key, _| left.push(key.clone()))
+        .unwrap();
+    assert_eq!(left, keys[..2]);
 }

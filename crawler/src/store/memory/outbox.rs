@@ -6,7 +6,8 @@ use jiff::Timestamp;
 
 use crate::{
     store::outbox::{
-        Difference, Listing, MAX_OUTBOX, OutboxStep, UrlChange, Waiting, gap_before, whole_second,
+        Difference, Listing, MAX_OUTBOX, OutboxStep, Tell, UrlChange, Waiting, gap_before,
+        whole_second,
     },
     url_key::UrlKey,
 };
@@ -30,6 +31,7 @@ impl Outbox {
             }
             OutboxStep::Unstage => self.staged.clear(),
             OutboxStep::Take { since, tell } => self.take(*since, *tell),
+            OutboxStep::Forget => self.waiting.clear(),
             OutboxStep::TellAll { since } => {
                 for key in self.published.keys() {
                     let waiting = waiting(key, UrlChange::Added, *since);
@@ -65,9 +67,16 @@ impl Outbox {
         self.bound(MAX_OUTBOX);
     }
 
-    fn take(&mut self, since: Timestamp, tell: bool) {
+    fn take(&mut self, since: Timestamp, tell: Tell) {
+        let has_news = self
+            .staged
+            .values()
+            .any(|difference| difference.change.is_some());
+        if tell == Tell::Newest && has_news {
+            self.waiting.clear();
+        }
         for (key, difference) in std::mem::take(&mut self.staged) {
-            if let Some(change) = difference.change.filter(|_| tell) {
+            if let Some(change) = difference.change.filter(|_| tell != Tell::Nobody) {
                 self.waiting
                     .insert(key.clone(), waiting(&key, change, since));
             }

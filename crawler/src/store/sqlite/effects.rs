@@ -1,7 +1,7 @@
 //! One commit as SQL: its discoveries, its finished and requeued URLs, its values. Runs inside a
 //! transaction that the caller commits or drops.
 
-use rusqlite::{Statement, Transaction, params};
+use rusqlite::{Connection, OptionalExtension as _, Statement, Transaction, params};
 
 use super::{
     links::Encoder,
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     page::{Reason, RunId},
-    store::{Commit, Discovery, Finished, KeptDocument, QueuedUrl},
+    store::{Commit, Discovery, Finished, Forgotten, KeptDocument, QueuedUrl},
     url_key::UrlKey,
 };
 
@@ -50,14 +50,27 @@ pub(super) fn apply(transaction: &Transaction<'_>, commit: &Commit) -> rusqlite:
         set_value(transaction, name, value.as_deref())?;
     }
     for step in &commit.outbox {
-        outbox::apply(transaction, step)?;
+        outbox::apply(transaction, step, commit.run)?;
+    }
+    if let Some(forgotten) = &commit.forgotten {
+        forget(transaction, forgotten)?;
     }
     Ok(())
+}
+
+/// The last run whose set was published. What later ones decided takes no page out of the set, and puts none into
+/// it; of a file that does not know, every decision counts.
+pub(super) fn published_run(connection: &Connection) -> rusqlite::Result<i64> {
+    let sql = "SELECT published_run FROM run";
+    let run: Option<Option<i64>> = connection.query_row(sql, [], |row| row.get(0)).optional()?;
+    Ok(run.flatten().unwrap_or(i64::MAX))
 }
 
 /// The statements of a commit, prepared once for all of its effects.
 struct Effects<'c> {
     run: RunId,
+    /// See [`published_run`].
+    published: i64,
     last_sequence: u64,
     insert: Statement<'c>,
     lower_depth: Statement<'c>,
@@ -76,6 +89,7 @@ impl<'c> Effects<'c> {
     fn new(transaction: &'c Transaction<'_>, run: RunId) -> rusqlite::Result<Self> {
         Ok(Self {
             run,
+            published: published_run(transaction)?,
             last_sequence: 0,
             insert: transaction.prepare(
                 "INSERT INTO page (url, run, state, reason, depth, via, found_on, not_fetched)
@@ -84,7 +98,7 @@ impl<'c> Effects<'c> {
                    run = excluded.run, state = excluded.state, reason = excluded.reason,
                    depth = excluded.depth, via = excluded.via, found_on = excluded.found_on,
                    attempts = 0, fetched_at = NULL, not_fetched = excluded.not_fetched, error = NULL,
-                   listed_before = iif(page.state = 'queued', page.listed_before, page.state = 'listed'),
+                   listed_before = iif(page.state = 'queued' OR page.run > ?9, page.listed_before, page.state = 'listed'),
                    given_lastmod = NULL, given_changefreq = NULL, given_priority = NULL, given_extensions = NULL,
                    sitemap_lastmod = NULL, sitemap_is_file = NULL
                  WHERE page.run < excluded.run",
@@ -103,7 +117,7 @@ impl<'c> Effects<'c> {
                 "UPDATE page SET
                    state = ?3, reason = ?4, depth = min(depth, ?5), attempts = 0, fetched_at = NULL,
                    not_fetched = NULL, error = NULL,
-                   listed_before = iif(state = 'queued', listed_before, state = 'listed'),
+                   listed_before = iif(state = 'queued' OR run > ?6, listed_before, state = 'listed'),
                    given_lastmod = NULL, given_changefreq = NULL, given_priority = NULL, given_extensions = NULL, answer_run = iif(answer_run IS NULL, NULL, -1)
                  WHERE url = ?1 AND run = ?2 AND reason <> ?4",
             )?,
@@ -130,6 +144,7 @@ impl<'c> Effects<'c> {
             discovery.via.as_str(),
             discovery.found_on.as_ref().map(UrlKey::as_str),
             (!is_queued).then(|| discovery.reason.code()),
+            self.published,
         ])?;
         if inserted == 0 {
             self.lower_depth.execute(params![key, discovery.depth])?;
@@ -181,7 +196,8 @@ impl<'c> Effects<'c> {
             self.run,
             reason.state().as_str(),
             reason.code(),
-            queued.depth
+            queued.depth,
+            self.published,
         ])?;
         if changed > 0 {
             self.enqueue
@@ -212,6 +228,26 @@ fn keep(
         ])?,
         None => statement.execute([key.as_str()])?,
     };
+    Ok(())
+}
+
+/// Deleted rows leave room in the file that later ones take; the file itself does not shrink.
+fn forget(transaction: &Transaction<'_>, forgotten: &Forgotten) -> rusqlite::Result<()> {
+    const PAGES: &str =
+        "run < ?1 AND state <> 'listed' AND NOT (state = 'queued' AND listed_before IS 1)
+                         AND url NOT IN (SELECT url FROM queue)";
+    transaction.execute(
+        &format!("DELETE FROM outlinks WHERE id IN (SELECT outlinks FROM page WHERE {PAGES})"),
+        [forgotten.before],
+    )?;
+    transaction.execute(
+        &format!("DELETE FROM page WHERE {PAGES}"),
+        [forgotten.before],
+    )?;
+    transaction.execute(
+        "DELETE FROM ledger WHERE coalesce(seen_seconds, 0) < ?1 AND url NOT IN (SELECT url FROM page)",
+        [forgotten.seen_before.as_second()],
+    )?;
     Ok(())
 }
 

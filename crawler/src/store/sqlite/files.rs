@@ -3,88 +3,37 @@
 
 use std::{
     ffi::OsString,
-    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
-    io::{self, Read, Write},
+    fs::{self, DirBuilder, File, OpenOptions},
+    io,
     path::{Path, PathBuf},
-    process,
 };
 
-use jiff::Timestamp;
-
-use crate::store::{StoreError, StoreErrorKind};
+use crate::{
+    machine::{Lock, NotTaken},
+    store::{StoreError, StoreErrorKind},
+};
 
 /// Files that `SQLite` keeps beside a database, by what they add to its name.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
 
-/// Bytes of a lock file that are read for a message; one line of ours is shorter than 64.
-const MAX_HOLDER_BYTES: u64 = 200;
-
 /// States set aside with one and the same timestamp.
 const MAX_SAME_NAME: u32 = 100;
 
-/// The hold on a state, given back when it is dropped or the process ends.
-#[derive(Debug)]
-pub(super) struct Lock {
-    file: File,
-}
-
-impl Drop for Lock {
-    /// Closing the file is not enough: a program that is being started at this instant holds a copy
-    /// of it for a moment, and would hold the lock with it. Should this fail, that is all it costs.
-    fn drop(&mut self) {
-        let _ = self.file.unlock();
-    }
-}
-
-impl Lock {
-    /// Takes the lock of the state `database` at once: `<database>.lock`, which stays when the lock
-    /// is given back, as removing it could split the lock in two.
-    ///
-    /// # Errors
-    /// [`StoreErrorKind::Busy`] names the holder; [`StoreErrorKind::Open`]: no such file can be made.
-    pub(super) fn acquire(database: &Path) -> Result<Self, StoreError> {
-        let path = with_suffix(database, ".lock");
-        let mut file = open_private(&path)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(busy(database, &holder(&mut file))),
-            Err(TryLockError::Error(error)) => return Err(io_failure("lock", &path, error)),
-        }
-        // The text only serves the message of others: a full disk is no reason not to go on.
-        let _ = name_holder(&mut file);
-        Ok(Self { file })
-    }
-}
-
-/// Writes who holds the lock. The start time is the file's own: no clock is read here.
-fn name_holder(file: &mut File) -> io::Result<()> {
-    file.set_len(0)?;
-    write!(file, "process {}", process::id())?;
-    if let Ok(started) = Timestamp::try_from(file.metadata()?.modified()?) {
-        writeln!(file, ", started {started:.0}")?;
-    }
-    Ok(())
-}
-
-/// Who holds the lock, as it says itself; where locked files cannot be read, nobody knows.
-fn holder(file: &mut File) -> String {
-    let mut text = Vec::new();
-    let read = file.take(MAX_HOLDER_BYTES).read_to_end(&mut text);
-    let text: String = String::from_utf8_lossy(&text)
-        .chars()
-        .filter(|character| !character.is_control())
-        .collect();
-    match read {
-        Ok(_) if text.starts_with("process ") => text,
-        Ok(_) | Err(_) => "another process".to_owned(),
-    }
-}
-
-fn busy(database: &Path, holder: &str) -> StoreError {
-    StoreError::new(
-        StoreErrorKind::Busy,
-        format!("the state {} is in use by {holder}", database.display()),
-    )
+/// Takes the lock of the state `database` at once: `<database>.lock`, which stays when the lock
+/// is given back, as removing it could split the lock in two.
+///
+/// # Errors
+/// [`StoreErrorKind::Busy`] names the holder; [`StoreErrorKind::Open`]: no such file can be made.
+pub(super) fn lock(database: &Path) -> Result<Lock, StoreError> {
+    let path = with_suffix(database, ".lock");
+    let file = open_private(&path)?;
+    Lock::take(file).map_err(|error| match error {
+        NotTaken::Held(holder) => StoreError::new(
+            StoreErrorKind::Busy,
+            format!("the state {} is in use by {holder}", database.display()),
+        ),
+        NotTaken::Failed(error) => io_failure("lock", &path, error),
+    })
 }
 
 /// Makes sure that `database` exists, empty when it is new. It and the folders that have to be made
@@ -133,17 +82,27 @@ pub(super) fn set_aside(database: &Path, timestamp: &str) -> Result<Option<PathB
     if !exists(database)? {
         return Ok(None);
     }
-    let lock = Lock::acquire(database)?;
-    set_aside_locked(database, timestamp, &lock).map(Some)
+    let lock = lock(database)?;
+    set_aside_locked(database, &old(timestamp), &lock).map(Some)
 }
 
-/// The same for a state that is there and held.
+/// What is added to the name of a state that is set aside because it was asked to be.
+pub(super) fn old(timestamp: &str) -> String {
+    format!(".old-{timestamp}")
+}
+
+/// The same for one that is damaged.
+pub(super) fn corrupt(timestamp: &str) -> String {
+    format!(".corrupt-{timestamp}")
+}
+
+/// Sets aside a state that is there and held, under its name with `suffix`.
 pub(super) fn set_aside_locked(
     database: &Path,
-    timestamp: &str,
+    suffix: &str,
     _held: &Lock,
 ) -> Result<PathBuf, StoreError> {
-    let aside = free_name(&with_suffix(database, &format!(".old-{timestamp}")))?;
+    let aside = free_name(&with_suffix(database, suffix))?;
     // The database goes first: beside a missing or empty database SQLite takes no log for its own, so
     // that a crash between the renames does not mix two states.
     rename(database, &aside)?;

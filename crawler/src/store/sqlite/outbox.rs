@@ -5,9 +5,10 @@ use rusqlite::{Connection, Transaction, params};
 
 use super::{columns::Columns, ranges};
 use crate::{
+    page::RunId,
     store::outbox::{
-        ContentMark, Difference, Listing, MAX_OUTBOX, OutboxStep, UrlChange, Waiting, gap_before,
-        whole_second,
+        ContentMark, Difference, Listing, MAX_OUTBOX, OutboxStep, Tell, UrlChange, Waiting,
+        gap_before, whole_second,
     },
     url_key::UrlKey,
 };
@@ -47,12 +48,22 @@ CREATE TABLE IF NOT EXISTS told (
 ) WITHOUT ROWID;
 ";
 
-/// Applies one step.
-pub(super) fn apply(transaction: &Transaction<'_>, step: &OutboxStep) -> rusqlite::Result<()> {
+/// Applies one step of a commit of run `run`.
+pub(super) fn apply(
+    transaction: &Transaction<'_>,
+    step: &OutboxStep,
+    run: RunId,
+) -> rusqlite::Result<()> {
     match step {
         OutboxStep::Stage(differences) => stage(transaction, differences),
         OutboxStep::Unstage => transaction.execute("DELETE FROM staged", []).map(drop),
-        OutboxStep::Take { since, tell } => take(transaction, *since, *tell),
+        OutboxStep::Take { since, tell } => {
+            if run > 0 {
+                transaction.execute("UPDATE run SET published_run = ?1", [run])?;
+            }
+            take(transaction, *since, *tell)
+        }
+        OutboxStep::Forget => transaction.execute("DELETE FROM outbox", []).map(drop),
         OutboxStep::TellAll { since } => {
             transaction.execute(
                 "INSERT OR IGNORE INTO outbox (url, change, since, tries) SELECT url, ?1, ?2, 0 FROM published",
@@ -106,7 +117,7 @@ fn stage(transaction: &Transaction<'_>, differences: &[Difference]) -> rusqlite:
     Ok(())
 }
 
-fn take(transaction: &Transaction<'_>, since: Timestamp, tell: bool) -> rusqlite::Result<()> {
+fn take(transaction: &Transaction<'_>, since: Timestamp, tell: Tell) -> rusqlite::Result<()> {
     transaction.execute(
         "DELETE FROM published WHERE url IN (SELECT url FROM staged WHERE NOT is_listed)",
         [],
@@ -116,7 +127,13 @@ fn take(transaction: &Transaction<'_>, since: Timestamp, tell: bool) -> rusqlite
          SELECT url, lastmod, content, hash_version FROM staged WHERE is_listed",
         [],
     )?;
-    if tell {
+    if tell == Tell::Newest {
+        transaction.execute(
+            "DELETE FROM outbox WHERE EXISTS (SELECT 1 FROM staged WHERE change IS NOT NULL)",
+            [],
+        )?;
+    }
+    if tell != Tell::Nobody {
         transaction.execute(
             "REPLACE INTO outbox (url, change, since, tries)
              SELECT url, change, ?1, 0 FROM staged WHERE change IS NOT NULL",
@@ -251,7 +268,7 @@ mod tests {
             url("/b", "2026-03-01T12:00:01Z"),
             url("/a", "2026-03-01T12:00:00.9Z"),
         ];
-        apply(&transaction, &OutboxStep::Put(waiting_urls)).unwrap();
+        apply(&transaction, &OutboxStep::Put(waiting_urls), 1).unwrap();
         bound(&transaction, 2).unwrap();
         let now = "2026-03-01T13:00:00Z".parse().unwrap();
         let left = waiting(&transaction, None, 10, now).unwrap();

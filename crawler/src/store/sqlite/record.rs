@@ -21,8 +21,8 @@ use crate::{
     url_key::UrlKey,
 };
 
-/// Stores a record, in the order of [`put`]. Of a record of the same run, how the URL was found and
-/// the smaller depth stay; links that are not new stay in any case.
+/// Stores a record, in the order of [`put`]. Of a record of the same run, how the URL was found, whether it was
+/// listed before and the smaller depth stay; links that are not new stay in any case.
 pub(super) const REPLACE: &str = "
 REPLACE INTO page (
   url, run, state, reason, depth, via, found_on, attempts, fetched_at, not_fetched, error, outlinks,
@@ -30,9 +30,9 @@ REPLACE INTO page (
   last_modified, date, etag, noindex, nofollow, noimageindex, unavailable_after, canonical_is, canonical,
   refresh_delay, refresh_url, location, selected_lastmod, excluded_by_page_rule, warnings, title,
   images, alternates, selected_values, feeds, robots_by_header, read_as, body_hash,
-  json_ld_modified, meta_modified, time_modified, published, given_lastmod, given_changefreq,
+  json_ld_modified, meta_modified, time_modified, published, likeness, given_lastmod, given_changefreq,
   given_priority, given_extensions, confirmed, kept, failing_since, gone_since, sitemap_lastmod,
-  sitemap_is_file
+  sitemap_is_file, listed_before
 ) SELECT
   ?1, ?2, ?3, ?4,
   iif(old.run = ?2, min(old.depth, ?5), ?5),
@@ -42,15 +42,16 @@ REPLACE INTO page (
   ifnull(?12, old.outlinks),
   ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31,
   ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50,
-  ?51, ?52, ?53, ?54, ?55,
-  iif(old.run = ?2 AND old.sitemap_lastmod IS NOT NULL, old.sitemap_lastmod, ?56),
-  iif(old.run = ?2 AND old.sitemap_lastmod IS NOT NULL, old.sitemap_is_file, ?57)
+  ?51, ?52, ?53, ?54, ?55, ?56,
+  iif(old.run = ?2 AND old.sitemap_lastmod IS NOT NULL, old.sitemap_lastmod, ?57),
+  iif(old.run = ?2 AND old.sitemap_lastmod IS NOT NULL, old.sitemap_is_file, ?58),
+  iif(old.run = ?2, old.listed_before, NULL)
 FROM (SELECT 1) LEFT JOIN page AS old ON old.url = ?1";
 
 /// Parameters of [`REPLACE`] up to the facts, up to what an input says, and all of them.
-const WITH_FACTS: usize = 47;
-const WITH_GIVEN: usize = 51;
-const PARAMETERS: usize = 57;
+const WITH_FACTS: usize = 48;
+const WITH_GIVEN: usize = 52;
+const PARAMETERS: usize = 58;
 
 /// The columns of [`Stored::read`], in its order; then further ones, and what the table is joined with;
 /// a condition follows.
@@ -68,7 +69,7 @@ macro_rules! select_records {
             "canonical_is, canonical, refresh_delay, refresh_url, location, selected_lastmod, ",
             "excluded_by_page_rule, warnings, title, images, alternates, selected_values, feeds, ",
             "robots_by_header, read_as, body_hash, json_ld_modified, meta_modified, time_modified, ",
-            "published",
+            "published, likeness",
             $more,
             " FROM page ",
             $join,
@@ -79,7 +80,7 @@ macro_rules! select_records {
 pub(super) use select_records;
 
 /// Columns of the facts, the last ones of a row.
-const FACTS: usize = 34;
+const FACTS: usize = 35;
 
 /// A row of `page`.
 #[derive(Debug)]
@@ -257,7 +258,8 @@ fn put_facts(row: &mut Binder<'_, '_>, facts: &PageFacts, packed: &Packed) -> ru
     row.put(&facts.dates.json_ld)?;
     row.put(&facts.dates.meta)?;
     row.put(&facts.dates.time_element)?;
-    row.put(&facts.dates.published)
+    row.put(&facts.dates.published)?;
+    row.put(facts.likeness.map(|likeness| format!("{likeness:016x}")))
 }
 
 /// What stands in `not_fetched` for [`Outcome::Given`]; no reason has this code.
@@ -355,6 +357,7 @@ impl Stored {
             outcome,
             basis,
         };
+        let record = record.listed_by(earlier.as_ref(), failing_since, gone_since);
         Ok(Self {
             key,
             record,
@@ -457,6 +460,7 @@ fn read_facts(page: &UrlKey, columns: &mut Columns<'_, '_>) -> rusqlite::Result<
             time_element: columns.get()?,
             published: columns.get()?,
         },
+        likeness: columns.optional_word("likeness", |text| u64::from_str_radix(text, 16).ok())?,
     };
     facts.body_hash = facts.body_hash.or(hash_of_body);
     Ok(facts)

@@ -7,7 +7,7 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig};
 
 use super::{
     failure,
@@ -66,7 +66,7 @@ CREATE TABLE page (
   body_end TEXT,                      -- complete, too-large, cut-short, 'undecodable: ...'; NULL: not read
   body_bytes INTEGER,                 -- decoded
   content_hash TEXT,                  -- XXH3, 128 bits, hexadecimal
-  hash_version INTEGER,               -- what was hashed; 1: the decoded body; 2: what the page says (see its docs)
+  hash_version INTEGER,               -- what was hashed; 1: the decoded body; 2, 3: what the page says (see its docs)
   last_modified TEXT,
   date TEXT,                          -- the server's clock
   etag TEXT,
@@ -94,14 +94,15 @@ CREATE TABLE page (
   kept TEXT,                          -- it is the last good one; what the page would be without it (a reason code)
   failing_since TEXT,                 -- first failed attempt since the last good answer
   gone_since TEXT,                    -- first 404 since then
-  listed_before INTEGER,              -- 1: it was listed when it was found again
+  listed_before INTEGER,              -- 1: it was listed when it was found again, by a run that was published
   body_hash TEXT,                     -- XXH3, 128 bits, hexadecimal, of the decoded body
   json_ld_modified TEXT,              -- dates that the page states, as precise as it does: in structured data,
   meta_modified TEXT,                 -- in a meta or microdata,
   time_modified TEXT,                 -- in a time element that is called the date of an update;
   published TEXT,                     -- the earliest date of publication
   sitemap_lastmod TEXT,               -- what a sitemap of the site says in this run
-  sitemap_is_file INTEGER             -- 1: that is the date of the sitemap file itself
+  sitemap_is_file INTEGER,            -- 1: that is the date of the sitemap file itself
+  likeness TEXT                       -- fingerprint that pages share whose text differs in few words, hexadecimal
 ) WITHOUT ROWID;
 
 CREATE TABLE queue (
@@ -120,7 +121,7 @@ CREATE TABLE outlinks (
 CREATE TABLE ledger (
   -- The lastmod of each page, which moves only with its content.
   url TEXT NOT NULL PRIMARY KEY,
-  content_hash TEXT NOT NULL,         -- as in page
+  content_hash TEXT NOT NULL,         -- as in page; with hash_version 1000 that of the ETag of a document
   hash_version INTEGER NOT NULL,
   lastmod TEXT,                       -- as published
   last_modified_seconds INTEGER,      -- last Last-Modified with this content, seconds since 1970
@@ -143,7 +144,8 @@ CREATE TABLE run (
   -- One row: the run that was worked on last.
   id INTEGER PRIMARY KEY CHECK (id = 1),
   run INTEGER NOT NULL,
-  last_sequence INTEGER NOT NULL      -- highest number ever given in its queue
+  last_sequence INTEGER NOT NULL,     -- highest number ever given in its queue
+  published_run INTEGER               -- the last run whose set was published; what later ones decided does not count yet
 );
 
 CREATE VIEW summary AS
@@ -164,7 +166,7 @@ CREATE VIEW listed AS
 
 /// Columns of `page` that the first files do not have. They are added to such a file; an older arpent goes on
 /// writing it and leaves them empty.
-const LATER_COLUMNS: [(&str, &str); 23] = [
+const LATER_COLUMNS: [(&str, &str); 24] = [
     ("noimageindex", "INTEGER"),
     ("images", "BLOB"),
     ("alternates", "BLOB"),
@@ -188,6 +190,7 @@ const LATER_COLUMNS: [(&str, &str); 23] = [
     ("published", "TEXT"),
     ("sitemap_lastmod", "TEXT"),
     ("sitemap_is_file", "INTEGER"),
+    ("likeness", "TEXT"),
 ];
 
 /// The same of `ledger`.
@@ -200,6 +203,9 @@ const LATER_LEDGER_COLUMNS: [(&str, &str); 7] = [
     ("sitemap", "TEXT"),
     ("time_element", "TEXT"),
 ];
+
+/// The same of `run`.
+const LATER_RUN_COLUMNS: [(&str, &str); 1] = [("published_run", "INTEGER")];
 
 /// Tables that came later; a file without them gets them, and an older arpent does not mind them.
 const LATER_TABLES: &str = r"
@@ -218,18 +224,35 @@ CREATE TABLE IF NOT EXISTS kept (
 );
 ";
 
+/// How much is asked of a file before it is worked with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Care {
+    /// It says that it is a state; damage is found where it is read.
+    Trust,
+    /// All of it is looked at.
+    Check,
+    /// Nothing: what can be read of it is read, and it stays as it is.
+    Salvage,
+}
+
 /// Opens the existing file `path`, which may be empty, and makes sure that it is a state that this
 /// version can work with. A file that is anything else is not changed.
-pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
+pub(super) fn open(path: &Path, care: Care) -> Result<Connection, StoreError> {
     let map = |error| failure("open", path, error);
     let has_log = fs::metadata(with_suffix(path, "-wal")).is_ok_and(|log| log.len() > 0);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(map)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(map)?;
+    // A damaged file, and its log, are to be found as they were.
+    keep_log(&connection, true).map_err(map)?;
     let identity = Identity::read(&connection).map_err(map)?;
     identity.check(path)?;
     if !has_log {
         check_length(path, identity.page_bytes)?;
+    }
+    if care == Care::Salvage {
+        protect(&connection).map_err(map)?;
+        return Ok(connection);
     }
     let mode = configure(&connection, identity.is_empty).map_err(map)?;
     if mode != "wal" {
@@ -244,11 +267,36 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     if identity.is_empty {
         create(&mut connection).map_err(map)?;
     } else {
-        add_columns(&mut connection).map_err(map)?;
-        connection.execute_batch(LATER_TABLES).map_err(map)?;
-        connection.execute_batch(outbox::TABLES).map_err(map)?;
+        if care == Care::Check {
+            check_pages(&connection, path)?;
+        }
+        upgrade(&mut connection).map_err(map)?;
     }
+    keep_log(&connection, false).map_err(map)?;
     Ok(connection)
+}
+
+/// Whether the log stays as it is when the connection is closed, and with it the file.
+fn keep_log(connection: &Connection, keep: bool) -> rusqlite::Result<()> {
+    let setting = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    connection.set_db_config(setting, keep).map(drop)
+}
+
+/// Looks at every page of the file (`PRAGMA quick_check`): what no reading of a state may notice, such as
+/// a page that was written half. Reads about 1 GB a second when the file is in memory.
+fn check_pages(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let found: String = connection
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(|error| failure("check", path, error))?;
+    if found == "ok" {
+        return Ok(());
+    }
+    // The first line says in which database, of which there is one.
+    let what = found.lines().last().unwrap_or_default().to_owned();
+    Err(StoreError::new(
+        StoreErrorKind::Corrupt,
+        format!("the state {} is damaged: {what}", path.display()),
+    ))
 }
 
 /// What a file says of itself.
@@ -279,7 +327,8 @@ impl Identity {
             (APPLICATION_ID, newer) if newer > FORMAT => Err(StoreError::new(
                 StoreErrorKind::Version,
                 format!(
-                    "the state {path} has format {newer}, written by a newer arpent; this one reads format {FORMAT}"
+                    "the state {path} has format {newer}, written by a newer arpent; this one reads format {FORMAT}: \
+                     use the newer one, or another folder for the state"
                 ),
             )),
             (APPLICATION_ID, other) => Err(StoreError::new(
@@ -327,13 +376,18 @@ fn configure(connection: &Connection, is_new: bool) -> rusqlite::Result<String> 
         "journal_size_limit",
         CHECKPOINT_PAGES * i64::from(PAGE_BYTES),
     )?;
+    protect(connection)?;
+    Ok(mode)
+}
+
+/// Settings that are good for every file, whatever is in it. They change nothing of it.
+fn protect(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     // An I/O error on a mapped file would kill the process.
     connection.pragma_update(None, "mmap_size", 0)?;
     // Damage is found where it is read, and a doctored file runs no code of its own.
     connection.pragma_update(None, "cell_size_check", true)?;
-    connection.pragma_update(None, "trusted_schema", false)?;
-    Ok(mode)
+    connection.pragma_update(None, "trusted_schema", false)
 }
 
 /// Makes the tables, all or nothing.
@@ -348,13 +402,15 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Adds what is missing of [`LATER_COLUMNS`] and [`LATER_LEDGER_COLUMNS`], all or nothing.
-fn add_columns(connection: &mut Connection) -> rusqlite::Result<()> {
+/// Adds what is missing of [`LATER_COLUMNS`], [`LATER_LEDGER_COLUMNS`], [`LATER_RUN_COLUMNS`] and the later tables, all or
+/// nothing.
+fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
     let known = "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2";
     let mut missing = Vec::new();
     let tables = [
         ("page", &LATER_COLUMNS[..]),
         ("ledger", &LATER_LEDGER_COLUMNS[..]),
+        ("run", &LATER_RUN_COLUMNS[..]),
     ];
     for (table, columns) in tables {
         for (name, kind) in columns {
@@ -363,11 +419,13 @@ fn add_columns(connection: &mut Connection) -> rusqlite::Result<()> {
             }
         }
     }
-    if missing.is_empty() {
-        return Ok(());
+    let transaction = connection.transaction()?;
+    if !missing.is_empty() {
+        transaction.execute_batch(&missing.concat())?;
+        transaction.execute_batch(LISTED)?;
     }
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    transaction.execute_batch(&missing.concat())?;
-    transaction.execute_batch(LISTED)?;
+    // Where they exist already nothing is written, so that no other program is waited for.
+    transaction.execute_batch(LATER_TABLES)?;
+    transaction.execute_batch(outbox::TABLES)?;
     transaction.commit()
 }

@@ -4,6 +4,7 @@ mod damage;
 mod file;
 mod kill;
 mod readable;
+mod sound;
 
 use std::{fs, path::PathBuf};
 

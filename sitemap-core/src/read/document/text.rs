@@ -8,7 +8,7 @@ use quick_xml::{
 use super::{Document, Place, quoted};
 use crate::{
     extension::is_xml_character,
-    read::{Problem, ReadError},
+    read::{Problem, ReadError, syntax::is_white_space},
 };
 
 impl Document {
@@ -64,13 +64,21 @@ impl Document {
         &mut self,
         text: &BytesCData<'_>,
     ) -> Result<(), ReadError> {
+        self.note_if_outside();
         self.text_of_document(&text.xml10_content())
     }
 
-    fn text_of_document(&mut self, text: &str) -> Result<(), ReadError> {
-        if text.contains(['\u{FFFE}', '\u{FFFF}']) {
-            self.note(Problem::ForbiddenCharacter);
+    /// Something that stands for text is outside of the root element, where none may be. If it is more than white space, that ends the
+    /// reading besides.
+    pub(in crate::read) fn note_if_outside(&mut self) {
+        if matches!(self.place, Place::Prolog | Place::Epilog) {
+            self.note(Problem::IllFormed {
+                what: "text outside of the root element",
+            });
         }
+    }
+
+    fn text_of_document(&mut self, text: &str) -> Result<(), ReadError> {
         if self.skipped_depth > 0 {
             return Ok(());
         }
@@ -88,7 +96,11 @@ impl Document {
                 self.stray.push(text);
             }
             // There is one of them before a declaration that is late, or between two roots.
-            Place::Prolog | Place::Epilog if text.trim_matches('\u{FEFF}').trim().is_empty() => {}
+            Place::Prolog | Place::Epilog if text.trim_matches('\u{FEFF}').trim().is_empty() => {
+                if !is_blank {
+                    self.note_if_outside();
+                }
+            }
             Place::Prolog => return Err(self.fatal(Problem::NotXml)),
             Place::Epilog => return Err(self.fatal(Problem::AfterRoot)),
             Place::Root | Place::Entry | Place::Extension | Place::Done => {}
@@ -99,6 +111,7 @@ impl Document {
     /// A reference such as `&amp;` or `&#38;`.
     pub(in crate::read) fn reference(&mut self, reference: &BytesRef<'_>) -> Result<(), ReadError> {
         let name: &str = reference;
+        self.note_if_outside();
         if reference.is_char_ref() {
             let Ok(Some(character)) = reference.resolve_char_ref() else {
                 self.note(Problem::IllFormed {
@@ -106,8 +119,7 @@ impl Document {
                 });
                 return self.text_of_document("\u{FFFD}");
             };
-            // The two noncharacters are told of as text.
-            if !is_xml_character(character) && !matches!(character, '\u{FFFE}' | '\u{FFFF}') {
+            if !is_xml_character(character) {
                 self.note(Problem::ForbiddenCharacter);
             }
             return self.text_of_document(character.encode_utf8(&mut [0; 4]));
@@ -149,11 +161,6 @@ impl Document {
         }
         Ok(())
     }
-}
-
-/// White space of XML 1.0 section 2.3.
-fn is_white_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
 /// Whether a text has the form of a name (XML 1.0 section 2.3), near enough to tell `nbsp` from `b=2`.

@@ -6,18 +6,16 @@ use quick_xml::{
 };
 
 use super::{ExtensionProblem, Problem};
-use crate::{
-    extension::is_xml_character,
-    read::{
-        MAX_VALUE_BYTES,
-        document::{BROKEN_ATTRIBUTE, MAX_ATTRIBUTES, is_name, quoted},
-    },
+use crate::read::{
+    MAX_VALUE_BYTES,
+    document::{MAX_ATTRIBUTES, is_name, quoted},
+    syntax::referenced,
 };
 
 /// How long a reference can be: the longest name of an entity in HTML has 31 characters.
 const MAX_REFERENCE_BYTES: usize = 34;
 
-/// The values of the attributes that `known` names. Others are told, and so is a broken one, at which reading them ends.
+/// The values of the attributes that `known` names. Others are told; at a broken one, which was told, reading them ends.
 pub(in crate::read) fn read_attributes(
     start: &BytesStart<'_>,
     element: &'static str,
@@ -29,12 +27,7 @@ pub(in crate::read) fn read_attributes(
         return values;
     }
     for attribute in start.attributes().take(MAX_ATTRIBUTES) {
-        let Ok(attribute) = attribute else {
-            problems.push(Problem::IllFormed {
-                what: BROKEN_ATTRIBUTE,
-            });
-            break;
-        };
+        let Ok(attribute) = attribute else { break };
         if attribute.key.as_namespace_binding().is_some() {
             continue;
         }
@@ -56,8 +49,8 @@ pub(in crate::read) fn read_attributes(
     values
 }
 
-/// An attribute's value with its references resolved and its white space made spaces; nothing if it is too long, or if it has a
-/// reference that means nothing.
+/// An attribute's value with its references resolved and its white space made spaces; nothing if it is too long, which is told, or if
+/// it has a reference that means nothing. What is wrong with references was told of the tag.
 pub(in crate::read) fn attribute_value(
     raw: &str,
     name: &'static str,
@@ -73,10 +66,9 @@ pub(in crate::read) fn attribute_value(
         push_spaced(&mut value, &rest[..ampersand]);
         rest = &rest[ampersand + 1..];
         if let Some((reference, behind)) = reference_of(rest) {
-            push_reference(&mut value, reference, problems)?;
+            push_reference(&mut value, reference)?;
             rest = behind;
         } else {
-            problems.push(Problem::BareAmpersand);
             value.push('&');
         }
     }
@@ -92,38 +84,11 @@ fn reference_of(text: &str) -> Option<(&str, &str)> {
     (reference.starts_with('#') || is_name(reference)).then_some((reference, behind))
 }
 
-fn push_reference(value: &mut String, reference: &str, problems: &mut Vec<Problem>) -> Option<()> {
-    let Some(number) = reference.strip_prefix('#') else {
-        let text = resolve_xml_entity(reference).or_else(|| {
-            let text = resolve_html5_entity(reference)?;
-            problems.push(Problem::HtmlEntity {
-                name: quoted(reference),
-            });
-            Some(text)
-        });
-        let Some(text) = text else {
-            problems.push(Problem::UndefinedEntity {
-                name: quoted(reference),
-            });
-            return None;
-        };
-        value.push_str(text);
-        return Some(());
-    };
-    let code = match number.strip_prefix('x') {
-        Some(digits) => u32::from_str_radix(digits, 16),
-        None => number.parse(),
-    };
-    if let Some(character) = code.ok().and_then(char::from_u32) {
-        if !is_xml_character(character) {
-            problems.push(Problem::ForbiddenCharacter);
-        }
-        value.push(character);
+fn push_reference(value: &mut String, reference: &str) -> Option<()> {
+    if let Some(number) = reference.strip_prefix('#') {
+        value.push(referenced(number).unwrap_or(char::REPLACEMENT_CHARACTER));
     } else {
-        problems.push(Problem::IllFormed {
-            what: "character reference names no character",
-        });
-        value.push(char::REPLACEMENT_CHARACTER);
+        value.push_str(resolve_xml_entity(reference).or_else(|| resolve_html5_entity(reference))?);
     }
     Some(())
 }
@@ -154,17 +119,17 @@ mod tests {
         check("", Some(""), 0);
         check("a\tb\r\nc", Some("a b  c"), 0);
         check("?a=1&amp;b=2&#38;c&#x26;d", Some("?a=1&b=2&c&d"), 0);
-        check("?a=1&b=2&c", Some("?a=1&b=2&c"), 2);
-        check("?a=1&b=2;c=3", Some("?a=1&b=2;c=3"), 1);
-        check("a&nbsp;b", Some("a\u{a0}b"), 1);
-        check("a&nothing;b", None, 1);
-        check("a&#0;b", Some("a\0b"), 1);
+        check("?a=1&b=2&c", Some("?a=1&b=2&c"), 0);
+        check("?a=1&b=2;c=3", Some("?a=1&b=2;c=3"), 0);
+        check("a&nbsp;b", Some("a\u{a0}b"), 0);
+        check("a&nothing;b", None, 0);
+        check("a&#0;b", Some("a\0b"), 0);
         check(
             "a&#xD800;&#99999999999;&#;",
             Some("a\u{FFFD}\u{FFFD}\u{FFFD}"),
-            3,
+            0,
         );
-        check("&", Some("&"), 1);
+        check("&", Some("&"), 0);
         check(
             &"a".repeat(MAX_VALUE_BYTES),
             Some(&*"a".repeat(MAX_VALUE_BYTES)),

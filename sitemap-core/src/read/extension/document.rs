@@ -19,7 +19,7 @@ use crate::{
     limits::NAMESPACE,
     read::{
         Kind, ReadError,
-        document::{BROKEN_ATTRIBUTE, Document, MAX_ATTRIBUTES, Place, local_name, quoted},
+        document::{Document, MAX_ATTRIBUTES, Place, local_name, quoted},
     },
 };
 
@@ -166,12 +166,7 @@ impl Document {
         let mut attributes = Vec::new();
         let mut problems = Vec::new();
         for attribute in start.attributes().take(MAX_ATTRIBUTES) {
-            let Ok(attribute) = attribute else {
-                problems.push(Problem::IllFormed {
-                    what: BROKEN_ATTRIBUTE,
-                });
-                break;
-            };
+            let Ok(attribute) = attribute else { break };
             if attribute.key.as_namespace_binding().is_none()
                 && let Some(value) = attribute_value(&attribute.value, "attribute", &mut problems)
             {

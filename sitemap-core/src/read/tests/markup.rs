@@ -167,13 +167,45 @@ fn broken_document_gives_the_entries_before_the_break() {
         &["http://host/a|||", "! R1"],
         &["Warning R6"],
     );
-    let long_comment = format!(
-        "<!--{}-->",
+    let long_tag = format!(
+        "<url a=\"{}\">",
         " ".repeat(usize::try_from(MAX_TOKEN_BYTES).unwrap())
     );
     check(
-        &whole.replace("</url><url>", &format!("</url>{long_comment}<url>")),
+        &whole.replace("</url><url>", &format!("</url>{long_tag}")),
         "R1",
+    );
+}
+
+#[test]
+fn text_that_is_skipped_may_be_of_any_length() {
+    let entry = "<url><loc>http://host/a</loc></url>";
+    let most = usize::try_from(MAX_TOKEN_BYTES).unwrap();
+    let check = |text: &str, findings: &[&str]| {
+        for length in [most - 4, most, most + 1, 3 * most] {
+            // Characters of two bytes, at even and odd places.
+            for before in ["", "x"] {
+                let long = format!("{before}{}", "é".repeat(length / 2));
+                let file = urlset(&format!("{entry}{}{entry}", text.replace('~', &long)));
+                check_reading(file, &["http://host/a|||", "http://host/a|||"], findings);
+            }
+        }
+    };
+    check("<!--~-->", &[]);
+    check("<!--~--~-->", &["Error R1"]);
+    check("<!--~--->", &["Error R1"]);
+    check("<?a ~?b?>", &[]);
+    check("<title>~</title>", &["Warning R6"]);
+    check("<title>~]]></title>", &["Warning R6", "Error R1"]);
+    check("<title>~&amp;~</title>", &["Warning R6"]);
+    check("<title>~&~</title>", &["Warning R6", "Error R3"]);
+    check("<title><![CDATA[~]]]]>~</title>", &["Warning R6"]);
+    check("<title>~\u{1}</title>", &["Warning R6", "Error R21"]);
+    let long = format!("<url><loc>http://host/{}</loc></url>", "x".repeat(2 * most));
+    check_reading(
+        urlset(&format!("{entry}{long}{entry}")),
+        &["http://host/a|||", "- R1", "http://host/a|||"],
+        &[],
     );
 }
 
@@ -309,7 +341,7 @@ fn byte_order_mark_in_the_middle_is_read_over() {
             urlset(&entry.replace("/a", "/b"))
         ),
         &["http://host/a|||", "http://host/b|||"],
-        &["Warning R1", "Error R4"],
+        &["Error R1", "Warning R1", "Error R4"],
     );
 }
 
@@ -363,4 +395,46 @@ fn prefix_that_nothing_declares_is_known_by_its_name() {
     assert!(!mobile[1].starts_with("extension <"), "{mobile:?}");
     let other = said("foo:x");
     assert_eq!(other, ["prefix foo is not declared", "extension <x>"]);
+}
+
+#[test]
+fn fault_inside_a_tag_is_told_with_its_own_line() {
+    let check = |file: &str, expected: &str| {
+        let mut reader = Reader::new(file.as_bytes(), Limits::default());
+        assert_eq!(reader.by_ref().flatten().count(), 1, "{file}");
+        let findings: Vec<String> = reader.findings().iter().map(ToString::to_string).collect();
+        assert!(
+            findings.iter().any(|finding| finding == expected),
+            "{findings:#?}"
+        );
+        assert!(file.lines().count() > 1);
+    };
+    let entry = "<url><loc>http://host/a</loc></url>";
+    let root = format!("<urlset xmlns=\"{NAMESPACE}\"");
+    let offset = root.len();
+    check(
+        &format!("{root}\n xmlns:x=\"u\"xmlns:y=\"v\">{entry}</urlset>"),
+        &format!(
+            "line 2, byte {}: not well-formed: attribute without white space before it (R1)",
+            offset + 13
+        ),
+    );
+    check(
+        &format!("{root}\r\n xmlns:x=\"u?a&b\">{entry}</urlset>"),
+        &format!(
+            "line 2, byte {}: ampersand is not escaped, expected &amp; (R3)",
+            offset + 15
+        ),
+    );
+    check(
+        &format!("<?xml version='1.0'\n encodng='UTF-8'?>{root}>{entry}</urlset>"),
+        "line 2, byte 21: not well-formed: XML declaration is not like <?xml version=\"1.0\" encoding=\"UTF-8\"?> (R1)",
+    );
+    check(
+        &format!("{root}>{entry}</urlset>\n<!-- "),
+        &format!(
+            "line 2, byte {}: not well-formed: tag, comment or instruction behind the root element has no end (R1)",
+            offset + entry.len() + 11
+        ),
+    );
 }

@@ -220,3 +220,51 @@ fn many_sitemaps_without_a_date_are_told_once() {
     let some = format!("note R43:92 10 of 100 sitemaps do not have {again} these again each time");
     check(&[(dated, 90), ("", 10)], &[&some]);
 }
+
+#[test]
+fn end_of_reading_is_told_apart_from_the_limit() {
+    let check = |limits: Limits, expected: &str| {
+        let mut options = Options::new(NOW.parse().unwrap());
+        options.limits = limits;
+        let lines: Vec<String> = (0..50_020)
+            .map(|number| format!("https://h.ex/{number}?{}\n", "x".repeat(1_050)))
+            .collect();
+        let file = lines.concat();
+        let mut said = Vec::new();
+        let mut sink =
+            |finding: Finding| said.push(format!("{} {}", short(&finding), finding.message));
+        let report = Validator::new(options)
+            .check(file.as_bytes(), &Facts::new("x"), &mut sink)
+            .unwrap();
+        assert!(!report.is_complete);
+        let ends: Vec<&String> = said
+            .iter()
+            .filter(|said| said.contains("only the first"))
+            .collect();
+        assert_eq!(ends.len(), 1, "{said:#?}");
+        assert!(
+            ends[0].starts_with("warning R52:") && ends[0].contains(expected),
+            "{said:#?}"
+        );
+        assert!(
+            said.iter()
+                .all(|said| !said.contains("50010 entries") || said == ends[0])
+        );
+    };
+    let Limits { entries, bytes } = Limits::PROTOCOL;
+    let more = 2 * bytes;
+    check(
+        Limits {
+            entries: entries + 10,
+            bytes: more,
+        },
+        "first 50010 entries",
+    );
+    check(
+        Limits {
+            entries: 2 * entries,
+            bytes: bytes + 100_000,
+        },
+        "first 52528800 bytes",
+    );
+}

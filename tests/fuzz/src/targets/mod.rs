@@ -13,45 +13,18 @@ pub struct Target {
     pub run: fn(&[u8]) -> u64,
 }
 
-pub const SITEMAP: Target = Target {
-    name: "sitemap",
-    run: documents::sitemap,
-};
+pub const SITEMAP: Target = target("sitemap", documents::sitemap);
+pub const ENCODING: Target = target("encoding", documents::encoding);
+pub const GZIP: Target = target("gzip", documents::gzip);
+pub const VALIDATE: Target = target("validate", documents::validate);
+pub const LIST: Target = target("list", crawl::list);
+pub const PAGE: Target = target("page", crawl::page);
+pub const ROBOTS: Target = target("robots", crawl::robots);
+pub const REPEATED: Target = target("repeated", |input| repeated(input, REPEATED_BYTES));
 
-pub const ENCODING: Target = Target {
-    name: "encoding",
-    run: documents::encoding,
-};
-
-pub const GZIP: Target = Target {
-    name: "gzip",
-    run: documents::gzip,
-};
-
-pub const VALIDATE: Target = Target {
-    name: "validate",
-    run: documents::validate,
-};
-
-pub const LIST: Target = Target {
-    name: "list",
-    run: crawl::list,
-};
-
-pub const PAGE: Target = Target {
-    name: "page",
-    run: crawl::page,
-};
-
-pub const ROBOTS: Target = Target {
-    name: "robots",
-    run: crawl::robots,
-};
-
-pub const REPEATED: Target = Target {
-    name: "repeated",
-    run: |input| repeated(input, REPEATED_BYTES),
-};
+const fn target(name: &'static str, run: fn(&[u8]) -> u64) -> Target {
+    Target { name, run }
+}
 
 /// Stands between the parts of an input that has several: the record separator of ASCII, which no
 /// format uses.

@@ -130,7 +130,7 @@ impl Walk<'_, '_> {
         });
         let mut figures = self.live.progress.figures();
         match why {
-            Unavailable::NotAsked { .. } => figures.warnings += 1,
+            Unavailable::NotAsked { .. } | Unavailable::Elsewhere(_) => figures.warnings += 1,
             _ => figures.errors += 1,
         }
     }

@@ -8,8 +8,11 @@ use crate::{
     },
     page::BodyEnd,
     politeness::Closed,
-    seeds::{self, Document, DocumentKind, DocumentState, MAX_FEEDS, Reading, SeedProblem},
+    seeds::{
+        self, Document, DocumentKind, DocumentState, MAX_FEEDS, Outside, Reading, SeedProblem,
+    },
     store::KeptDocument,
+    url_key::UrlKey,
 };
 
 /// Documents with something wrong that are told of one by one while the run goes on.
@@ -82,7 +85,12 @@ impl Run<'_> {
             BodyEnd::CutShort => Some((SeedProblem::CutShort, String::new())),
             BodyEnd::Undecodable(coding) => Some((SeedProblem::Undecodable, coding.clone())),
         };
-        if let Some((problem, detail)) = cut.or(reading.problem) {
+        // What is no document is none, however much of it arrived.
+        let (is_none, problem) = match reading.problem {
+            Some(told) if told.0.denies_document() => (Some(told), None),
+            told => (None, told),
+        };
+        if let Some((problem, detail)) = is_none.or(cut).or(problem) {
             self.fail(number, problem, &detail);
         } else {
             match keep {
@@ -92,6 +100,7 @@ impl Run<'_> {
             }
             self.settle_seed(number, DocumentState::Read);
         }
+        self.tell_outside(number);
         let document = &self.seeding.documents[number];
         for trouble in document.troubles.iter() {
             let (name, count, example) = (&document.name, trouble.count, &trouble.example);
@@ -125,6 +134,10 @@ impl Run<'_> {
         };
         let detail = match error {
             DownloadError::Spool(cause) => format!("{error}: {cause}"),
+            // That is what the problem says.
+            DownloadError::Disallowed(url) if self.seeding.number_of(url) == Some(number) => {
+                String::new()
+            }
             _ => error.to_string(),
         };
         self.fail(number, problem, &detail);
@@ -142,8 +155,52 @@ impl Run<'_> {
             DocumentState::Failed
         };
         self.settle_seed(number, state);
-        if problem.denies_document() {
+        if problem.may_be_page() {
             self.hand_to_pages(number);
+        }
+    }
+
+    /// Counts a URL of the document `number` that is outside of what is crawled.
+    pub(super) fn count_outside(&mut self, number: usize, url: &UrlKey) {
+        let outside = &mut self.seeding.documents[number].outside;
+        if let Some(outside) = outside {
+            outside.count += 1;
+        } else {
+            let example = url.as_str().to_owned();
+            *outside = Some(Outside { count: 1, example });
+        }
+    }
+
+    /// Tells what a document names outside of what is crawled: at once where that is all that it names, or the user
+    /// gave it. A sitemap of the whole site names more than the directory that is crawled.
+    fn tell_outside(&mut self, number: usize) {
+        let document = &self.seeding.documents[number];
+        let Some(Outside { count, example }) = &document.outside else {
+            return;
+        };
+        let Document { name, entries, .. } = document;
+        let place = self.judge.place();
+        let origin = &self.site.origin;
+        let is_near = UrlKey::from_normalised(example).is_ok_and(|url| url.is_on(origin));
+        let advice = if is_near {
+            format!("--scope origin takes the whole of {origin}")
+        } else {
+            "each site is crawled by itself".to_owned()
+        };
+        let told = format!(
+            "{name}: {count} of {entries} URLs are outside of {place} and not taken, e.g. {example}; {advice}"
+        );
+        if document.kind == DocumentKind::List || count >= entries {
+            self.warn(&told);
+        } else {
+            tracing::info!(target: "engine", "{told}");
+        }
+    }
+
+    fn warn(&mut self, told: &str) {
+        self.seeding.warnings += 1;
+        if self.seeding.warnings <= MAX_WARNINGS {
+            tracing::warn!(target: "engine", "{told}");
         }
     }
 
@@ -225,18 +282,22 @@ impl Run<'_> {
         let Some(trouble) = document.trouble() else {
             return;
         };
-        self.seeding.warnings += 1;
-        if self.seeding.warnings <= MAX_WARNINGS {
-            tracing::warn!(target: "engine", "{} {trouble}", document.name);
-        }
+        let told = format!("{} {trouble}", document.name);
+        self.warn(&told);
     }
 
     /// What is to be said at the end.
     pub(in crate::engine::run) fn conclude_seeding(&mut self) {
-        let left_out = self.seeding.feeds_left_out;
+        let left_out = self.seeding.left_out.len();
         if left_out > 0 {
             self.say(format!(
                 "the pages name {left_out} more feeds than the {MAX_FEEDS} that a run reads"
+            ));
+        }
+        let excluded = self.seeding.excluded.len();
+        if excluded > 0 {
+            self.say(format!(
+                "sitemaps and feeds that an exclude rule matches are not read: {excluded} of them"
             ));
         }
     }

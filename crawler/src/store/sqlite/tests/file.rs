@@ -47,6 +47,7 @@ fn a_file_without_the_later_columns_gets_them() {
          CREATE VIEW listed AS SELECT url FROM page WHERE state = 'listed';
          ALTER TABLE page DROP COLUMN body_hash;
          ALTER TABLE page DROP COLUMN sitemap_lastmod;
+         ALTER TABLE page DROP COLUMN likeness;
          ALTER TABLE ledger DROP COLUMN source;
          ALTER TABLE ledger DROP COLUMN time_element",
     );
@@ -104,9 +105,10 @@ fn a_state_is_held_by_one_store() {
     assert_eq!(error.kind(), StoreErrorKind::Busy);
     let message = error.to_string();
     let holder = format!(
-        "{} is in use by process {}, started 20",
+        "{} is in use by process {} on {}, started 20",
         state(&folder).display(),
-        std::process::id()
+        std::process::id(),
+        crate::machine::host_name().unwrap()
     );
     assert!(message.contains(&holder), "{message}");
     assert_eq!(
@@ -129,7 +131,7 @@ fn the_lock_file_of_a_dead_process_holds_nothing() {
     let _store = SqliteStore::open(&state(&folder)).unwrap();
     let text = fs::read_to_string(&lock).unwrap();
     assert!(
-        text.starts_with(&format!("process {}, started ", std::process::id())),
+        text.starts_with(&format!("process {} on ", std::process::id())),
         "{text}"
     );
     assert!(text.ends_with("Z\n") && text.lines().count() == 1, "{text}");

@@ -40,6 +40,7 @@ fn commit(number: u64) -> Commit {
         kept: Vec::new(),
         values: vec![("commits".to_owned(), Some(number.to_string()))],
         outbox: Vec::new(),
+        forgotten: None,
     }
 }
 

@@ -75,6 +75,7 @@ fn answered_in_full() -> PageRecord {
         body_bytes: 4_321,
         content_hash: Some(ContentHash(0xabc)),
         body_hash: Some(0xdef),
+        likeness: Some(0xbeef),
         dates: StatedDates {
             json_ld: Some("2026-02-08".to_owned()),
             meta: Some("2026-02-09".to_owned()),
@@ -181,8 +182,9 @@ fn columns_hold_what_their_names_say() {
         ("body_end", "undecodable: lzma"),
         ("body_bytes", "4321"),
         ("content_hash", "00000000000000000000000000000abc"),
-        ("hash_version", "2"),
+        ("hash_version", "3"),
         ("body_hash", "00000000000000000000000000000def"),
+        ("likeness", "000000000000beef"),
         ("json_ld_modified", "2026-02-08"),
         ("meta_modified", "2026-02-09"),
         ("time_modified", "2026-02-10"),

@@ -12,7 +12,7 @@ const CHUNK_BYTES: usize = 16 * 1024;
 const NO_TEXT: u8 = 0xff;
 
 /// The bytes of a list in UTF-16, in UTF-8.
-pub(super) struct Decoded<R> {
+pub(crate) struct Decoded<R> {
     input: R,
     decoder: Decoder,
     /// What is decoded, and how much of it was given out.
@@ -22,7 +22,7 @@ pub(super) struct Decoded<R> {
 }
 
 impl<R: BufRead> Decoded<R> {
-    pub(super) fn new(input: R, encoding: &'static Encoding) -> Self {
+    pub(crate) fn new(input: R, encoding: &'static Encoding) -> Self {
         Self {
             input,
             decoder: encoding.new_decoder_with_bom_removal(),

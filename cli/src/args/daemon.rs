@@ -1,0 +1,63 @@
+//! What was typed after `arpent daemon`.
+
+use std::path::PathBuf;
+
+use super::{Typed, typed, typed_verbosity};
+
+/// What was typed after `arpent daemon`.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct DaemonArgs {
+    /// Read settings from this TOML file: the sites, and the schedule of each
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Where progress and memory are kept [default: arpent/ in the platform's state directory]
+    #[arg(long, value_name = "DIR")]
+    state: Option<String>,
+
+    /// What stderr looks like [default: text]
+    #[arg(long, value_name = "json|text")]
+    log: Option<String>,
+
+    /// Say nothing on stderr but errors
+    #[arg(long)]
+    quiet: bool,
+
+    /// Say more on stderr; twice and three times for even more
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    verbose: u8,
+}
+
+/// Shown above the options by `--help`.
+pub(super) const DAEMON_HELP: &str = "\
+Crawl sites by their schedules, until a signal comes
+
+Each site of the settings that has a schedule is crawled by it, as arpent crawl would: several at a time, never two on \
+one host. A run that was missed is made up once; one that would begin while that before it goes on is skipped. \
+What happens is told on stderr, with a line for the end of each run (--log json: an object per line); hooks are \
+called as after a crawl.
+
+SIGHUP reads the settings again; if they are wrong, those of before stay. SIGTERM and SIGINT stop: runs that are under \
+way go on where they stopped when the daemon starts again. systemd is told what goes on (sd_notify). \
+arpent status shows the sites.";
+
+/// Shown below the options.
+const EXIT_CODES: &str = "\
+Exit codes:
+  2    wrong usage or settings, or no site has a schedule
+  6    busy: another daemon holds the state
+  70   internal error
+  130  stopped by SIGINT (143: SIGTERM)";
+
+impl DaemonArgs {
+    /// The settings that were typed, by setting name.
+    pub(crate) fn typed(&self) -> Typed {
+        let own = typed(
+            [],
+            [("state", &self.state), ("log", &self.log)],
+            [("quiet", self.quiet)],
+        );
+        [own, typed_verbosity(self.verbose)].concat()
+    }
+}

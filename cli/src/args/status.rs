@@ -1,0 +1,48 @@
+//! What was typed after `arpent status`.
+
+use std::path::PathBuf;
+
+use super::{Typed, typed};
+
+/// What was typed after `arpent status`.
+#[derive(Debug, Default, clap::Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct StatusArgs {
+    /// Read settings from this TOML file, and show its sites; without one, all sites of the state
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Where the states are [default: arpent/ in the platform's state directory]
+    #[arg(long, value_name = "DIR")]
+    state: Option<String>,
+
+    /// Print it as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Exit with 1 when a site was last published longer ago, e.g. 26h; of the sites in the settings those count that have
+    /// a schedule, if any has one
+    #[arg(long, value_name = "T")]
+    pub(crate) max_age: Option<String>,
+}
+
+/// Shown above the options by `--help`.
+pub(super) const STATUS_HELP: &str = "\
+Show how the last run of each site ended, and when the next one begins
+
+Nothing is held or changed: a crawl may go on meanwhile. The next run is known where arpent daemon runs by the \
+same settings.";
+
+/// Shown below the options.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    as it should be
+  1    with --max-age: the set of a site is older, or there is none
+  2    wrong usage or settings, or what is known cannot be read";
+
+impl StatusArgs {
+    /// The settings that were typed, by setting name.
+    pub(crate) fn typed(&self) -> Typed {
+        typed([], [("state", &self.state)], [])
+    }
+}

@@ -1,0 +1,76 @@
+//! The runs that are under way: each site's work as a task of its own, with its place on the board. A panic in one
+//! ends that run.
+
+use std::{collections::HashMap, future::Future, sync::Arc};
+
+use tokio::task::{Id, JoinSet};
+use tracing::Instrument as _;
+
+use super::{
+    board::{Board, Watch},
+    site::SiteRun,
+};
+use crate::{output::Output, panicked::Panicked, settings::SiteSettings};
+
+/// The runs that are under way. When it is dropped they end where they are.
+#[derive(Debug)]
+pub(crate) struct Runs {
+    tasks: JoinSet<SiteRun>,
+    sites: HashMap<Id, Arc<SiteSettings>>,
+    board: Board,
+    output: Output,
+}
+
+impl Runs {
+    /// None yet; what they do is shown on `board`.
+    pub(crate) fn new(board: &Board, output: &Output) -> Self {
+        Self {
+            tasks: JoinSet::new(),
+            sites: HashMap::new(),
+            board: board.clone(),
+            output: output.clone(),
+        }
+    }
+
+    /// Starts the run of `site`: the work that `begin` makes. It says on the watch what it is doing.
+    pub(crate) fn start<W>(&mut self, site: Arc<SiteSettings>, begin: impl FnOnce(Watch) -> W)
+    where
+        W: Future<Output = SiteRun> + Send + 'static,
+    {
+        let delay = site.settings.config.politeness.delay;
+        let watch = self.board.begin(&site.name, delay);
+        let span = self.output.span_of_site(&site.name);
+        let task = self.tasks.spawn(begin(watch).instrument(span));
+        self.sites.insert(task.id(), site);
+    }
+
+    /// The next run that has ended; `None` when none is under way. Cancel safe: an end that was not taken stays.
+    pub(crate) async fn next(&mut self) -> Option<(Arc<SiteSettings>, SiteRun)> {
+        loop {
+            let (id, run) = match self.tasks.join_next_with_id().await? {
+                Ok((id, run)) => (id, Ok(run)),
+                Err(error) => (error.id(), Err(Panicked::from_join(error))),
+            };
+            let Some(site) = self.sites.remove(&id) else {
+                continue;
+            };
+            self.board.end(&site.name, &self.output);
+            let run = run.unwrap_or_else(|panicked| {
+                let output = self.output.of_site(&site.name);
+                output.error(&format!("{}: {panicked}", site.start));
+                SiteRun::panicked(&site)
+            });
+            return Some((site, run));
+        }
+    }
+
+    /// The sites of the runs.
+    pub(crate) fn sites(&self) -> impl Iterator<Item = &SiteSettings> {
+        self.sites.values().map(Arc::as_ref)
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.sites.len()
+    }
+}

@@ -1,0 +1,127 @@
+//! `arpent daemon`: sites are crawled by their schedules until a signal comes. Which site starts when is decided by
+//! [`crawler::schedule`]; here is what goes on around it: settings that may be read again, what is kept between
+//! starts, signals, and the service manager.
+
+mod dispatch;
+pub(super) mod kept;
+pub(super) mod lock;
+mod service;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex},
+};
+
+use anyhow::Context as _;
+use crawler::{clock::Clock, politeness::Politeness};
+
+use self::{
+    dispatch::{Dispatcher, Outside},
+    kept::{KeptError, Pasts},
+    lock::Lock,
+    service::ServiceManager,
+};
+use super::{
+    crawl::{
+        begin_telling, foresee_log,
+        lists::Lists,
+        read_settings_file,
+        site::{Crawler, Places},
+    },
+    seams,
+};
+use crate::{
+    args::DaemonArgs,
+    exit_code::{ExitCode, Misuse},
+    fault::Faults,
+    output::Output,
+    panicked::caught,
+    settings::{CrawlSettings, Environment},
+    signal::{DaemonSignals, Stop},
+};
+
+/// Runs `arpent daemon`.
+///
+/// # Errors
+/// The settings make no sense or schedule nothing, another daemon holds the state, or the program cannot start; what
+/// fails on a site is told only.
+pub(super) fn run(
+    args: &DaemonArgs,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    foresee_log(&args.typed(), environment, output);
+    let load = {
+        let (args, environment) = (args.clone(), environment.clone());
+        move || CrawlSettings::load_daemon(&args, &environment, read_settings_file)
+    };
+    let settings = load()?;
+    begin_telling(&settings.shared, output);
+    let clock = seams::clock(environment);
+    let state = settings.shared.state.clone();
+    let lock = Lock::acquire(&state, clock.now())?;
+    let pasts = pasts(&state, &*clock, output)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("failed to start the runtime")?;
+    let ended = runtime.block_on(async {
+        let mut signals = DaemonSignals::listen().context("failed to listen to signals")?;
+        let stop = Stop::default();
+        let politeness = Politeness::new(&settings.shared.config.politeness);
+        let politeness = Arc::new(Mutex::new(politeness));
+        let crawler = Crawler {
+            output: output.clone(),
+            politeness: Arc::clone(&politeness),
+            clock: Arc::clone(&clock),
+            stop: stop.clone(),
+            faults: Faults::new(environment),
+            lists: Lists::default(),
+            places: Places::default(),
+        };
+        let outside = Outside {
+            output: output.clone(),
+            clock,
+            stop,
+            politeness,
+            service: ServiceManager::new(environment),
+            load: Arc::new(load),
+        };
+        let dispatcher = Dispatcher::new(outside, &settings, pasts, |site, watch| {
+            let crawler = crawler.for_site(&site);
+            async move { crawler.run(&site, watch).await }
+        });
+        let work = dispatcher.run(async || signals.next().await);
+        anyhow::Ok(caught(Box::pin(work)).await?)
+    });
+    // What still runs was left to itself: as after a crash, the next start goes on with it.
+    runtime.shutdown_background();
+    drop(lock);
+    ended
+}
+
+/// What earlier daemons did. What is damaged is set aside, and the schedules begin anew.
+fn pasts(state: &Path, clock: &dyn Clock, output: &Output) -> anyhow::Result<Pasts> {
+    match kept::read(state) {
+        Ok(kept) => Ok(kept.sites),
+        Err(KeptError::Damaged { path, problem }) => {
+            let aside = kept::set_aside(&path, clock.now()).map_err(|error| {
+                Misuse(format!(
+                    "{} is damaged ({problem}), and cannot be set aside: {error}",
+                    path.display()
+                ))
+            })?;
+            output.warn(&format!(
+                "{} is damaged ({problem}) and set aside as {}; runs that were missed are not made up",
+                path.display(),
+                aside.display()
+            ));
+            Ok(Pasts::new())
+        }
+        Err(error) => Err(Misuse(format!("{:#}", anyhow::Error::from(error))).into()),
+    }
+}

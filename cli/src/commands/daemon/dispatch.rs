@@ -1,0 +1,434 @@
+//! The loop of the daemon over a closed set of events: it asks the timetable which site starts, starts it, and waits.
+//! It decides nothing about times, and knows nothing of how a site is crawled.
+
+use std::{
+    collections::BTreeMap,
+    future::Future,
+    path::PathBuf,
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
+
+use crawler::{
+    clock::Clock,
+    politeness::SharedPoliteness,
+    schedule::{Planned, Step, Timetable},
+};
+use jiff::Timestamp;
+use tokio::time::{Instant, sleep_until};
+
+use super::{
+    kept::{self, Kept, Pasts},
+    service::ServiceManager,
+    words,
+};
+use crate::{
+    attend::Watched as _,
+    commands::{
+        crawl::{
+            board::{Board, Watch},
+            runs::Runs,
+            site::SiteRun,
+        },
+        tell,
+    },
+    exit_code::ExitCode,
+    human,
+    output::{Kind, Output},
+    panicked::Panicked,
+    settings::{CrawlSettings, SettingsError, SiteSettings},
+    signal::{Asked, Reaction, Stop, StopSignal},
+};
+
+/// Longest wait, so that a clock that was changed is noticed.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// Time between two looks at what the runs have to tell.
+const NEWS: Duration = Duration::from_secs(1);
+
+/// Of the time to stop, requests in flight get this much; what follows is for what was begun with them.
+const SHARE_OF_REQUESTS: (u32, u32) = (2, 3);
+
+/// Reads the settings again.
+pub(super) type Load = Arc<dyn Fn() -> Result<CrawlSettings, SettingsError> + Send + Sync>;
+
+/// What the daemon has to do with.
+pub(super) struct Outside {
+    pub(super) output: Output,
+    pub(super) clock: Arc<dyn Clock>,
+    /// Stops the runs.
+    pub(super) stop: Stop,
+    /// The clocks of all hosts, which new settings reach.
+    pub(super) politeness: SharedPoliteness,
+    pub(super) service: ServiceManager,
+    pub(super) load: Load,
+}
+
+/// What can happen.
+enum Event {
+    /// A run has ended.
+    Ended(Arc<SiteSettings>, Box<SiteRun>),
+    /// A signal came.
+    Asked(Asked),
+    /// It is time to look what is due.
+    Look,
+    /// It is time for what goes on beside: news of the runs, a sign of life, the end of a stop.
+    Beside,
+}
+
+/// The daemon: what it knows of its sites, and the runs that are under way.
+pub(super) struct Dispatcher<C> {
+    outside: Outside,
+    /// The work on a site.
+    crawl: C,
+    timetable: Timetable,
+    /// Those that have a schedule, by name.
+    sites: BTreeMap<String, Arc<SiteSettings>>,
+    runs: Runs,
+    /// When they began, by the names of their sites.
+    began: BTreeMap<String, Timestamp>,
+    board: Board,
+    /// The folder of what is kept.
+    state: PathBuf,
+    /// What is kept there now, as far as this daemon knows.
+    kept: Option<Kept>,
+    /// It was told that nothing can be kept.
+    keeping_fails: bool,
+    stop_timeout: Duration,
+    stopping: Option<Stopping>,
+}
+
+/// A stop that was asked for.
+#[derive(Debug, Clone, Copy)]
+struct Stopping {
+    code: ExitCode,
+    /// When requests in flight are dropped.
+    abort_at: Instant,
+    /// When nothing is waited for any longer.
+    end_at: Instant,
+}
+
+impl<C, W> Dispatcher<C>
+where
+    C: Fn(Arc<SiteSettings>, Watch) -> W,
+    W: Future<Output = SiteRun> + Send + 'static,
+{
+    /// A daemon of the sites in `settings` that have a schedule, of which earlier ones did `pasts`; `crawl` is the work on
+    /// a site.
+    pub(super) fn new(outside: Outside, settings: &CrawlSettings, pasts: Pasts, crawl: C) -> Self {
+        // Always one of several: others may come.
+        let board = Board::new(usize::MAX);
+        let mut dispatcher = Self {
+            crawl,
+            timetable: Timetable::new(settings.max_sites),
+            sites: BTreeMap::new(),
+            runs: Runs::new(&board, &outside.output),
+            began: BTreeMap::new(),
+            board,
+            state: settings.shared.state.clone(),
+            kept: None,
+            keeping_fails: false,
+            stop_timeout: settings.shared.stop_timeout,
+            stopping: None,
+            outside,
+        };
+        dispatcher.take(settings, pasts);
+        dispatcher
+    }
+
+    /// Runs until it is asked to stop; `asked` waits for the next signal, and must lose none when it is dropped.
+    pub(super) async fn run(mut self, mut asked: impl AsyncFnMut() -> Asked) -> ExitCode {
+        self.tell_schedules();
+        self.outside.service.ready();
+        let mut next_look = self.look().await;
+        loop {
+            if let Some(code) = self.code_when_stopped() {
+                return code;
+            }
+            let next_beside = self.next_beside();
+            let event = tokio::select! {
+                // Cancel safe: an end that was not taken stays.
+                Some((site, run)) = self.runs.next() => Event::Ended(site, Box::new(run)),
+                // Cancel safe: a signal that was not taken stays.
+                asked = asked() => Event::Asked(asked),
+                // Cancel safe: what is due is asked anew in the next round.
+                () = sleep_until(next_look) => Event::Look,
+                // Cancel safe: so is this.
+                () = sleep_until(next_beside) => Event::Beside,
+            };
+            match event {
+                Event::Ended(site, run) => self.ended(&site, &run),
+                Event::Asked(Asked::Reload) => self.reload().await,
+                Event::Asked(Asked::Stop(signal)) => self.obey(signal),
+                Event::Look => {}
+                Event::Beside => {
+                    self.board.say_news(&self.outside.output);
+                    continue;
+                }
+            }
+            next_look = self.look().await;
+        }
+    }
+
+    /// Does what is due, and says when something will be the next time.
+    async fn look(&mut self) -> Instant {
+        let wake = self.start_due();
+        self.keep().await;
+        self.tell_service();
+        let wait = wake.map_or(LONGEST_WAIT, |wake| {
+            let wait = wake.duration_since(self.outside.clock.now());
+            Duration::try_from(wait).unwrap_or_default()
+        });
+        Instant::now() + wait.min(LONGEST_WAIT)
+    }
+
+    /// Starts all that is due; says when the next run is.
+    fn start_due(&mut self) -> Option<Timestamp> {
+        if self.stopping.is_some() {
+            return None;
+        }
+        loop {
+            let now = self.outside.clock.now();
+            match self.timetable.step(now) {
+                Step::Start { name, slot, missed } => self.start(&name, slot, missed, now),
+                Step::WaitUntil(wake) => return Some(wake),
+                Step::Wait => return None,
+            }
+        }
+    }
+
+    fn start(&mut self, name: &str, slot: Timestamp, missed: u32, now: Timestamp) {
+        // The timetable has the sites that are here, and no others.
+        let Some(site) = self.sites.get(name).cloned() else {
+            self.timetable.ended(name, now);
+            return;
+        };
+        let fields = [("slot", slot.to_string().into()), ("missed", missed.into())];
+        let fields = fields.map(|(name, value)| (name.to_owned(), value));
+        self.outside.output.of_site(name).say_with(
+            Kind::Plain,
+            &words::begins(name, slot, missed),
+            &fields.into_iter().collect(),
+        );
+        self.began.insert(name.to_owned(), now);
+        let own = Arc::clone(&site);
+        self.runs.start(site, |watch| (self.crawl)(own, watch));
+    }
+
+    fn ended(&mut self, site: &SiteSettings, run: &SiteRun) {
+        let name = &site.name;
+        self.began.remove(name);
+        let output = self.outside.output.of_site(name);
+        let mut fields = run.summary.log_fields();
+        fields.insert("exit_code".to_owned(), (run.code as u8).into());
+        let line = format!("{name}: {}", run.summary.line());
+        output.say_with(words::kind_of_end(run.code), &line, &fields);
+        if matches!(run.code, ExitCode::Interrupted | ExitCode::Terminated) {
+            self.timetable.interrupted(name);
+            return;
+        }
+        let skipped = self.timetable.ended(name, self.outside.clock.now());
+        if skipped > 0 {
+            output.warn(&words::skipped(name, skipped));
+        }
+    }
+
+    /// Reads the settings again; wrong ones are told, and those of before stay.
+    async fn reload(&mut self) {
+        if self.stopping.is_some() {
+            return;
+        }
+        self.outside.service.reloading();
+        let load = Arc::clone(&self.outside.load);
+        // The runs go on however long that takes.
+        let loaded = tokio::task::spawn_blocking(move || load()).await;
+        let loaded = loaded
+            .map_err(|error| anyhow::Error::from(Panicked::from_join(error)))
+            .and_then(|loaded| loaded.map_err(anyhow::Error::from));
+        match loaded {
+            Ok(settings) => self.adopt(&settings),
+            Err(error) => {
+                tell(&error, &self.outside.output);
+                self.outside
+                    .output
+                    .warn("the settings could not be read again: those of before stay");
+            }
+        }
+        self.outside.service.ready();
+    }
+
+    /// New settings hold from now on; a run that is under way keeps those that it began with.
+    fn adopt(&mut self, settings: &CrawlSettings) {
+        let Outside {
+            output, politeness, ..
+        } = &self.outside;
+        for warning in &settings.shared.warnings {
+            output.warn(warning);
+        }
+        if settings.shared.state != self.state {
+            output.warn(&format!(
+                "what is kept of the schedules stays in {} until the daemon is started again",
+                self.state.display()
+            ));
+        }
+        politeness
+            .lock()
+            // What the clocks say stays true whoever panicked beside them.
+            .unwrap_or_else(PoisonError::into_inner)
+            .set_shared_settings(&settings.shared.config.politeness);
+        self.timetable.set_max_running(settings.max_sites);
+        self.stop_timeout = settings.shared.stop_timeout;
+        let before: Vec<String> = self.sites.keys().cloned().collect();
+        // What a site did that was gone meanwhile is forgotten: it begins anew.
+        self.take(settings, Pasts::new());
+        let before: Vec<_> = before.iter().map(String::as_str).collect();
+        let now: Vec<_> = self.sites.keys().map(String::as_str).collect();
+        self.outside.output.say(&words::changes(&before, &now));
+        self.tell_schedules();
+    }
+
+    /// The sites of `settings` that have a schedule take the place of those of before.
+    fn take(&mut self, settings: &CrawlSettings, mut pasts: Pasts) {
+        let scheduled = settings.sites.iter().filter_map(|site| {
+            let planned = Planned {
+                name: site.name.clone(),
+                host: site.host(),
+                schedule: site.schedule.clone()?,
+            };
+            Some((Arc::clone(site), planned))
+        });
+        let (sites, planned): (Vec<_>, Vec<_>) = scheduled.unzip();
+        self.sites = sites
+            .into_iter()
+            .map(|site| (site.name.clone(), site))
+            .collect();
+        let now = self.outside.clock.now();
+        self.timetable
+            .set_sites(planned, |name| pasts.remove(name), now);
+    }
+
+    fn obey(&mut self, signal: StopSignal) {
+        let (output, now) = (&self.outside.output, Instant::now());
+        match self.outside.stop.obey(signal) {
+            Reaction::Stopping => {
+                let (share, of) = SHARE_OF_REQUESTS;
+                self.stopping = Some(Stopping {
+                    code: signal.into(),
+                    abort_at: now + self.stop_timeout * share / of,
+                    end_at: now + self.stop_timeout,
+                });
+                self.outside.service.stopping();
+                output.say(&match self.runs.len() {
+                    0 => "stopping".to_owned(),
+                    running => format!(
+                        "stopping within {}: {} under way will go on with the next start",
+                        human::duration(self.stop_timeout),
+                        human::count(running as u64, "run"),
+                    ),
+                });
+            }
+            Reaction::Aborting => output.say("stopping now: requests in flight are dropped"),
+            Reaction::Dying => {
+                if let Some(stopping) = &mut self.stopping {
+                    stopping.end_at = now;
+                }
+            }
+        }
+    }
+
+    /// The exit code once all runs have ended after a signal, or need not be waited for any longer.
+    fn code_when_stopped(&self) -> Option<ExitCode> {
+        let Stopping {
+            code,
+            abort_at,
+            end_at,
+        } = self.stopping?;
+        let (output, now) = (&self.outside.output, Instant::now());
+        let shutdown = &self.outside.stop.shutdown;
+        if self.runs.len() == 0 {
+            return Some(code);
+        }
+        if end_at <= now {
+            output.error(&format!(
+                "{} did not end in time; the next start goes on as after a crash",
+                human::count(self.runs.len() as u64, "run")
+            ));
+            return Some(code);
+        }
+        if abort_at <= now && !shutdown.is_aborting() {
+            shutdown.abort();
+            output.say("requests in flight did not end in time and are dropped");
+        }
+        None
+    }
+
+    /// Gives the sign of life that is due, and says when what goes on beside has to be seen to again.
+    fn next_beside(&mut self) -> Instant {
+        let now = Instant::now();
+        self.outside.service.say_alive(now);
+        let news = (self.runs.len() > 0).then(|| now + NEWS);
+        let stopping = self.stopping.map(|stopping| {
+            if stopping.abort_at > now {
+                stopping.abort_at
+            } else {
+                stopping.end_at
+            }
+        });
+        let dues = [news, stopping, self.outside.service.alive_at()];
+        let longest = now + LONGEST_WAIT;
+        dues.into_iter().flatten().fold(longest, Instant::min)
+    }
+
+    /// Keeps what was done, when that is something else than before. That it cannot be kept is told once.
+    async fn keep(&mut self) {
+        let pasts = self.timetable.pasts();
+        let kept = Kept {
+            sites: pasts.map(|(name, past)| (name.to_owned(), past)).collect(),
+            running: self.began.clone(),
+        };
+        if self.kept.as_ref() == Some(&kept) {
+            return;
+        }
+        let (state, own) = (self.state.clone(), kept.clone());
+        let written = tokio::task::spawn_blocking(move || kept::write(&state, &own)).await;
+        let problem = match written {
+            Ok(Ok(())) => {
+                self.kept = Some(kept);
+                self.keeping_fails = false;
+                return;
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => Panicked::from_join(error).to_string(),
+        };
+        if !self.keeping_fails {
+            self.keeping_fails = true;
+            self.outside.output.error(&format!(
+                "what was done of the schedules cannot be kept in {}: {problem}; the next start would do some of it again",
+                self.state.display()
+            ));
+        }
+    }
+
+    /// Says of each site when its next run is.
+    fn tell_schedules(&self) {
+        let now = self.outside.clock.now();
+        for (name, site) in &self.sites {
+            let next = self.timetable.next_start(name, now);
+            if let Some(line) = words::planned(site, next, now) {
+                self.outside.output.of_site(name).say(&line);
+            }
+        }
+    }
+
+    /// Tells the service manager what goes on.
+    fn tell_service(&mut self) {
+        let now = self.outside.clock.now();
+        let running: Vec<_> = self.timetable.running().map(str::to_owned).collect();
+        let starts = self
+            .sites
+            .keys()
+            .filter_map(|name| Some((self.timetable.next_start(name, now)?, name)));
+        let status = words::status(self.stopping.is_some(), &running, starts.min(), now);
+        self.outside.service.say(&status);
+    }
+}

@@ -1,0 +1,186 @@
+//! What was done of the schedules, kept beside the states between starts of the daemon: `schedule.json`. `arpent
+//! status` reads it while the daemon writes it.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use crawler::schedule::Past;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::commands::json_file;
+
+/// The file in the folder of the states.
+const NAME: &str = "schedule.json";
+
+/// The format that is written.
+const VERSION: u32 = 1;
+
+/// Largest file that is read, in bytes: a site takes some 200.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// What was done of the schedule of each site, by its name.
+pub(in crate::commands) type Pasts = BTreeMap<String, Past>;
+
+/// What is kept.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(in crate::commands) struct Kept {
+    /// What was done of the schedules.
+    pub(in crate::commands) sites: Pasts,
+    /// The runs that were under way when it was written, by the names of their sites, and when they began. True
+    /// while the daemon that wrote it is there.
+    #[serde(default)]
+    pub(in crate::commands) running: BTreeMap<String, Timestamp>,
+}
+
+/// The contents of the file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Contents {
+    version: u32,
+    #[serde(flatten)]
+    kept: Kept,
+}
+
+/// Of a file of any version.
+#[derive(Debug, Deserialize)]
+struct Versioned {
+    version: u32,
+}
+
+/// Why what is kept cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::commands) enum KeptError {
+    /// The system refused.
+    #[error("failed to read {}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        source: io::Error,
+    },
+    /// It is something else, or damaged.
+    #[error("{} is damaged: {problem}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Another arpent wrote it.
+    #[error(
+        "{} was written by a newer arpent (format {version}, this one knows {VERSION}); use that one, or another state",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        version: u32,
+    },
+}
+
+/// What is kept in the folder `state`; nothing when no daemon ever ran there.
+///
+/// # Errors
+/// See [`KeptError`].
+pub(in crate::commands) fn read(state: &Path) -> Result<Kept, KeptError> {
+    let path = state.join(NAME);
+    let sort = |error: io::Error| match error.kind() {
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => KeptError::Damaged {
+            path: path.clone(),
+            problem: error.to_string(),
+        },
+        _ => KeptError::Io {
+            path: path.clone(),
+            source: error,
+        },
+    };
+    match json_file::read::<Versioned>(&path, MAX_BYTES).map_err(sort)? {
+        None => return Ok(Kept::default()),
+        Some(Versioned { version }) if version > VERSION => {
+            return Err(KeptError::Newer { path, version });
+        }
+        Some(_) => {}
+    }
+    let contents = json_file::read::<Contents>(&path, MAX_BYTES).map_err(sort)?;
+    Ok(contents.map(|contents| contents.kept).unwrap_or_default())
+}
+
+/// Keeps `kept` in the folder `state`, in the place of what was there.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn write(state: &Path, kept: &Kept) -> io::Result<()> {
+    let contents = Contents {
+        version: VERSION,
+        kept: kept.clone(),
+    };
+    json_file::write(&state.join(NAME), &contents)
+}
+
+/// Sets a damaged file aside, never deletes it; says where it is now.
+///
+/// # Errors
+/// It cannot be renamed.
+pub(super) fn set_aside(damaged: &Path, now: Timestamp) -> io::Result<PathBuf> {
+    let aside = damaged.with_extension(now.strftime("json.corrupt-%Y%m%dT%H%M%SZ").to_string());
+    fs::rename(damaged, &aside)?;
+    Ok(aside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_kept_is_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(read(folder.path()).unwrap(), Kept::default());
+        let past = |served: Option<&str>| Past {
+            schedule: "30 2 * * * Europe/Paris".to_owned(),
+            since: Timestamp::UNIX_EPOCH,
+            served: served.map(|time| time.parse().unwrap()),
+        };
+        let pasts: Pasts = [
+            ("shop".to_owned(), past(Some("2026-06-01T00:30:00Z"))),
+            ("docs".to_owned(), past(None)),
+        ]
+        .into();
+        let kept = Kept {
+            sites: pasts,
+            running: [("shop".to_owned(), Timestamp::UNIX_EPOCH)].into(),
+        };
+        write(folder.path(), &kept).unwrap();
+        assert_eq!(read(folder.path()).unwrap(), kept);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_told_apart() {
+        fn check(text: &str, expected: &str) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(NAME);
+            fs::write(&path, text).unwrap();
+            let error = read(folder.path()).unwrap_err();
+            let error = error.to_string().replace(&path.display().to_string(), "it");
+            assert!(error.starts_with(expected), "{text}: {error}");
+            let aside = set_aside(&path, Timestamp::UNIX_EPOCH).unwrap();
+            assert_eq!(
+                aside,
+                folder.path().join("schedule.json.corrupt-19700101T000000Z")
+            );
+            assert_eq!(fs::read_to_string(aside).unwrap(), text);
+            assert_eq!(read(folder.path()).unwrap(), Kept::default());
+        }
+        check("", "it is damaged: EOF");
+        check("{\"version\": 1, \"sites\": {\"a\": 7}}", "it is damaged: ");
+        check("{\"version\":1,\"sit", "it is damaged: ");
+        check("[]", "it is damaged: ");
+        check(
+            "{\"version\": 2, \"other\": true}",
+            "it was written by a newer arpent (format 2, this one knows 1)",
+        );
+    }
+}

@@ -1,0 +1,434 @@
+//! The daemon's loop under a paused clock: days of schedules with runs that only take time.
+
+use std::{
+    collections::VecDeque,
+    future::pending,
+    path::Path,
+    sync::{
+        PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use clap::Parser as _;
+use crawler::testing::TestClock;
+use jiff::{SignedDuration, Timestamp};
+use tempfile::TempDir;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::*;
+use crate::{
+    args::{Args, Command},
+    commands::crawl::site::SiteRun,
+    settings::{SettingsError, SiteSettings},
+    signal::{Asked, StopSignal},
+    summary::{Outcome, Summary},
+};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Above the sites: nobody reads what is said.
+const SHARED: &str = "quiet = true\ntime_zone = \"Europe/Paris\"\n";
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+/// A table of the site `name` on a host.
+fn site(name: &str, host: &str, schedule: &str) -> String {
+    format!(
+        "[[site]]\nurl = \"https://{host}/{name}/\"\nname = \"{name}\"\nschedule = \"{schedule}\"\n"
+    )
+}
+
+/// What happens from outside, and when.
+enum Happening {
+    /// The file is another one, and SIGHUP.
+    Reload(String),
+    Signal(StopSignal),
+    /// Somebody sets the clock of the machine forward by so many hours, or back.
+    Jump(i64),
+}
+
+/// A clock that somebody may set.
+struct SetClock {
+    clock: TestClock,
+    hours_ahead: Arc<AtomicI64>,
+}
+
+impl Clock for SetClock {
+    fn now(&self) -> Timestamp {
+        let ahead = self.hours_ahead.load(Ordering::SeqCst);
+        self.clock.now() + SignedDuration::from_hours(ahead)
+    }
+}
+
+/// A folder for what is kept, and sites of which each takes its time.
+struct Bench {
+    state: TempDir,
+    file: String,
+    takes: fn(&str) -> Duration,
+    /// Whether a run ends when it is asked to.
+    obeys: bool,
+}
+
+/// What a daemon did.
+#[derive(Debug)]
+struct Did {
+    code: ExitCode,
+    /// When which run began, in order.
+    began: Vec<String>,
+    /// How long the daemon was there.
+    lasted: Duration,
+}
+
+fn load(file: &str, state: &Path) -> Result<CrawlSettings, SettingsError> {
+    let line = ["arpent", "daemon", "--config", "config.toml", "--state"];
+    let line = line.into_iter().chain(state.to_str());
+    let Command::Daemon(args) = Args::try_parse_from(line).unwrap().command else {
+        panic!("`arpent daemon` was typed");
+    };
+    CrawlSettings::load_daemon(&args, &Environment::new(), |_| Ok(file.to_owned().into()))
+}
+
+impl Bench {
+    fn new(sites: &[String], takes: fn(&str) -> Duration) -> Self {
+        Self {
+            state: tempfile::tempdir().unwrap(),
+            file: format!("{SHARED}{}", sites.concat()),
+            takes,
+            obeys: true,
+        }
+    }
+
+    /// A daemon from the time `from` on, to whom something happens after so many minutes each.
+    async fn run(&self, from: &str, happenings: Vec<(u64, Happening)>) -> Did {
+        let began = Instant::now();
+        let hours_ahead = Arc::new(AtomicI64::new(0));
+        let clock: Arc<dyn Clock> = Arc::new(SetClock {
+            clock: TestClock::starting_at(at(from)),
+            hours_ahead: Arc::clone(&hours_ahead),
+        });
+        let file = Arc::new(Mutex::new(self.file.clone()));
+        let settings = load(&self.file, self.state.path()).unwrap();
+        let output = Output::new(&Environment::new());
+        output.be_quiet();
+        let stop = Stop::default();
+        let (read, state) = (Arc::clone(&file), self.state.path().to_owned());
+        let outside = Outside {
+            output,
+            clock: Arc::clone(&clock),
+            stop: stop.clone(),
+            politeness: Arc::new(Mutex::new(Politeness::new(
+                &settings.shared.config.politeness,
+            ))),
+            service: ServiceManager::default(),
+            load: Arc::new(move || {
+                let file = read.lock().unwrap_or_else(PoisonError::into_inner);
+                load(&file, &state)
+            }),
+        };
+        let table = Arc::new(Mutex::new(Vec::new()));
+        let pasts = kept::read(self.state.path()).unwrap().sites;
+        let (takes, obeys) = (self.takes, self.obeys);
+        let dispatcher = Dispatcher::new(outside, &settings, pasts, |site, _| {
+            let line = format!("{:.0} {}", clock.now(), site.name);
+            table.lock().unwrap().push(line);
+            let (stop, takes) = (stop.clone(), takes(&site.name));
+            async move { pretend(&site, takes, obeys.then_some(&stop)).await }
+        });
+        let mut happenings: VecDeque<_> = happenings.into();
+        let code = dispatcher
+            .run(async || {
+                loop {
+                    let Some((minutes, _)) = happenings.front() else {
+                        return pending().await;
+                    };
+                    sleep_until(began + MINUTE * u32::try_from(*minutes).unwrap()).await;
+                    let (_, happening) = happenings.pop_front().unwrap();
+                    match happening {
+                        Happening::Reload(text) => {
+                            *file.lock().unwrap() = text;
+                            return Asked::Reload;
+                        }
+                        Happening::Signal(signal) => return Asked::Stop(signal),
+                        Happening::Jump(hours) => {
+                            hours_ahead.fetch_add(hours, Ordering::SeqCst);
+                        }
+                    }
+                }
+            })
+            .await;
+        let began_at = table.lock().unwrap().clone();
+        Did {
+            code,
+            began: began_at,
+            lasted: began.elapsed(),
+        }
+    }
+
+    /// The same until SIGTERM comes.
+    async fn run_for(&self, from: &str, minutes: u64) -> Did {
+        self.run(from, vec![(minutes, terminate())]).await
+    }
+}
+
+fn terminate() -> Happening {
+    Happening::Signal(StopSignal::Terminate)
+}
+
+#[test]
+fn what_is_meant_for_one_run_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = format!(
+        "{}fresh = true\n{}force = true\n",
+        site("a", "a.example", "@daily"),
+        site("b", "b.example", "")
+    );
+    let settings = load(&file, folder.path()).unwrap();
+    assert_eq!(
+        settings.shared.warnings,
+        ["a: fresh is meant for a single run, and would hold for each"]
+    );
+}
+
+/// A run that takes its time, unless it obeys a stop.
+async fn pretend(site: &SiteSettings, takes: Duration, stop: Option<&Stop>) -> SiteRun {
+    let mut summary = Summary::new(site.start.as_str());
+    let ends = Instant::now() + takes;
+    while Instant::now() < ends {
+        if stop.is_some_and(|stop| stop.shutdown.is_stopping()) {
+            summary.outcome = Outcome::Interrupted;
+            let code = ExitCode::Terminated;
+            return SiteRun { summary, code };
+        }
+        sleep(Duration::from_secs(1).min(ends - Instant::now())).await;
+    }
+    summary.outcome = Outcome::Published;
+    let code = ExitCode::Success;
+    SiteRun { summary, code }
+}
+
+/// Five sites of which two share a host; one takes longer than the time to its next run.
+fn five() -> [String; 5] {
+    [
+        site("gap", "a.example", "30 2 * * *"),
+        site("early", "b.example", "15 1 * * *"),
+        site("late", "b.example", "20 1 * * *"),
+        site("long", "c.example", "0 0,1,2,3 * * *"),
+        site("weekly", "d.example", "0 3 * * SUN"),
+    ]
+}
+
+fn takes(name: &str) -> Duration {
+    match name {
+        "long" => 130 * MINUTE,
+        "weekly" => 30 * MINUTE,
+        _ => 10 * MINUTE,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn five_sites_in_paris_across_the_change_to_summer_time() {
+    let bench = Bench::new(&five(), takes);
+    let did = bench.run_for("2026-03-28T22:30:00Z", 24 * 60).await;
+    assert_eq!(
+        did.began,
+        [
+            "2026-03-28T23:00:00Z long",
+            "2026-03-29T00:15:00Z early",
+            // Its host is being crawled for the other site.
+            "2026-03-29T00:25:00Z late",
+            // 02:30 does not exist that day.
+            "2026-03-29T01:00:00Z gap",
+            "2026-03-29T01:00:00Z weekly",
+            // 01:00 and 02:00 (which is 03:00 that day) came while the run of midnight went on.
+            "2026-03-29T22:00:00Z long",
+        ]
+    );
+    assert_eq!(did.code, ExitCode::Terminated);
+}
+
+#[tokio::test(start_paused = true)]
+async fn five_sites_in_paris_across_the_change_to_winter_time() {
+    let bench = Bench::new(&five(), takes);
+    let did = bench.run_for("2026-10-24T21:30:00Z", 14 * 60).await;
+    assert_eq!(
+        did.began,
+        [
+            "2026-10-24T22:00:00Z long",
+            "2026-10-24T23:15:00Z early",
+            "2026-10-24T23:25:00Z late",
+            // 02:30 comes twice that day, and is one time of the schedule.
+            "2026-10-25T00:30:00Z gap",
+            // Several hours a day are an interval: the hour that comes twice counts twice.
+            "2026-10-25T01:00:00Z long",
+            "2026-10-25T02:00:00Z weekly",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_night_that_was_missed_is_made_up_once() {
+    let bench = Bench::new(&[site("a", "a.example", "0 3 * * *")], takes);
+    let did = bench.run_for("2026-06-01T00:00:00Z", 120).await;
+    assert_eq!(did.began, ["2026-06-01T01:00:00Z a"]);
+    // Two nights later, in the morning.
+    let did = bench.run_for("2026-06-03T07:00:00Z", 24 * 60).await;
+    assert_eq!(
+        did.began,
+        ["2026-06-03T07:00:00Z a", "2026-06-04T01:00:00Z a"]
+    );
+    // Nothing was missed.
+    let did = bench.run_for("2026-06-04T08:00:00Z", 60).await;
+    assert_eq!(did.began, [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_would_begin_during_another_of_its_site_is_skipped() {
+    let bench = Bench::new(&[site("long", "a.example", "0 * * * *")], takes);
+    let did = bench.run_for("2026-06-01T00:30:00Z", 7 * 60).await;
+    assert_eq!(
+        did.began,
+        [
+            "2026-06-01T01:00:00Z long",
+            // It took until 03:10.
+            "2026-06-01T04:00:00Z long",
+            "2026-06-01T07:00:00Z long",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_holds_for_all_sites_together() {
+    let sites = ["a", "b", "c"].map(|name| site(name, &format!("{name}.example"), "0 3 * * *"));
+    let mut bench = Bench::new(&sites, takes);
+    bench.file = format!("max_sites = 2\n{}", bench.file);
+    let did = bench.run_for("2026-06-01T00:00:00Z", 120).await;
+    assert_eq!(
+        did.began,
+        [
+            "2026-06-01T01:00:00Z a",
+            "2026-06-01T01:00:00Z b",
+            "2026-06-01T01:10:00Z c"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn sites_come_and_go_by_a_reload() {
+    let [long, a, b] = [
+        site("long", "a.example", "0 3 * * *"),
+        site("a", "b.example", "30 3 * * *"),
+        site("b", "c.example", "45 3 * * *"),
+    ];
+    let bench = Bench::new(&[long, a.clone()], takes);
+    // The run of 03:00 goes on; its site is gone, and another one is there.
+    let file = format!("{SHARED}{a}{b}");
+    let happenings = vec![(70, Happening::Reload(file)), (26 * 60, terminate())];
+    let did = bench.run("2026-06-01T00:00:00Z", happenings).await;
+    assert_eq!(
+        did.began,
+        [
+            "2026-06-01T01:00:00Z long",
+            "2026-06-01T01:30:00Z a",
+            "2026-06-01T01:45:00Z b",
+            "2026-06-02T01:30:00Z a",
+            "2026-06-02T01:45:00Z b",
+        ]
+    );
+    let known: Vec<_> = kept::read(bench.state.path())
+        .unwrap()
+        .sites
+        .into_keys()
+        .collect();
+    assert_eq!(known, ["a", "b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn wrong_settings_leave_those_of_before() {
+    let good = site("a", "a.example", "0 3 * * *");
+    for wrong in [
+        "rate = \"fast\"\n".to_owned(),
+        "[[site]\n".to_owned(),
+        // Nothing is scheduled.
+        "[[site]]\nurl = \"https://a.example/\"\n".to_owned(),
+        site("a", "a.example", "0 25 * * *"),
+    ] {
+        let bench = Bench::new(std::slice::from_ref(&good), takes);
+        let happenings = vec![(30, Happening::Reload(wrong.clone())), (120, terminate())];
+        let did = bench.run("2026-06-01T00:00:00Z", happenings).await;
+        assert_eq!(did.began, ["2026-06-01T01:00:00Z a"], "{wrong}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_schedule_counts_from_the_reload_on() {
+    let bench = Bench::new(&[site("a", "a.example", "0 3 * * *")], takes);
+    // At 02:30 in Paris 02:00 is over, and nothing to make up.
+    let file = format!("{SHARED}{}", site("a", "a.example", "0 2,4 * * *"));
+    let happenings = vec![(30, Happening::Reload(file)), (180, terminate())];
+    let did = bench.run("2026-06-01T00:00:00Z", happenings).await;
+    assert_eq!(did.began, ["2026-06-01T02:00:00Z a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_was_stopped_goes_on_with_the_next_start() {
+    let bench = Bench::new(&[site("long", "a.example", "0 3 * * *")], takes);
+    let did = bench.run_for("2026-06-01T00:00:00Z", 90).await;
+    assert_eq!(did.began, ["2026-06-01T01:00:00Z long"]);
+    assert_eq!(did.code, ExitCode::Terminated);
+    assert!(did.lasted < 91 * MINUTE, "{:?}", did.lasted);
+    // It does, and is not begun a third time.
+    let did = bench.run_for("2026-06-01T01:35:00Z", 180).await;
+    assert_eq!(did.began, ["2026-06-01T01:35:00Z long"]);
+    let did = bench.run_for("2026-06-01T05:00:00Z", 60).await;
+    assert_eq!(did.began, [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_does_not_end_is_waited_for_so_long() {
+    let mut bench = Bench::new(&[site("long", "a.example", "0 3 * * *")], takes);
+    bench.obeys = false;
+    let did = bench.run_for("2026-06-01T00:00:00Z", 90).await;
+    let stop_timeout = Duration::from_secs(30);
+    assert_eq!(did.lasted, 90 * MINUTE + stop_timeout);
+    assert_eq!(did.code, ExitCode::Terminated);
+    // As after a crash.
+    bench.obeys = true;
+    let did = bench.run_for("2026-06-01T01:35:00Z", 10).await;
+    assert_eq!(did.began, ["2026-06-01T01:35:00Z long"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_third_signal_waits_for_nothing() {
+    let mut bench = Bench::new(&[site("long", "a.example", "0 3 * * *")], takes);
+    bench.obeys = false;
+    bench.file = format!("stop_timeout = \"1h\"\n{}", bench.file);
+    let interrupt = || Happening::Signal(StopSignal::Interrupt);
+    let happenings = vec![(90, interrupt()), (92, terminate()), (95, interrupt())];
+    let did = bench.run("2026-06-01T00:00:00Z", happenings).await;
+    assert_eq!(did.lasted, 95 * MINUTE);
+    assert_eq!(did.code, ExitCode::Interrupted, "the first one counts");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_set_is_noticed_within_a_minute() {
+    let bench = Bench::new(&[site("a", "a.example", "0 3 * * *")], takes);
+    // Forward over the run, while nothing is waited for but that: it is made up.
+    let happenings = vec![
+        (10, Happening::Jump(5)),
+        // And back: it is not done twice.
+        (60, Happening::Jump(-5)),
+        (180, terminate()),
+    ];
+    let did = bench.run("2026-06-01T00:00:00Z", happenings).await;
+    assert_eq!(did.began.len(), 1, "{did:?}");
+    let (time, _) = did.began[0].split_once(' ').unwrap();
+    let late = at(time).duration_since(at("2026-06-01T05:10:00Z"));
+    assert!(
+        late >= SignedDuration::ZERO && late <= SignedDuration::from_mins(1),
+        "{did:?}"
+    );
+}

@@ -1,0 +1,179 @@
+//! What the daemon says, in words: which site begins, which sites came and went, what goes on. Pure.
+
+use jiff::Timestamp;
+
+use crate::{exit_code::ExitCode, human, output::Kind, settings::SiteSettings};
+
+/// Sites that are named in one line; more are counted.
+const MAX_NAMED: usize = 5;
+
+/// A run for `slot` begins, which makes up for `missed` earlier ones.
+pub(super) fn begins(name: &str, slot: Timestamp, missed: u32) -> String {
+    let made_up = match missed {
+        0 => String::new(),
+        1 => ", and makes up for one that was missed".to_owned(),
+        more => {
+            let more = human::number(more.into());
+            format!(", and makes up for {more} that were missed")
+        }
+    };
+    format!("{name}: the run of {slot} begins{made_up}")
+}
+
+/// How loudly the end of a run is said.
+pub(super) fn kind_of_end(code: ExitCode) -> Kind {
+    match code {
+        ExitCode::Success | ExitCode::Interrupted | ExitCode::Terminated => Kind::Plain,
+        ExitCode::Partial => Kind::Warning,
+        ExitCode::Invalid
+        | ExitCode::Usage
+        | ExitCode::Refused
+        | ExitCode::NotCrawled
+        | ExitCode::Busy
+        | ExitCode::Internal => Kind::Error,
+    }
+}
+
+/// Runs that came while another one of their site went on.
+pub(super) fn skipped(name: &str, count: u32) -> String {
+    let runs = human::count(count.into(), "run");
+    format!("{name}: {runs} skipped, because the run before went on")
+}
+
+/// When `site` is crawled; `next` is its next run, of which there is none while one is under way. Nothing to say of a site
+/// without a schedule.
+pub(super) fn planned(
+    site: &SiteSettings,
+    next: Option<Timestamp>,
+    now: Timestamp,
+) -> Option<String> {
+    let schedule = site.schedule.as_ref()?.text();
+    let next = match next {
+        Some(next) if next <= now => "due now".to_owned(),
+        Some(next) => format!("next run at {next}"),
+        None => "under way".to_owned(),
+    };
+    let (name, start) = (&site.name, &site.start);
+    Some(format!(
+        "{name}: {start} is crawled by the schedule {schedule}, {next}"
+    ))
+}
+
+/// Which sites came and went by a reload; both lists are in order.
+pub(super) fn changes(before: &[&str], now: &[&str]) -> String {
+    let without = |of: &[&str], others: &[&str]| -> Vec<String> {
+        of.iter()
+            .filter(|name| !others.contains(name))
+            .map(|&name| name.to_owned())
+            .collect()
+    };
+    let sites = human::count(now.len() as u64, "site");
+    let mut line = format!("settings read again: {sites} by a schedule");
+    for (word, names) in [
+        ("new", without(now, before)),
+        ("gone", without(before, now)),
+    ] {
+        if !names.is_empty() {
+            line = format!("{line}; {word}: {}", named(&names));
+        }
+    }
+    line
+}
+
+/// What goes on: the runs that are under way, and the `next` one with its start.
+pub(super) fn status(
+    is_stopping: bool,
+    running: &[String],
+    next: Option<(Timestamp, &String)>,
+    now: Timestamp,
+) -> String {
+    let next = match next {
+        Some((start, name)) if start <= now => format!("{name} is due"),
+        Some((start, name)) => format!("next {name} at {start}"),
+        None => "nothing waits".to_owned(),
+    };
+    match (is_stopping, running.is_empty()) {
+        (true, true) => "stopping".to_owned(),
+        (true, false) => format!("stopping {}", named(running)),
+        (false, true) => next,
+        (false, false) => format!("crawling {}; {next}", named(running)),
+    }
+}
+
+/// Names one after the other, as far as a line has room for them.
+fn named(names: &[String]) -> String {
+    let shown = names.len().min(MAX_NAMED);
+    let text = names[..shown].join(", ");
+    match names.len() - shown {
+        0 => text,
+        more => format!("{text} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_run_says_what_it_makes_up_for() {
+        fn check(missed: u32, expected: &str) {
+            let line = begins("shop", at("2026-06-01T00:30:00Z"), missed);
+            let expected = format!("shop: the run of 2026-06-01T00:30:00Z begins{expected}");
+            assert_eq!(line, expected);
+        }
+        check(0, "");
+        check(1, ", and makes up for one that was missed");
+        check(1_000, ", and makes up for 1,000 that were missed");
+    }
+
+    #[test]
+    fn a_reload_says_what_came_and_went() {
+        fn check(before: &[&str], now: &[&str], expected: &str) {
+            let expected = format!("settings read again: {expected}");
+            assert_eq!(changes(before, now), expected);
+        }
+        check(&["a"], &["a"], "1 site by a schedule");
+        check(
+            &["a", "b"],
+            &["b", "c", "d"],
+            "3 sites by a schedule; new: c, d; gone: a",
+        );
+        check(
+            &[],
+            &["a", "b", "c", "d", "e", "f", "g"],
+            "7 sites by a schedule; new: a, b, c, d, e and 2 more",
+        );
+    }
+
+    #[test]
+    fn the_status_says_what_goes_on_and_what_comes() {
+        fn check(is_stopping: bool, running: &[&str], next: Option<&str>, expected: &str) {
+            let running: Vec<_> = running.iter().map(|&name| name.to_owned()).collect();
+            let name = "shop".to_owned();
+            let next = next.map(|time| (at(time), &name));
+            let now = at("2026-06-01T12:00:00Z");
+            assert_eq!(status(is_stopping, &running, next, now), expected);
+        }
+        let later = Some("2026-06-02T00:30:00Z");
+        check(false, &[], later, "next shop at 2026-06-02T00:30:00Z");
+        check(
+            false,
+            &["a", "b"],
+            later,
+            "crawling a, b; next shop at 2026-06-02T00:30:00Z",
+        );
+        check(
+            false,
+            &["a"],
+            Some("2026-06-01T12:00:00Z"),
+            "crawling a; shop is due",
+        );
+        check(false, &[], None, "nothing waits");
+        check(true, &["a"], later, "stopping a");
+        check(true, &[], later, "stopping");
+    }
+}

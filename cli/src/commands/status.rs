@@ -1,0 +1,461 @@
+//! `arpent status`: how the last run of each site ended, and when the next one begins. It reads small files that
+//! stand beside the states, so it works while crawls hold them, and changes nothing.
+
+use std::{collections::BTreeSet, fs, path::Path, time::Duration};
+
+use crawler::schedule::NextRun;
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{
+    crawl::{last::LastRun, read_settings_file},
+    daemon::{
+        kept::{self, Kept},
+        lock,
+    },
+    seams,
+};
+use crate::{
+    args::StatusArgs,
+    exit_code::{ExitCode, Misuse},
+    human,
+    output::{Output, Paint},
+    settings::{CrawlSettings, Environment, SiteSettings, duration},
+};
+
+/// How the file is called that says how the last run of a site ended, behind the site's name.
+const LAST_RUN: &str = ".last.json";
+
+/// The same of the state itself.
+const STATE: &str = ".db";
+
+/// Sites that are shown when the settings name none.
+const MAX_SITES: usize = 10_000;
+
+/// The heads of the table.
+const HEADS: [&str; 6] = [
+    "SITE",
+    "LAST RUN",
+    "ENDED",
+    "LISTED",
+    "LAST GOOD",
+    "NEXT RUN",
+];
+
+/// Where in the table the last run stands.
+const LAST_RUN_COLUMN: usize = 1;
+
+/// What is known of a site.
+#[derive(Debug, Default, Serialize)]
+struct SiteStatus {
+    /// What it is called.
+    name: String,
+    /// Where its crawl starts.
+    start: Option<String>,
+    /// When it is crawled by itself.
+    schedule: Option<String>,
+    /// How its last run ended, as in the summary; nothing when none has.
+    outcome: Option<String>,
+    exit_code: Option<u8>,
+    message: Option<String>,
+    started: Option<Timestamp>,
+    ended: Option<Timestamp>,
+    /// Listed URLs of the set, when the last run left it as it should be.
+    listed: Option<u64>,
+    /// When a run ended last with a set that is as it should be.
+    last_good: Option<Timestamp>,
+    /// When the run of the daemon that is under way began.
+    running_since: Option<Timestamp>,
+    /// When the daemon runs it next; in the past: it is due, and waits for others, or for a daemon.
+    next: Option<Timestamp>,
+    state: Option<String>,
+    output: Option<String>,
+    /// Whether the set is older than allowed; nothing when nobody asked, or the site does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_too_old: Option<bool>,
+    /// Since when the daemon knows it.
+    #[serde(skip)]
+    since: Option<Timestamp>,
+}
+
+/// What is printed as JSON.
+#[derive(Debug, Serialize)]
+struct Document<'s> {
+    /// When somebody looked.
+    now: Timestamp,
+    /// Whether a daemon is there.
+    daemon: bool,
+    sites: &'s [SiteStatus],
+}
+
+/// Runs `arpent status`.
+///
+/// # Errors
+/// The settings make no sense.
+pub(super) fn run(
+    args: &StatusArgs,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let settings = CrawlSettings::load_status(args, environment, read_settings_file)?;
+    let max_age = args.max_age.as_deref().map(max_age).transpose()?;
+    let state = &settings.shared.state;
+    let has_daemon = lock::is_held(state);
+    let mut kept = kept::read(state).unwrap_or_else(|error| {
+        output.warn(&format!("{:#}", anyhow::Error::from(error)));
+        Kept::default()
+    });
+    if !has_daemon {
+        // A daemon that was killed left them behind.
+        kept.running.clear();
+    }
+    let now = seams::clock(environment).now();
+    let mut sites: Vec<SiteStatus> = if settings.sites.is_empty() {
+        let names = names_in(state)?;
+        let sites = names.iter().map(|name| known(state, name, output));
+        sites.collect()
+    } else {
+        let sites = settings.sites.iter();
+        sites
+            .map(|site| configured(site, &kept, now, output))
+            .collect()
+    };
+    let mut is_good = true;
+    if let Some(max_age) = max_age {
+        is_good = judge_age(&mut sites, max_age, now);
+    }
+    if args.json {
+        let document = Document {
+            now,
+            daemon: has_daemon,
+            sites: &sites,
+        };
+        output.data_json(&serde_json::to_string(&document)?);
+    } else {
+        print_table(&sites, now, output);
+        if !has_daemon && sites.iter().any(|site| site.schedule.is_some()) {
+            output.say("no daemon runs with this state");
+        }
+    }
+    if is_good {
+        return Ok(ExitCode::Success);
+    }
+    for site in sites.iter().filter(|site| site.is_too_old == Some(true)) {
+        output.error(&format!("{}: {}", site.name, site.why_too_old(now)));
+    }
+    if sites.is_empty() {
+        output.error("no site was ever crawled with this state");
+    }
+    Ok(ExitCode::Invalid)
+}
+
+fn max_age(text: &str) -> Result<Duration, Misuse> {
+    duration(text).ok_or_else(|| {
+        Misuse(format!(
+            "--max-age: expected a duration such as \"26h\", found \"{text}\""
+        ))
+    })
+}
+
+/// A site of the settings.
+fn configured(site: &SiteSettings, kept: &Kept, now: Timestamp, output: &Output) -> SiteStatus {
+    let past = kept.sites.get(&site.name);
+    let running_since = kept.running.get(&site.name).copied();
+    let schedule = site.schedule.as_ref();
+    let next = schedule
+        .zip(past)
+        .map(|(schedule, past)| match schedule.next(past, now) {
+            NextRun::Now { slot, .. } => Some(schedule.start_of(slot)),
+            NextRun::At { start, .. } => Some(start),
+            NextRun::Never => None,
+        });
+    let status = SiteStatus {
+        name: site.name.clone(),
+        running_since,
+        start: Some(site.start.to_string()),
+        schedule: schedule.map(|schedule| schedule.text().to_owned()),
+        next: next.flatten().filter(|_| running_since.is_none()),
+        since: past.map(|past| past.since),
+        ..SiteStatus::default()
+    };
+    status.with_last_run(&site.last_run_file(), output)
+}
+
+/// A site that the folder `state` knows as `name`.
+fn known(state: &Path, name: &str, output: &Output) -> SiteStatus {
+    let status = SiteStatus {
+        name: name.to_owned(),
+        ..SiteStatus::default()
+    };
+    status.with_last_run(&state.join(format!("{name}{LAST_RUN}")), output)
+}
+
+/// The names of the sites that the folder `state` knows, in order.
+fn names_in(state: &Path) -> anyhow::Result<BTreeSet<String>> {
+    let entries = match fs::read_dir(state) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        Err(error) => {
+            let message = format!("failed to read the folder {}: {error}", state.display());
+            return Err(Misuse(message).into());
+        }
+    };
+    let names = entries.filter_map(|entry| {
+        let name = entry.ok()?.file_name().into_string().ok()?;
+        let stem = name
+            .strip_suffix(LAST_RUN)
+            .or_else(|| name.strip_suffix(STATE))?;
+        Some(stem.to_owned())
+    });
+    Ok(names.take(MAX_SITES).collect())
+}
+
+/// Says of each site that counts whether its set is too old; whether none of them is. Without any site there is no
+/// set that could be new enough.
+fn judge_age(sites: &mut [SiteStatus], max_age: Duration, now: Timestamp) -> bool {
+    let has_schedules = sites.iter().any(|site| site.schedule.is_some());
+    let mut is_good = !sites.is_empty();
+    for site in sites {
+        // Where sites have schedules, one without is crawled by hand.
+        if has_schedules && site.schedule.is_none() {
+            continue;
+        }
+        // A site that the daemon has known for less time than that is not late yet.
+        let newest = site.last_good.or(site.since);
+        let max_age = SignedDuration::try_from(max_age).unwrap_or(SignedDuration::MAX);
+        let is_too_old = newest.is_none_or(|newest| now.duration_since(newest) > max_age);
+        site.is_too_old = Some(is_too_old);
+        is_good &= !is_too_old;
+    }
+    is_good
+}
+
+impl SiteStatus {
+    /// Adds what `path` says of the last run.
+    fn with_last_run(mut self, path: &Path, output: &Output) -> Self {
+        let last = match LastRun::read(path) {
+            Ok(Some(last)) => last,
+            Ok(None) => return self,
+            Err(error) => {
+                output.warn(&format!("failed to read {}: {error}", path.display()));
+                return self;
+            }
+        };
+        let LastRun {
+            name: _,
+            start,
+            started,
+            ended,
+            exit_code,
+            message,
+            last_good,
+            state,
+            output,
+            summary,
+        } = last;
+        let outcome = summary.get("outcome").and_then(Value::as_str);
+        self.start.get_or_insert(start);
+        self.outcome = outcome.map(str::to_owned);
+        self.exit_code = Some(exit_code);
+        self.message = message;
+        (self.started, self.ended) = (Some(started), Some(ended));
+        self.last_good = last_good;
+        // What another run would have listed, or did not get to know, is not what stands.
+        self.listed = summary
+            .get("listed")
+            .and_then(Value::as_u64)
+            .filter(|_| last_good == Some(ended));
+        (self.state, self.output) = (state, output);
+        self
+    }
+
+    /// Whether something went wrong.
+    fn has_failed(&self) -> bool {
+        let is_good = self.last_good.is_some() && self.last_good == self.ended;
+        self.is_too_old == Some(true) || (self.ended.is_some() && !is_good)
+    }
+
+    fn why_too_old(&self, now: Timestamp) -> String {
+        match (self.last_good, self.since) {
+            (Some(time), _) => format!("the last good run ended {}", relative(time, now)),
+            (None, Some(time)) => format!("no good run since it is known, {}", relative(time, now)),
+            (None, None) => "no good run yet".to_owned(),
+        }
+    }
+
+    /// The cells of its line in the table.
+    fn cells(&self, now: Timestamp) -> [String; HEADS.len()] {
+        let nothing = || "-".to_owned();
+        let at = |time: Timestamp| {
+            let minute = time.strftime("%Y-%m-%d %H:%MZ");
+            format!("{minute} ({})", relative(time, now))
+        };
+        let next = match (self.running_since, self.next) {
+            (Some(since), _) => format!("under way since {}", at(since)),
+            (None, Some(next)) if next <= now => {
+                format!("due since {}", next.strftime("%Y-%m-%d %H:%MZ"))
+            }
+            (None, Some(next)) => at(next),
+            (None, None) => nothing(),
+        };
+        [
+            self.name.clone(),
+            self.outcome.clone().unwrap_or_else(nothing),
+            self.ended.map_or_else(nothing, at),
+            self.listed.map_or_else(nothing, human::number),
+            self.last_good
+                .map_or_else(nothing, |good| relative(good, now)),
+            next,
+        ]
+    }
+}
+
+/// `3 h ago`, `in 3 h`.
+fn relative(time: Timestamp, now: Timestamp) -> String {
+    let distance = human::duration(now.duration_since(time).unsigned_abs());
+    if time <= now {
+        format!("{distance} ago")
+    } else {
+        format!("in {distance}")
+    }
+}
+
+/// One line per site, and what went wrong below it.
+fn print_table(sites: &[SiteStatus], now: Timestamp, output: &Output) {
+    if sites.is_empty() {
+        output.say("no site was ever crawled with this state");
+        return;
+    }
+    let rows: Vec<_> = sites.iter().map(|site| site.cells(now)).collect();
+    let mut widths = HEADS.map(str::len);
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let heads = HEADS.map(str::to_owned);
+    output.data_painted(&painted(&padded(&heads, widths), Paint::Bold, Paint::Bold));
+    for (site, row) in sites.iter().zip(&rows) {
+        let paint = if site.has_failed() {
+            Paint::Error
+        } else {
+            Paint::Plain
+        };
+        output.data_painted(&painted(&padded(row, widths), Paint::Plain, paint));
+        if let Some(message) = &site.message {
+            output.data(&format!("  {message}"));
+        }
+    }
+}
+
+/// The cells as wide as their columns; the last one ends where its text does.
+fn padded<const N: usize>(cells: &[String; N], widths: [usize; N]) -> Vec<String> {
+    let last = N - 1;
+    let cells = cells.iter().zip(widths).enumerate();
+    cells
+        .map(|(column, (cell, width))| match column {
+            column if column == last => cell.clone(),
+            _ => format!("{cell:width$}  "),
+        })
+        .collect()
+}
+
+fn painted(cells: &[String], plain: Paint, last_run: Paint) -> Vec<(Paint, &str)> {
+    let cells = cells.iter().enumerate();
+    cells
+        .map(|(column, cell)| match column {
+            LAST_RUN_COLUMN => (last_run, cell.as_str()),
+            _ => (plain, cell.as_str()),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_set_may_be_so_old() {
+        fn check(last_good: Option<&str>, since: Option<&str>, expected: bool) {
+            let mut sites = [SiteStatus {
+                last_good: last_good.map(at),
+                since: since.map(at),
+                ..SiteStatus::default()
+            }];
+            let now = at("2026-06-02T12:00:00Z");
+            let max_age = Duration::from_secs(26 * 60 * 60);
+            let is_good = judge_age(&mut sites, max_age, now);
+            assert_eq!(is_good, expected, "{last_good:?} {since:?}");
+            assert_eq!(sites[0].is_too_old, Some(!expected));
+        }
+        check(Some("2026-06-02T02:00:00Z"), None, true);
+        check(Some("2026-06-01T10:00:00Z"), None, true);
+        check(Some("2026-06-01T09:59:59Z"), None, false);
+        // What came before its schedule does not excuse it.
+        check(
+            Some("2026-06-01T09:59:59Z"),
+            Some("2026-06-02T11:00:00Z"),
+            false,
+        );
+        check(None, Some("2026-06-02T11:00:00Z"), true);
+        check(None, Some("2026-05-02T11:00:00Z"), false);
+        check(None, None, false);
+        // A clock that was put back.
+        check(Some("2026-06-03T02:00:00Z"), None, true);
+    }
+
+    #[test]
+    fn a_site_that_is_crawled_by_hand_does_not_count_beside_others() {
+        let now = at("2026-06-02T12:00:00Z");
+        let site = |schedule: Option<&str>, last_good: Option<Timestamp>| SiteStatus {
+            schedule: schedule.map(str::to_owned),
+            last_good,
+            ..SiteStatus::default()
+        };
+        let day = Duration::from_secs(24 * 60 * 60);
+        let mut sites = [site(Some("@daily UTC"), Some(now)), site(None, None)];
+        assert!(judge_age(&mut sites, day, now));
+        assert_eq!(sites[1].is_too_old, None);
+        let mut sites = [site(None, Some(now)), site(None, None)];
+        assert!(!judge_age(&mut sites, day, now), "nobody has a schedule");
+        assert!(!judge_age(&mut [], day, now));
+    }
+
+    #[test]
+    fn a_line_of_the_table_says_when() {
+        let site = SiteStatus {
+            name: "shop".to_owned(),
+            outcome: Some("unchanged".to_owned()),
+            ended: Some(at("2026-06-02T02:31:40Z")),
+            last_good: Some(at("2026-06-02T02:31:40Z")),
+            listed: Some(12_345),
+            next: Some(at("2026-06-03T02:30:00Z")),
+            ..SiteStatus::default()
+        };
+        let expected = [
+            "shop",
+            "unchanged",
+            "2026-06-02 02:31Z (9 h 28 min ago)",
+            "12,345",
+            "9 h 28 min ago",
+            "2026-06-03 02:30Z (in 14 h 30 min)",
+        ];
+        assert_eq!(site.cells(at("2026-06-02T12:00:00Z")), expected);
+        assert!(!site.has_failed());
+        let late = site.cells(at("2026-06-03T02:31:00Z"));
+        assert_eq!(late[5], "due since 2026-06-03 02:30Z");
+        let running = SiteStatus {
+            running_since: Some(at("2026-06-03T02:30:00Z")),
+            ..site
+        };
+        let cells = running.cells(at("2026-06-03T02:31:00Z"));
+        assert_eq!(cells[5], "under way since 2026-06-03 02:30Z (1 min ago)");
+        let unknown = SiteStatus::default().cells(at("2026-06-02T12:00:00Z"));
+        assert_eq!(unknown[1..], ["-"; 5]);
+    }
+}

@@ -1,0 +1,222 @@
+//! The log as JSON: one object per line, whoever speaks: the program itself, or a room of the library by an event
+//! of `tracing`. It makes the lines; [`Output`] writes them.
+
+use std::fmt;
+
+use crawler::clock::{Clock as _, SystemClock};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use tracing::{
+    Event, Level, Span, Subscriber,
+    field::{Field, Visit},
+    span::{Attributes, Id},
+};
+use tracing_subscriber::{
+    layer::{Context, Layer},
+    registry::LookupSpan,
+};
+
+use crate::{
+    output::{MAX_TALK, Output},
+    untrusted::shorten,
+};
+
+/// Who speaks when it is the program itself.
+const OWN_TARGET: &str = "arpent";
+
+/// The field of a span that says for which site something happens.
+const SITE: &str = "site";
+
+/// One line.
+#[derive(Debug, Serialize)]
+struct Line<'l> {
+    /// Of the machine, UTC, with milliseconds.
+    time: String,
+    level: &'static str,
+    /// The room that speaks.
+    target: &'l str,
+    /// What the site is called, when it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<&'l str>,
+    message: &'l str,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    fields: &'l Map<String, Value>,
+}
+
+/// What the program itself says, as a line.
+pub(crate) fn own_line(
+    level: Level,
+    site: Option<&str>,
+    message: &str,
+    fields: &Map<String, Value>,
+) -> String {
+    line(level, OWN_TARGET, site, message, fields)
+}
+
+fn line(
+    level: Level,
+    target: &str,
+    site: Option<&str>,
+    message: &str,
+    fields: &Map<String, Value>,
+) -> String {
+    let line = Line {
+        time: format!("{:.3}", SystemClock.now()),
+        level: match level {
+            Level::ERROR => "error",
+            Level::WARN => "warn",
+            Level::INFO => "info",
+            Level::DEBUG => "debug",
+            Level::TRACE => "trace",
+        },
+        target,
+        site,
+        message: &shorten(message, MAX_TALK),
+        fields,
+    };
+    // Neither its keys nor its values are of a kind that JSON does not have.
+    serde_json::to_string(&line).unwrap_or_default()
+}
+
+/// The span of what happens for the site `name`: what rooms say in it is said with that name.
+pub(crate) fn site_span(name: &str) -> Span {
+    // At this level, because a span that the filter leaves out names no site.
+    tracing::error_span!(target: OWN_TARGET, "site", site = name)
+}
+
+/// Turns the events of the rooms into lines.
+#[derive(Debug)]
+pub(crate) struct JsonLog {
+    output: Output,
+}
+
+impl JsonLog {
+    /// Lines that go to `output`.
+    pub(crate) fn new(output: &Output) -> Self {
+        Self {
+            output: output.clone(),
+        }
+    }
+}
+
+/// What a span says of the site.
+#[derive(Debug, Clone)]
+struct SiteName(String);
+
+impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for JsonLog {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let mut words = Words::default();
+        attributes.record(&mut words);
+        let name = words.fields.get(SITE).and_then(Value::as_str);
+        if let (Some(name), Some(span)) = (name, context.span(id)) {
+            span.extensions_mut().replace(SiteName(name.to_owned()));
+        }
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let mut words = Words::default();
+        event.record(&mut words);
+        let mut spans = context.event_scope(event).into_iter().flatten();
+        let site = spans.find_map(|span| span.extensions().get::<SiteName>().cloned());
+        let metadata = event.metadata();
+        self.output.log_line(&line(
+            *metadata.level(),
+            metadata.target(),
+            site.as_ref().map(|SiteName(name)| name.as_str()),
+            &words.message,
+            &words.fields,
+        ));
+    }
+}
+
+/// What an event says.
+#[derive(Debug, Default)]
+struct Words {
+    message: String,
+    fields: Map<String, Value>,
+}
+
+impl Words {
+    fn take(&mut self, field: &Field, value: Value) {
+        match (field.name(), value) {
+            ("message", Value::String(message)) => self.message = message,
+            (name, Value::String(text)) => {
+                let text = shorten(&text, MAX_TALK).into_owned();
+                self.fields.insert(name.to_owned(), Value::String(text));
+            }
+            (name, value) => {
+                self.fields.insert(name.to_owned(), value);
+            }
+        }
+    }
+}
+
+impl Visit for Words {
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.take(field, value.into());
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.take(field, value.into());
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.take(field, value.into());
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.take(field, value.into());
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.take(field, value.into());
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.take(field, format!("{value:?}").into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_object_with_what_is_known() {
+        fn check(
+            site: Option<&str>,
+            message: &str,
+            fields: &[(&str, Value)],
+            expected: &[(&str, Value)],
+        ) {
+            let fields = fields
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.clone()))
+                .collect();
+            let line = own_line(Level::WARN, site, message, &fields);
+            let mut found: Map<String, Value> = serde_json::from_str(&line).unwrap();
+            let time = found.remove("time").unwrap();
+            let time = time.as_str().unwrap();
+            assert!(time.parse::<jiff::Timestamp>().is_ok(), "{time}");
+            assert_eq!(time.len(), "2026-01-01T00:00:00.000Z".len());
+            let expected: Map<String, Value> = expected
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.clone()))
+                .collect();
+            assert_eq!(found, expected);
+        }
+        let own = [("level", "warn".into()), ("target", "arpent".into())];
+        let with = |more: &[(&'static str, Value)]| [&own[..], more].concat();
+        check(None, "a\nb", &[], &with(&[("message", "a\nb".into())]));
+        check(
+            Some("shop"),
+            "ended",
+            &[("code", 3.into())],
+            &with(&[
+                ("message", "ended".into()),
+                ("site", "shop".into()),
+                ("fields", serde_json::json!({"code": 3})),
+            ]),
+        );
+    }
+}

@@ -1,0 +1,223 @@
+//! What the machine tells of itself and its disks: its name, the room that is left, what a folder lies on,
+//! who holds a lock; and programs that are started and ended with all that they start. It writes nothing but
+//! who holds a lock; the only room that asks the system for more than the standard library does.
+
+mod lock;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command},
+};
+
+pub(crate) use self::lock::{Lock, NotTaken};
+
+/// Characters of the name of a machine that are shown; Linux allows 64.
+const MAX_HOST_NAME: usize = 64;
+
+/// The name of this machine, as it has been given; `None` where it has none that can be shown.
+pub(crate) fn host_name() -> Option<String> {
+    let name: String = system::host_name()
+        .chars()
+        .filter(|character| character.is_ascii_alphanumeric() || "-._".contains(*character))
+        .take(MAX_HOST_NAME)
+        .collect();
+    (!name.is_empty()).then_some(name)
+}
+
+/// Bytes that can still be written by us to the disk with the existing folder or file `path`; `None` where
+/// the system does not say.
+pub(crate) fn free_bytes(path: &Path) -> Option<u64> {
+    system::free_bytes(path)
+}
+
+/// Whether the existing folder or file `path` is on the disk of another machine, as far as the system says.
+pub(crate) fn is_remote(path: &Path) -> bool {
+    system::is_remote(path)
+}
+
+/// The folder, `path` or one above it, at which the disk that holds `path` is mounted; `None` for the disk
+/// of the system itself, and where that cannot be known. Folders that do not exist count as the first above
+/// them that does.
+pub(crate) fn mount_point(path: &Path) -> Option<PathBuf> {
+    let nearest = nearest(path)?;
+    let nearest = fs::canonicalize(nearest).ok()?;
+    let disk = system::disk(&nearest)?;
+    let above = nearest.ancestors().skip(1);
+    let mut mounted = nearest.as_path();
+    for folder in above {
+        if system::disk(folder)? != disk {
+            return Some(mounted.to_owned());
+        }
+        mounted = folder;
+    }
+    None
+}
+
+/// Whether a disk is mounted at `path`: it is there, and the folder above it is on another one.
+pub(crate) fn is_mount_point(path: &Path) -> bool {
+    let above = path.parent().and_then(system::disk);
+    let own = system::disk(path);
+    own.is_some() && own != above
+}
+
+/// `path`, or the first folder above it that exists.
+pub(crate) fn nearest(path: &Path) -> Option<PathBuf> {
+    let absolute = std::path::absolute(path).ok()?;
+    let mut folders = absolute.ancestors();
+    folders
+        .find(|folder| fs::symlink_metadata(folder).is_ok())
+        .map(Path::to_owned)
+}
+
+/// Makes `command` start a program that [`end_all`] ends together with what it has started.
+pub(crate) fn set_apart(command: &mut Command) {
+    system::set_apart(command);
+}
+
+/// Ends a program that was [`set_apart`] and was not waited for, and all programs that it has started, unless
+/// these set themselves apart too; where the system has no such groups, only the program. Who has ended
+/// already is no failure.
+pub(crate) fn end_all(child: &mut Child) {
+    system::end_group(child);
+    // It may have ended by itself in between.
+    let _ = child.kill();
+}
+
+#[cfg(unix)]
+mod system {
+    use std::{
+        fs,
+        os::unix::{fs::MetadataExt as _, process::CommandExt as _},
+        path::Path,
+        process::{Child, Command},
+    };
+
+    use rustix::process::{Pid, Signal, kill_process_group};
+
+    pub(super) fn set_apart(command: &mut Command) {
+        // A group of its own, which has the number of the program.
+        command.process_group(0);
+    }
+
+    pub(super) fn end_group(leader: &Child) {
+        // Nobody else gets the number before the program was waited for.
+        let group = i32::try_from(leader.id()).ok().and_then(Pid::from_raw);
+        if let Some(group) = group {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+
+    pub(super) fn host_name() -> String {
+        let names = rustix::system::uname();
+        names.nodename().to_string_lossy().into_owned()
+    }
+
+    pub(super) fn free_bytes(path: &Path) -> Option<u64> {
+        let disk = rustix::fs::statvfs(path).ok()?;
+        disk.f_bavail.checked_mul(disk.f_frsize)
+    }
+
+    /// The number of the disk that `path` is on.
+    pub(super) fn disk(path: &Path) -> Option<u64> {
+        fs::metadata(path).ok().map(|metadata| metadata.dev())
+    }
+
+    /// Numbers of network file systems in answers of `statfs` (statfs(2)): NFS, SMB, SMB2, CIFS, AFS, Ceph,
+    /// Coda, NCP, 9P, OCFS2, GFS2, Lustre.
+    #[cfg(target_os = "linux")]
+    const REMOTE: [u32; 12] = [
+        0x6969,
+        0x517b,
+        0xfe53_4d42,
+        0xff53_4d42,
+        0x5346_414f,
+        0x00c3_6400,
+        0x7375_7245,
+        0x564c,
+        0x0102_1997,
+        0x7461_636f,
+        0x0116_1970,
+        0x0bd0_0bd0,
+    ];
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn is_remote(path: &Path) -> bool {
+        rustix::fs::statfs(path).is_ok_and(|disk| {
+            // The kernel's numbers have 32 bits, whatever the width of the field and its sign.
+            REMOTE
+                .iter()
+                .any(|number| i128::from(disk.f_type) & 0xffff_ffff == i128::from(*number))
+        })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn is_remote(_: &Path) -> bool {
+        false
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    use std::{
+        path::Path,
+        process::{Child, Command},
+    };
+
+    pub(super) fn set_apart(_: &mut Command) {}
+
+    pub(super) fn end_group(_: &Child) {}
+
+    /// The room reads no environment, and nobody else knows it.
+    pub(super) fn host_name() -> String {
+        String::new()
+    }
+
+    pub(super) fn free_bytes(_: &Path) -> Option<u64> {
+        None
+    }
+
+    pub(super) fn disk(_: &Path) -> Option<u64> {
+        None
+    }
+
+    pub(super) fn is_remote(_: &Path) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_disk_of_a_folder_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("a/b");
+        assert_eq!(
+            nearest(&missing).unwrap(),
+            std::path::absolute(folder.path()).unwrap()
+        );
+        // What is made by nobody is on the disk of what is above it.
+        assert_eq!(mount_point(&missing), mount_point(folder.path()));
+        assert!(!is_mount_point(folder.path()));
+        assert!(!is_mount_point(&missing));
+        if cfg!(unix) {
+            assert!(free_bytes(folder.path()).is_some());
+            assert!(host_name().is_some_and(|name| name.len() <= MAX_HOST_NAME));
+        }
+        assert_eq!(free_bytes(&missing), None);
+        assert!(!is_remote(&missing));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_mounted_disk_is_found_at_its_folder() {
+        // Every Linux has it.
+        let disk = Path::new("/proc");
+        assert!(is_mount_point(disk));
+        assert_eq!(mount_point(Path::new("/proc/self/fd")), Some(disk.into()));
+        assert!(!is_remote(disk));
+        assert_eq!(mount_point(Path::new("/")), None);
+    }
+}

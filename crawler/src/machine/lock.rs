@@ -1,0 +1,171 @@
+//! Locks of the kernel on files, which no crash leaves behind, with a note in them of who holds them.
+
+use std::{
+    fs::{File, TryLockError},
+    io::{self, Read as _, Write as _},
+    process,
+};
+
+use jiff::Timestamp;
+
+use super::host_name;
+use crate::clock::{Clock as _, SystemClock};
+
+/// Bytes of a lock file that are read for a message; one line of ours is shorter than 160.
+const MAX_NOTE_BYTES: u64 = 300;
+
+/// The hold on a file, given back when it is dropped or the process ends.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    file: File,
+}
+
+/// Why a lock was not taken.
+#[derive(Debug)]
+pub(crate) enum NotTaken {
+    /// Somebody else has it: who, in words, as far as that is known.
+    Held(String),
+    /// It cannot be locked.
+    Failed(io::Error),
+}
+
+impl Drop for Lock {
+    /// Closing the file is not enough: a program that is being started at this instant holds a copy
+    /// of it for a moment, and would hold the lock with it. Should this fail, that is all it costs.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
+}
+
+impl Lock {
+    /// Takes the lock of `file`, which is open for reading and writing and holds nothing else, at once.
+    pub(crate) fn take(mut file: File) -> Result<Self, NotTaken> {
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(NotTaken::Held(holder(&mut file))),
+            Err(TryLockError::Error(error)) => return Err(NotTaken::Failed(error)),
+        }
+        // The text only serves the message of others: a full disk is no reason not to go on.
+        let _ = name_holder(&mut file);
+        Ok(Self { file })
+    }
+
+    /// The file that is locked.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+}
+
+/// Writes who holds the lock. The start time is the file's own.
+fn name_holder(file: &mut File) -> io::Result<()> {
+    file.set_len(0)?;
+    let host = host_name().map_or_else(String::new, |host| format!(" on {host}"));
+    let started = Timestamp::try_from(file.metadata()?.modified()?);
+    let started = started.map_or_else(|_| String::new(), |time| format!(", started {time:.0}"));
+    let note = format!("process {}{host}{started}\n", process::id());
+    file.write_all(note.as_bytes())
+}
+
+/// Who holds the lock, as it says itself; where locked files cannot be read, nobody knows.
+fn holder(file: &mut File) -> String {
+    let mut text = Vec::new();
+    let read = file.take(MAX_NOTE_BYTES).read_to_end(&mut text);
+    let text: String = String::from_utf8_lossy(&text)
+        .chars()
+        .filter(|character| !character.is_control())
+        .collect();
+    match read {
+        Ok(_) if text.starts_with("process ") => match age(file) {
+            Some(age) => format!("{text} ({age} ago)"),
+            None => text,
+        },
+        Ok(_) | Err(_) => "another process".to_owned(),
+    }
+}
+
+/// For how long it has been held, in words; `None` when a clock was put back since.
+fn age(file: &File) -> Option<String> {
+    let since = Timestamp::try_from(file.metadata().ok()?.modified().ok()?).ok()?;
+    let seconds = SystemClock.now().as_second().checked_sub(since.as_second());
+    let seconds = u64::try_from(seconds?).ok()?;
+    Some(match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs::{self, OpenOptions},
+        path::Path,
+        time::{Duration, SystemTime},
+    };
+
+    use super::*;
+
+    fn open(path: &Path) -> File {
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        options.open(path).unwrap()
+    }
+
+    fn held(path: &Path) -> String {
+        match Lock::take(open(path)) {
+            Err(NotTaken::Held(holder)) => holder,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_lock_names_its_holder_until_it_is_given_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        fs::write(
+            &path,
+            "process 1, and a tail that is longer than any line of ours\n",
+        )
+        .unwrap();
+        let lock = Lock::take(open(&path)).unwrap();
+        let host = host_name().unwrap();
+        let expected = format!("process {} on {host}, started 20", process::id());
+        let holder = held(&path);
+        assert!(holder.starts_with(&expected), "{holder}");
+        assert!(holder.ends_with(" s ago)"), "{holder}");
+        for (age, words) in [
+            (90, "90 s ago"),
+            (3_000, "50 min ago"),
+            (10_000, "2 h ago"),
+            (1_000_000, "11 days ago"),
+        ] {
+            let since = SystemTime::from(SystemClock.now()) - Duration::from_secs(age);
+            lock.file().set_modified(since).unwrap();
+            let holder = held(&path);
+            // Time passes while this is tested.
+            let number = |text: &str| text.split(' ').next().unwrap().parse::<u64>().unwrap();
+            let (_, told) = holder.rsplit_once('(').unwrap();
+            assert!(
+                (number(words)..number(words) + 60).contains(&number(told)),
+                "{holder}"
+            );
+            let unit = words.split_once(' ').unwrap().1;
+            assert_eq!(told.split_once(' ').unwrap().1, format!("{unit})"));
+        }
+        drop(lock);
+        Lock::take(open(&path)).unwrap();
+    }
+
+    #[test]
+    fn what_stands_in_a_lock_file_is_shown_only_if_it_is_of_us() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let lock = Lock::take(open(&path)).unwrap();
+        fs::write(&path, "\u{1b}[31mred").unwrap();
+        assert_eq!(held(&path), "another process");
+        fs::write(&path, "process 7 on \u{1b}[31mred").unwrap();
+        assert!(held(&path).starts_with("process 7 on [31mred ("));
+        drop(lock);
+    }
+}

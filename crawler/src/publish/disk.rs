@@ -1,0 +1,124 @@
+//! The disk of the output: whether it is the one that the last set was written to, and whether there is room on
+//! it. It writes nothing there.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use super::{MANIFEST, PublishError, folder::TEMPORARY, manifest::Manifest};
+use crate::{
+    machine,
+    site::Site,
+    store::{Store, StoreError},
+};
+
+/// Name of the state's value with the output and the folder at which its disk is mounted, one per line.
+const MOUNT: &str = "publish.mount";
+
+/// Free room is told of when it is less than this many times the size of the set: the new one stands beside the
+/// old one before it takes its place.
+const SCARCE: u64 = 2;
+
+/// The value that remembers the disk of the folder `output`; nothing when it is that of the system.
+pub(super) fn mount(output: &Path) -> (String, Option<String>) {
+    let text = machine::mount_point(output).and_then(|mount| {
+        let output = std::path::absolute(output).ok()?;
+        let (output, mount) = (output.to_str()?.to_owned(), mount.to_str()?.to_owned());
+        let is_plain = ![&output, &mount].iter().any(|path| path.contains('\n'));
+        is_plain.then(|| format!("{output}\n{mount}"))
+    });
+    (MOUNT.to_owned(), text)
+}
+
+/// Whether the disk that the last set was written to is still there: what would be written to the folder at which
+/// it was mounted is not seen by readers, and is hidden when the disk comes back.
+///
+/// # Errors
+/// [`PublishError::Unmounted`]; the store failed.
+pub(super) fn check_mount(store: &dyn Store, output: &Path) -> Result<(), PublishError> {
+    let Some(known) = store.value(MOUNT)? else {
+        return Ok(());
+    };
+    let Some((known, mount)) = known.split_once('\n') else {
+        return Ok(());
+    };
+    let is_same = std::path::absolute(output).is_ok_and(|output| output == Path::new(known));
+    if is_same && !machine::is_mount_point(Path::new(mount)) {
+        return Err(PublishError::Unmounted {
+            output: output.to_owned(),
+            mount: PathBuf::from(mount),
+        });
+    }
+    Ok(())
+}
+
+/// What is to be known of the disk of the folder `output` before a crawl begins, each a sentence.
+///
+/// # Errors
+/// [`PublishError::Unmounted`], unless `force` says that the set may be written elsewhere; the store failed.
+pub fn check_disk(
+    store: &dyn Store,
+    site: &Site,
+    output: &Path,
+    force: bool,
+) -> Result<Vec<String>, PublishError> {
+    if !force {
+        check_mount(store, output)?;
+    }
+    let Some(nearest) = machine::nearest(output) else {
+        return Ok(Vec::new());
+    };
+    let mut notices = Vec::new();
+    let standing = standing_bytes(store, site, output)?;
+    if let Some(free) = machine::free_bytes(&nearest).filter(|free| *free / SCARCE < standing) {
+        notices.push(format!(
+            "only {free} bytes are free for {}, where the set has {standing}: a new one may not fit",
+            output.display()
+        ));
+    }
+    if machine::is_remote(&nearest) {
+        notices.push(format!(
+            "{} is on the disk of another machine: whether a run there is noticed is up to that one",
+            output.display()
+        ));
+    }
+    Ok(notices)
+}
+
+/// Bytes of the published files on the disk.
+fn standing_bytes(store: &dyn Store, site: &Site, output: &Path) -> Result<u64, StoreError> {
+    let manifest = store.value(MANIFEST)?;
+    let manifest = manifest.and_then(|text| Manifest::read(&text, &site.written().name()));
+    let files = manifest.into_iter().flat_map(|manifest| manifest.files);
+    let sizes = files.map(|file| fs::symlink_metadata(output.join(file.name)));
+    Ok(sizes.flatten().map(|metadata| metadata.len()).sum())
+}
+
+/// The same error; when the disk of the folder `output` was full it says how much did not fit. Asked while the
+/// temporary files still stand.
+pub(super) fn explained(error: PublishError, output: &Path) -> PublishError {
+    let PublishError::Io { source, path, .. } = &error else {
+        return error;
+    };
+    let is_full = matches!(
+        source.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    );
+    if !is_full {
+        return error;
+    }
+    let listing = fs::read_dir(output.join(TEMPORARY)).into_iter().flatten();
+    let written = listing
+        .flatten()
+        .filter_map(|entry| entry.metadata().ok())
+        .map(|metadata| metadata.len())
+        .sum();
+    PublishError::NoRoom {
+        output: output.to_owned(),
+        written,
+        free: machine::free_bytes(output).unwrap_or_default(),
+        path: path.clone(),
+        reason: source.to_string(),
+    }
+}

@@ -1,0 +1,281 @@
+use super::*;
+
+/// A run over a site of 1,000 pages that is as it was.
+fn healthy() -> Figures {
+    Figures {
+        before: 1_000,
+        listed: 1_000,
+        known: 1_200,
+        failing: 0,
+        old: OldSet {
+            pages: 1_000,
+            heard: 1_000,
+            ..OldSet::default()
+        },
+        last: Some(Remembered {
+            is_complete: true,
+            ..Remembered::default()
+        }),
+    }
+}
+
+fn group(alike: Alike, pages: u64) -> Group {
+    Group {
+        alike,
+        key: 7,
+        pages,
+        example: "https://example.com/x".to_owned(),
+    }
+}
+
+fn share(millionths: u32) -> Share {
+    Share::millionths(millionths)
+}
+
+#[track_caller]
+fn check(figures: &Figures, expected: &[&str]) {
+    let refusal = judge(figures, &GuardConfig::default());
+    let objections = refusal.iter().flat_map(|refusal| &refusal.objections);
+    let codes: Vec<_> = objections.map(Objection::code).collect();
+    assert_eq!(codes, expected, "{figures:?}");
+    assert_eq!(judge(figures, &GuardConfig::OFF), None, "{figures:?}");
+}
+
+#[test]
+fn a_set_loses_a_fifth_and_twenty_urls_before_it_is_refused() {
+    let check = |before: u64, listed: u64, is_refused: bool| {
+        let figures = Figures {
+            before,
+            listed,
+            ..healthy()
+        };
+        let expected: &[_] = if is_refused { &["fewer-urls"] } else { &[] };
+        check(&figures, expected);
+        // It needs no memory.
+        let unaware = Figures {
+            last: None,
+            ..figures
+        };
+        check_codes(&unaware, expected);
+    };
+    check(1_000, 1_000, false);
+    check(1_000, 850, false);
+    check(1_000, 800, false);
+    check(1_000, 799, true);
+    check(1_000, 1, true);
+    check(99, 79, true);
+    check(100, 80, false);
+    check(40, 21, false);
+    check(40, 20, true);
+    check(20, 1, false);
+    check(21, 1, true);
+    check(0, 1, false);
+    // Just below a share that has no end in millionths.
+    check(3_000_000, 2_399_999, true);
+    check(3_000_000, 2_400_000, false);
+}
+
+#[track_caller]
+fn check_codes(figures: &Figures, expected: &[&str]) {
+    check(figures, expected);
+}
+
+#[test]
+fn a_site_that_mostly_fails_is_not_published() {
+    let check = |failing: u64, before: u32, is_refused: bool| {
+        let last = Remembered {
+            failing: share(before),
+            ..Remembered::default()
+        };
+        let figures = Figures {
+            known: 1_000,
+            failing,
+            last: Some(last),
+            ..healthy()
+        };
+        check(&figures, if is_refused { &["failing"] } else { &[] });
+    };
+    check(0, 0, false);
+    check(500, 0, false);
+    check(501, 0, true);
+    check(501, 500_000, true);
+    // Most of it failed already when it was published: half of the rest may.
+    check(800, 600_000, false);
+    check(801, 600_000, true);
+    check(1_000, 1_000_000, false);
+    let first = Figures {
+        before: 0,
+        failing: 1_000,
+        ..healthy()
+    };
+    check_codes(&first, &[]);
+}
+
+#[test]
+fn pages_that_are_alike_now_are_not_published() {
+    let kinds = [
+        (Alike::Target, "one-redirect-target"),
+        (Alike::Content, "one-content"),
+        (Alike::Text, "one-text"),
+        (Alike::Form, "login-form"),
+    ];
+    for (alike, code) in kinds {
+        let with = |pages: u64, heard: u64, before: Option<u32>| {
+            let groups = vec![group(alike, pages), group(alike, 2)];
+            let known = before.map(|before| (group(alike, 1).name(), share(before)));
+            let last = Remembered {
+                alike: known.into_iter().collect(),
+                ..Remembered::default()
+            };
+            Figures {
+                old: OldSet {
+                    pages: 1_000,
+                    heard,
+                    groups,
+                    ..OldSet::default()
+                },
+                last: Some(last),
+                ..healthy()
+            }
+        };
+        check(&with(300, 1_000, None), &[]);
+        check(&with(301, 1_000, None), &[code]);
+        // Of those that a crawl with a limit came to.
+        check(&with(31, 100, None), &[code]);
+        check(&with(4, 5, None), &[]);
+        // It was so when it was published.
+        check(&with(301, 1_000, Some(290_000)), &[code]);
+        check(&with(420, 1_000, Some(400_000)), &[]);
+        check(&with(580, 1_000, Some(400_000)), &[]);
+        check(&with(581, 1_000, Some(400_000)), &[code]);
+        check(&with(1_000, 1_000, Some(1_000_000)), &[]);
+        // An arpent that did not look says nothing of what it published.
+        let unaware = Figures {
+            last: None,
+            ..with(1_000, 1_000, None)
+        };
+        check(&unaware, &[]);
+    }
+}
+
+#[test]
+fn a_few_pages_that_are_alike_are_an_edit_unless_they_are_all() {
+    let with = |pages: u64, alike: u64| Figures {
+        before: pages,
+        listed: pages,
+        old: OldSet {
+            pages,
+            heard: pages,
+            groups: vec![group(Alike::Text, alike)],
+            ..OldSet::default()
+        },
+        ..healthy()
+    };
+    check(&with(6, 4), &[]);
+    check(&with(6, 5), &["one-text"]);
+    check(&with(4, 4), &["one-text"]);
+    check(&with(2, 2), &["one-text"]);
+    check(&with(1, 1), &[]);
+}
+
+#[test]
+fn another_text_that_most_pages_share_is_another_group() {
+    let last = Remembered {
+        alike: [(group(Alike::Text, 1).name(), share(1_000_000))].into(),
+        ..Remembered::default()
+    };
+    let with = |alike: Alike, key: u64| Figures {
+        old: OldSet {
+            pages: 1_000,
+            heard: 1_000,
+            groups: vec![Group {
+                key,
+                ..group(alike, 900)
+            }],
+            ..OldSet::default()
+        },
+        last: Some(last.clone()),
+        ..healthy()
+    };
+    check(&with(Alike::Text, 7), &[]);
+    check(&with(Alike::Text, 8), &["one-text"]);
+    // Of contents only the share counts.
+    let mut shells = with(Alike::Content, 8);
+    check(&shells, &["one-content"]);
+    let known = [("content".to_owned(), share(950_000))];
+    shells.last = Some(Remembered {
+        alike: known.into(),
+        ..Remembered::default()
+    });
+    check(&shells, &[]);
+}
+
+#[test]
+fn a_set_that_grows_beyond_measure_is_held() {
+    let with = |before: u64, listed: u64, is_complete: bool| Figures {
+        before,
+        listed,
+        last: Some(Remembered {
+            is_complete,
+            ..Remembered::default()
+        }),
+        ..healthy()
+    };
+    check(&with(300, 1_500, true), &[]);
+    check(&with(300, 1_501, true), &["many-more-urls"]);
+    check(&with(10, 1_010, true), &[]);
+    check(&with(10, 1_011, true), &["many-more-urls"]);
+    // The last crawl ended at a limit: that is how it goes on.
+    check(&with(300, 100_000, false), &[]);
+    let unaware = Figures {
+        last: None,
+        ..with(300, 100_000, true)
+    };
+    check(&unaware, &[]);
+}
+
+#[test]
+fn a_refusal_says_what_speaks_against_the_run() {
+    let mut figures = Figures {
+        before: 2_021,
+        listed: 21,
+        known: 2_100,
+        failing: 1_600,
+        ..healthy()
+    };
+    figures.old.heard = 2_000;
+    figures.old.groups = vec![
+        group(Alike::Text, 700),
+        Group {
+            example: "https://example.com/login".to_owned(),
+            ..group(Alike::Target, 1_234)
+        },
+    ];
+    figures.old.lost = [
+        (Reason::Redirected, 1_234),
+        (Reason::Noindex, 1),
+        (Reason::Gone, 700),
+        (Reason::Empty, 2),
+    ]
+    .into();
+    figures.old.unknown = 66;
+    let refusal = judge(&figures, &GuardConfig::default()).unwrap();
+    assert_eq!(
+        refusal.to_string(),
+        "kept the old set of 2,021 URLs: 1,234 of 2,000 pages in it that answered now redirect to \
+         https://example.com/login (a login wall, a parked domain, maintenance, \"not found\" with status 200?); \
+         1,600 of 2,100 known URLs could not be fetched; this crawl would list only 21 (-99 %), without 1,234 \
+         (redirects to another URL), 700 (answered 404 or 410), 66 (nothing led to them); publish anyway with --force"
+    );
+    figures = Figures {
+        before: 10,
+        listed: 5_000,
+        ..healthy()
+    };
+    let refusal = judge(&figures, &GuardConfig::default()).unwrap();
+    assert_eq!(
+        refusal.to_string(),
+        "kept the old set of 10 URLs: this crawl would list 5,000, more than 5 times as many: pages without end, or \
+         pages that are not yours?; publish anyway with --force"
+    );
+}

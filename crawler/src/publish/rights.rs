@@ -1,0 +1,243 @@
+//! Who may read what is published: the mode and the group that the settings ask for. Without them the system
+//! decides, by the umask and the group of the process.
+
+use std::{
+    fs::{self, File, Metadata},
+    io,
+    path::Path,
+};
+
+use super::PublishError;
+use crate::config::{FileGroup, PublishConfig};
+
+/// Where Unix keeps the names of groups (group(5)).
+const GROUPS: &str = "/etc/group";
+
+/// Longest text that is read there.
+const MAX_GROUPS_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The rights of new files and folders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Rights {
+    mode: Option<u32>,
+    group: Option<u32>,
+}
+
+impl Rights {
+    /// What the settings ask for.
+    ///
+    /// # Errors
+    /// [`PublishError::Settings`]: there is no such group, or no such rights on this system.
+    pub(super) fn of(config: &PublishConfig) -> Result<Self, PublishError> {
+        let group = match &config.file_group {
+            None => None,
+            Some(FileGroup::Number(number)) => Some(*number),
+            Some(FileGroup::Name(name)) => {
+                let groups = super::folder::read_text(Path::new(GROUPS), MAX_GROUPS_BYTES);
+                let number = number_of(name, &groups.unwrap_or_default());
+                Some(number.ok_or_else(|| {
+                    PublishError::Settings(format!(
+                        "file_group: there is no group {name} in {GROUPS}; expected one of its names, or the number of a group"
+                    ))
+                })?)
+            }
+        };
+        let rights = Self {
+            mode: config.file_mode,
+            group,
+        };
+        if cfg!(unix) || rights == Self::default() {
+            Ok(rights)
+        } else {
+            Err(PublishError::Settings(
+                "file_mode, file_group: this system has neither".to_owned(),
+            ))
+        }
+    }
+
+    /// The rights of a file that stands already, for one that belongs to it.
+    pub(super) fn like(path: &Path) -> Self {
+        fs::symlink_metadata(path)
+            .ok()
+            .filter(Metadata::is_file)
+            .map_or_else(Self::default, |metadata| system::rights(&metadata))
+    }
+
+    /// Gives them to a file that is open for writing.
+    pub(super) fn give(self, file: &File) -> io::Result<()> {
+        self.change(&file.metadata()?, |mode| mode, &Open(file))
+    }
+
+    /// Gives them to a file that stands, where it has others; its time and content stay. A link is left alone.
+    pub(super) fn give_standing(self, path: &Path) -> io::Result<()> {
+        if self == Self::default() {
+            return Ok(());
+        }
+        let metadata = fs::symlink_metadata(path)?;
+        if !metadata.is_file() {
+            return Ok(());
+        }
+        self.change(&metadata, |mode| mode, &At(path))
+    }
+
+    /// Gives them to a new folder: who may read its files may go through it.
+    pub(super) fn give_folder(self, path: &Path) -> io::Result<()> {
+        self.change(&fs::symlink_metadata(path)?, folder_mode, &At(path))
+    }
+
+    fn change(
+        self,
+        metadata: &Metadata,
+        mode_of: impl Fn(u32) -> u32,
+        place: &dyn system::Change,
+    ) -> io::Result<()> {
+        let now = system::rights(metadata);
+        // The group first: a system may take rights away from a file that changes hands.
+        if let Some(group) = self.group.filter(|group| now.group != Some(*group)) {
+            place.set_group(group)?;
+        }
+        if let Some(mode) = self
+            .mode
+            .map(mode_of)
+            .filter(|mode| now.mode != Some(*mode))
+        {
+            place.set_mode(mode)?;
+        }
+        Ok(())
+    }
+}
+
+/// The mode of a folder of files with `mode`: with the right to go through it beside each right to read.
+fn folder_mode(mode: u32) -> u32 {
+    mode | (mode & 0o444) >> 2 | 0o300
+}
+
+/// The number of the group `name` in the text of [`GROUPS`].
+fn number_of(name: &str, groups: &str) -> Option<u32> {
+    groups.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let is_it = fields.next() == Some(name);
+        fields.nth(1)?.parse().ok().filter(|_| is_it)
+    })
+}
+
+/// An open file.
+struct Open<'a>(&'a File);
+
+/// A file or folder by its path.
+struct At<'a>(&'a Path);
+
+#[cfg(unix)]
+mod system {
+    use std::{
+        fs::{self, Metadata, Permissions},
+        io,
+        os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, fchown},
+    };
+
+    use super::{At, Open, Rights};
+
+    /// Something whose rights can be changed.
+    pub(super) trait Change {
+        fn set_mode(&self, mode: u32) -> io::Result<()>;
+        fn set_group(&self, group: u32) -> io::Result<()>;
+    }
+
+    impl Change for Open<'_> {
+        fn set_mode(&self, mode: u32) -> io::Result<()> {
+            self.0.set_permissions(Permissions::from_mode(mode))
+        }
+
+        fn set_group(&self, group: u32) -> io::Result<()> {
+            fchown(self.0, None, Some(group))
+        }
+    }
+
+    impl Change for At<'_> {
+        fn set_mode(&self, mode: u32) -> io::Result<()> {
+            fs::set_permissions(self.0, Permissions::from_mode(mode))
+        }
+
+        fn set_group(&self, group: u32) -> io::Result<()> {
+            chown(self.0, None, Some(group))
+        }
+    }
+
+    pub(super) fn rights(metadata: &Metadata) -> Rights {
+        Rights {
+            mode: Some(metadata.mode() & 0o777),
+            group: Some(metadata.gid()),
+        }
+    }
+}
+
+/// Elsewhere nothing is asked for ([`Rights::of`]).
+#[cfg(not(unix))]
+mod system {
+    use std::{fs::Metadata, io};
+
+    use super::{At, Open, Rights};
+
+    pub(super) trait Change {
+        fn set_mode(&self, _: u32) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn set_group(&self, _: u32) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Change for Open<'_> {}
+    impl Change for At<'_> {}
+
+    pub(super) fn rights(_: &Metadata) -> Rights {
+        Rights::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_read_files_may_go_through_their_folders() {
+        for (file, folder) in [
+            (0o644, 0o755),
+            (0o640, 0o750),
+            (0o600, 0o700),
+            (0o664, 0o775),
+            (0o444, 0o755),
+            (0o400, 0o700),
+        ] {
+            assert_eq!(folder_mode(file), folder, "{file:o}");
+        }
+    }
+
+    #[test]
+    fn a_group_is_found_by_its_whole_name() {
+        let groups = "root:x:0:\nwww-data:x:33:nginx\nwww:x:1033:a,b\nbroken\nodd:x:many:\n";
+        for (name, number) in [
+            ("root", Some(0)),
+            ("www-data", Some(33)),
+            ("www", Some(1_033)),
+            ("ww", None),
+            ("x", None),
+            ("broken", None),
+            ("odd", None),
+            ("", None),
+        ] {
+            assert_eq!(number_of(name, groups), number, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_group_that_does_not_exist_is_an_error() {
+        let config = PublishConfig {
+            file_group: Some(FileGroup::Name("no such group".to_owned())),
+            ..PublishConfig::default()
+        };
+        let error = Rights::of(&config).unwrap_err().to_string();
+        assert!(error.contains("there is no group no such group"), "{error}");
+    }
+}

@@ -1,0 +1,291 @@
+//! What became of the pages of the published set, and which listed pages are alike: the numbers of the guard,
+//! gathered in the pass of the last judgement, in bounded memory.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
+};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{
+    guard::{Alike, Figures, Group, OldSet, Remembered},
+    journal::Known,
+};
+use crate::{
+    config::Share,
+    page::{Basis, BodyEnd, ContentHash, PageFacts, PageRecord, Reason, RunId, State},
+    site::Site,
+    store::{Commit, Store, StoreError, StoreErrorKind},
+    url_key::UrlKey,
+};
+
+/// Name of the state's value with what is remembered of the run that was published last.
+const REMEMBERED: &str = "publish.guard";
+
+/// Groups that are counted at once, of each kind. A group that has more than 1 in 1,000 of the pages is found,
+/// and counted too low by so many at most (Misra and Gries, "Finding repeated elements", 1982).
+const MAX_GROUPS: usize = 1_000;
+
+/// Groups of each kind that are told of and remembered.
+const MAX_TOLD: usize = 8;
+
+/// Counts how many pages share something.
+#[derive(Debug, Default)]
+struct Groups(HashMap<u64, (u64, String)>);
+
+impl Groups {
+    fn add(&mut self, key: u64, example: &str) {
+        if let Some((count, _)) = self.0.get_mut(&key) {
+            *count += 1;
+        } else if self.0.len() < MAX_GROUPS {
+            self.0.insert(key, (1, example.to_owned()));
+        } else {
+            self.0.retain(|_, (count, _)| {
+                *count -= 1;
+                *count > 0
+            });
+        }
+    }
+
+    /// The largest of them.
+    fn largest(self, alike: Alike) -> impl Iterator<Item = Group> {
+        let groups = self.0.into_iter();
+        let groups = groups.map(move |(key, (pages, example))| Group {
+            alike,
+            key,
+            pages,
+            example,
+        });
+        let mut groups: Vec<Group> = groups.filter(|group| group.pages > 1).collect();
+        groups.sort_unstable_by_key(|group| (Reverse(group.pages), group.key));
+        groups.truncate(MAX_TOLD);
+        groups.into_iter()
+    }
+}
+
+/// The same for everything that pages can share.
+#[derive(Debug, Default)]
+struct Kinds {
+    targets: Groups,
+    contents: Groups,
+    texts: Groups,
+    forms: Groups,
+}
+
+impl Kinds {
+    fn add(&mut self, key: &UrlKey, facts: &PageFacts) {
+        let target = match (&facts.location, &facts.refresh) {
+            (Some(target), _) if (300..400).contains(&facts.status) => Some(target),
+            (_, Some(refresh)) if refresh.delay_seconds == 0 => Some(&refresh.target),
+            _ => None,
+        };
+        if let Some(target) = target.filter(|target| *target != key) {
+            let target = target.as_str().split('?').next().unwrap_or_default();
+            self.targets.add(xxh3_64(target.as_bytes()), target);
+            return;
+        }
+        if facts.status != 200 || facts.end != BodyEnd::Complete {
+            return;
+        }
+        let page = key.as_str();
+        if let Some(ContentHash(hash)) = facts.content_hash {
+            self.contents.add(xxh3_64(&hash.to_le_bytes()), page);
+        }
+        if let Some(likeness) = facts.likeness {
+            self.texts.add(likeness, page);
+        }
+        if facts.warnings.password_field {
+            let title = facts.title.as_deref().unwrap_or_default();
+            // What a title repeats of the URL, or counts, is no other title.
+            let is_text = |word: &&str| !word.contains(|c: char| c == '/' || c.is_ascii_digit());
+            let words: Vec<&str> = title.split_whitespace().filter(is_text).collect();
+            self.forms.add(xxh3_64(words.join(" ").as_bytes()), page);
+        }
+    }
+
+    fn largest(self) -> Vec<Group> {
+        let groups = [
+            (self.targets, Alike::Target),
+            (self.contents, Alike::Content),
+            (self.texts, Alike::Text),
+            (self.forms, Alike::Form),
+        ];
+        let largest = groups
+            .into_iter()
+            .flat_map(|(groups, alike)| groups.largest(alike));
+        largest.collect()
+    }
+}
+
+/// Gathers the numbers.
+#[derive(Default)]
+pub(super) struct Survey {
+    known: Known,
+    heard: u64,
+    lost: BTreeMap<Reason, u64>,
+    met: u64,
+    old: Kinds,
+    listed: u64,
+    new: Kinds,
+}
+
+impl Survey {
+    /// Looks at a record of the run; `reason` is that of the last judgement. To be called in key order.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(super) fn look(
+        &mut self,
+        store: &dyn Store,
+        site: &Site,
+        key: &UrlKey,
+        record: &PageRecord,
+        reason: Reason,
+    ) -> Result<(), StoreError> {
+        let is_listed = reason.state() == State::Listed;
+        let facts = record.facts();
+        if is_listed {
+            self.listed += 1;
+            if let Some(facts) = facts {
+                self.new.add(key, facts);
+            }
+        }
+        let was_published = match &site.stand_in {
+            None => self.known.holds(store, key)?,
+            Some(stand_in) => match stand_in.shown(key) {
+                Some(shown) => self.known.holds(store, &shown)?,
+                None => false,
+            },
+        };
+        if !was_published {
+            return Ok(());
+        }
+        self.met += 1;
+        if !is_listed {
+            *self.lost.entry(reason).or_default() += 1;
+        }
+        let has_spoken = match record.basis {
+            Basis::Own | Basis::Confirmed => record.outcome.is_some(),
+            Basis::Kept(_) => false,
+        };
+        if has_spoken {
+            self.heard += 1;
+            if let Some(facts) = facts {
+                self.old.add(key, facts);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the run is judged by, which would list `listed` URLs where `before` are published, and what is to be
+    /// remembered of it when it is published.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(super) fn finish(
+        self,
+        store: &dyn Store,
+        run: RunId,
+        before: u64,
+        listed: u64,
+    ) -> Result<(Figures, Remembered), StoreError> {
+        let counts = store.counts(run)?;
+        let count = |wanted: &dyn Fn(Reason) -> bool| -> u64 {
+            let wanted = counts.iter().filter(|(reason, _)| wanted(**reason));
+            wanted.map(|(_, count)| count).sum()
+        };
+        let known = count(&|reason| reason != Reason::SeedDocument);
+        let failing =
+            count(&|reason| reason.state() == State::Failed || reason == Reason::KeptUnreachable);
+        let groups = self.new.largest().into_iter();
+        let mut alike = BTreeMap::new();
+        for group in groups {
+            let share = Share::of(group.pages, self.listed);
+            let known: &mut Share = alike.entry(group.name()).or_default();
+            *known = share.max(*known);
+        }
+        let remembered = Remembered {
+            is_complete: count(&|reason| {
+                reason == Reason::KeptNotReached || reason.state() == State::Queued
+            }) == 0,
+            failing: Share::of(failing, known),
+            alike,
+        };
+        let pages = self.known.count(store)?;
+        let figures = Figures {
+            before,
+            listed,
+            known,
+            failing,
+            old: OldSet {
+                pages,
+                heard: self.heard,
+                lost: self.lost,
+                unknown: pages - self.met,
+                groups: self.old.largest(),
+            },
+            last: recall(store)?,
+        };
+        Ok((figures, remembered))
+    }
+}
+
+/// What is remembered of the run that was published last.
+fn recall(store: &dyn Store) -> Result<Option<Remembered>, StoreError> {
+    let Some(text) = store.value(REMEMBERED)? else {
+        return Ok(None);
+    };
+    serde_json::from_str(&text).map(Some).map_err(|error| {
+        let message = format!("the state's value {REMEMBERED} cannot be read");
+        StoreError::new(StoreErrorKind::Corrupt, message).with_source(error)
+    })
+}
+
+impl Remembered {
+    /// The state's value that remembers this.
+    pub(super) fn value(&self) -> (String, Option<String>) {
+        let text = serde_json::to_string(self).expect("words and numbers are always JSON");
+        (REMEMBERED.to_owned(), Some(text))
+    }
+}
+
+/// The value that a fresh state takes from the old one.
+pub(super) fn carried(old: &dyn Store) -> Result<(String, Option<String>), StoreError> {
+    Ok((REMEMBERED.to_owned(), old.value(REMEMBERED)?))
+}
+
+/// Puts back what the last judgement of a run that was refused changed: what it says of the dates of the host
+/// is of a host that was not itself.
+pub(super) fn restore(
+    store: &mut dyn Store,
+    run: RunId,
+    value: (String, Option<String>),
+) -> Result<(), StoreError> {
+    store.commit(&Commit {
+        run,
+        values: vec![value],
+        ..Commit::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_group_is_found_among_any_number_of_small_ones() {
+        let mut groups = Groups::default();
+        let all: u64 = 100_000;
+        for page in 0..all {
+            // Every third is the same.
+            let key = if page % 3 == 0 { 7 } else { page + 1_000 };
+            groups.add(key, "example");
+        }
+        assert!(groups.0.len() <= MAX_GROUPS);
+        let largest = groups.largest(Alike::Text).next().unwrap();
+        assert_eq!(largest.key, 7);
+        let third = all.div_ceil(3);
+        assert!(largest.pages <= third && largest.pages >= third - all / 1_000);
+    }
+}

@@ -1,0 +1,667 @@
+//! `arpent daemon` and `arpent status` as a service manager and a health check see them, logs for programs, and the
+//! files that are shipped for servers. What happens when under a clock that can be set is tested beside the loop.
+
+mod shipped;
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    os::unix::net::UnixDatagram,
+    process::{Command, Stdio},
+    sync::mpsc,
+    time::{Duration, SystemTime},
+};
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    program::{Bench, Ran, Running},
+    published::Published,
+    site::{Request, Response, Site},
+};
+
+/// What holds for all sites of a test: nothing waits, only links are followed.
+const SHARED: &str = r#"
+rate = "unlimited"
+concurrency = 1
+discover = ["links"]
+output = "out"
+state = "state"
+max_tries = 1
+"#;
+
+/// Time between two looks at whether a daemon is still there.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A schedule whose last time was months ago, and whose next is months ahead.
+const YEARLY: &str = "0 0 1 1 *";
+
+/// A site whose pages answer by `page`; its robots.txt allows everything.
+fn site(page: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Site {
+    Site::start(move |request| match request.target.as_str() {
+        "/robots.txt" => Response::text(""),
+        _ => page(request),
+    })
+}
+
+/// A site with two pages.
+fn two_pages() -> Site {
+    site(|request| match request.target.as_str() {
+        "/" => Response::linking(["/a"]),
+        _ => Response::html("<title>a</title>"),
+    })
+}
+
+/// A table of the site `name` at `url` with a schedule.
+fn table(name: &str, url: &str, schedule: &str) -> String {
+    format!("\n[[site]]\nname = \"{name}\"\nurl = \"{url}\"\nschedule = \"{schedule}\"\n")
+}
+
+/// A command of arpent in the folder of `bench`, with nothing from the environment.
+fn arpent(bench: &Bench, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+    command
+        .env_clear()
+        .env("HOME", bench.path())
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .current_dir(bench.path())
+        .stdin(Stdio::null())
+        .args(arguments);
+    command
+}
+
+/// A daemon by the settings `file`.
+fn daemon(bench: &Bench, file: &str) -> Command {
+    let config = bench.settings(file);
+    arpent(bench, &["daemon", "--config", &config])
+}
+
+/// What an earlier daemon would have left of sites that have a [`YEARLY`] schedule and were never run: they are due.
+fn owe(bench: &Bench, names: &[&str]) {
+    let past = json!({"schedule": format!("{YEARLY} UTC"), "since": "2020-06-01T00:00:00Z"});
+    let sites: serde_json::Map<_, _> = names
+        .iter()
+        .map(|name| ((*name).to_owned(), past.clone()))
+        .collect();
+    let kept = json!({"version": 1, "sites": sites});
+    fs::create_dir_all(bench.state()).expect("created");
+    fs::write(bench.state().join("schedule.json"), kept.to_string()).expect("written");
+}
+
+/// What is kept of the schedule of a site.
+#[track_caller]
+fn kept(bench: &Bench, name: &str) -> Value {
+    let text = fs::read(bench.state().join("schedule.json")).expect("it is there");
+    let kept: Value = serde_json::from_slice(&text).expect("it is JSON");
+    kept["sites"][name].clone()
+}
+
+/// A service manager that hears what a daemon tells it.
+struct Manager {
+    socket: UnixDatagram,
+    heard: String,
+}
+
+impl Manager {
+    /// One that listens, and the command that knows where.
+    fn listen(bench: &Bench, command: &mut Command) -> Self {
+        let path = bench.path().join("notify");
+        drop(fs::remove_file(&path));
+        let socket = UnixDatagram::bind(&path).expect("a socket");
+        socket.set_read_timeout(Some(LOOK)).expect("it can be set");
+        command.env("NOTIFY_SOCKET", &path);
+        Self {
+            socket,
+            heard: String::new(),
+        }
+    }
+
+    /// Waits until it hears a line of the daemon that begins so, and forgets what came before.
+    #[track_caller]
+    fn wait_for(&mut self, daemon: &mut Running, beginning: &str) -> String {
+        loop {
+            let lines: Vec<&str> = self.heard.lines().collect();
+            if let Some(at) = lines.iter().position(|line| line.starts_with(beginning)) {
+                let line = lines[at].to_owned();
+                self.heard = lines[at + 1..].join("\n");
+                self.heard.push('\n');
+                return line;
+            }
+            let mut bytes = [0; 4_096];
+            let Ok(length) = self.socket.recv(&mut bytes) else {
+                assert!(!daemon.has_ended(), "it ended without {beginning:?}");
+                continue;
+            };
+            self.heard += &String::from_utf8_lossy(&bytes[..length]);
+            self.heard.push('\n');
+        }
+    }
+}
+
+/// The lines of a log of JSON, each with what every line has.
+#[track_caller]
+fn log(ran: &Ran) -> Vec<Value> {
+    let lines = ran.stderr.lines().map(|line| {
+        let line: Value =
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        for name in ["time", "level", "target", "message"] {
+            assert!(line[name].is_string(), "{name}: {line}");
+        }
+        line
+    });
+    lines.collect()
+}
+
+/// The lines at the end of the runs of a site.
+fn ends<'l>(log: &'l [Value], name: &str) -> Vec<&'l Value> {
+    log.iter()
+        .filter(|line| line["site"] == name && line["fields"]["summary"].is_object())
+        .collect()
+}
+
+#[test]
+fn a_run_that_was_missed_is_made_up_once_and_everybody_is_told() {
+    let bench = Bench::new();
+    let (good, gone) = (two_pages(), site(|_| Response::status(404)));
+    let file = [
+        SHARED,
+        &table("good", &good.url("/"), YEARLY),
+        "[site.notify]\nhook_shell = \"cat > published.json; echo $ARPENT_EVENT > event\"\n",
+        &table("gone", &gone.url("/"), YEARLY),
+        "[site.notify]\nhook_shell = \"echo $ARPENT_EVENT $ARPENT_EXIT_CODE > failed\"\n",
+    ]
+    .concat();
+    owe(&bench, &["good", "gone"]);
+    let mut command = daemon(&bench, &file);
+    command
+        .args(["--log", "json"])
+        .env("WATCHDOG_USEC", "60000000");
+    let mut manager = Manager::listen(&bench, &mut command);
+    let mut running = Running::of(command);
+    manager.wait_for(&mut running, "READY=1");
+    manager.wait_for(&mut running, "WATCHDOG=1");
+    // Both sites are on one host: one after the other, and one that fails stops no other.
+    manager.wait_for(&mut running, "STATUS=next gone at ");
+    running.signal("TERM");
+    manager.wait_for(&mut running, "STOPPING=1");
+    let ran = running.wait().expect_code(143);
+    assert_eq!(ran.stdout, "");
+
+    let log = log(&ran);
+    let [end] = ends(&log, "good")[..] else {
+        panic!("{}", ran.stderr);
+    };
+    assert_eq!(end["level"], "info");
+    assert_eq!(end["fields"]["exit_code"], 0);
+    assert_eq!(end["fields"]["summary"]["outcome"], "published");
+    assert_eq!(end["fields"]["summary"]["listed"], 2);
+    let [end] = ends(&log, "gone")[..] else {
+        panic!("{}", ran.stderr);
+    };
+    assert_eq!(end["level"], "error");
+    assert_eq!(end["fields"]["exit_code"], 5);
+    // Which it was is said beside every line of a site.
+    let sites: BTreeSet<_> = log
+        .iter()
+        .filter_map(|line| line["site"].as_str())
+        .collect();
+    assert_eq!(sites, ["gone", "good"].into());
+    let began = log
+        .iter()
+        .find(|line| line["site"] == "good" && line["fields"]["missed"].is_u64())
+        .expect("it says that it begins");
+    assert!(began["fields"]["missed"].as_u64() >= Some(5), "{began}");
+
+    let set = bench
+        .output()
+        .join(format!("http_127.0.0.1_{}", good.port()));
+    assert_eq!(Published::read(&set).urls().len(), 2);
+    let read = |name: &str| fs::read_to_string(bench.path().join(name)).expect("the hook ran");
+    assert_eq!(read("event").trim(), "published");
+    let summary: Value = serde_json::from_str(&read("published.json")).expect("JSON");
+    assert_eq!(summary, ends(&log, "good")[0]["fields"]["summary"]);
+    assert_eq!(read("failed").trim(), "failed 5");
+
+    // Nothing is owed any more.
+    assert!(kept(&bench, "good")["served"].is_string());
+    let asked = good.log().len();
+    let mut command = daemon(&bench, &file);
+    let mut manager = Manager::listen(&bench, &mut command);
+    let mut running = Running::of(command);
+    manager.wait_for(&mut running, "STATUS=next ");
+    running.signal("INT");
+    running.wait().expect_code(130);
+    assert_eq!(good.log().len(), asked);
+}
+
+#[test]
+fn settings_are_read_again_and_wrong_ones_change_nothing() {
+    let bench = Bench::new();
+    let (first, second) = (two_pages(), two_pages());
+    let file = format!("{SHARED}{}", table("first", &first.url("/"), YEARLY));
+    let mut command = daemon(&bench, &file);
+    // A minute of the daemon begins soon after it is there.
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .expect("a time")
+        .as_secs();
+    command.env("ARPENT_CLOCK_AHEAD", format!("{}s", 60 + 56 - now % 60));
+    let mut manager = Manager::listen(&bench, &mut command);
+    let mut running = Running::of(command);
+    manager.wait_for(&mut running, "READY=1");
+
+    bench.settings(&format!("{file}rats = 1\n"));
+    running.signal("HUP");
+    let time = {
+        manager.wait_for(&mut running, "RELOADING=1");
+        manager.wait_for(&mut running, "MONOTONIC_USEC=")
+    };
+    let (_, time) = time.split_once('=').expect("a value");
+    assert!(time.parse::<u64>().is_ok_and(|time| time > 0), "{time}");
+    manager.wait_for(&mut running, "READY=1");
+    running.wait_until_it_says("config.toml:13: rats: ");
+    running.wait_until_it_says("those of before stay\n");
+
+    let added = table("second", &second.url("/"), "* * * * *");
+    bench.settings(&format!("{file}{added}"));
+    running.signal("HUP");
+    running.wait_until_it_says("settings read again: 2 sites by a schedule; new: second\n");
+    running.wait_until_it_says("second: published: 2 listed of 2 URLs known");
+    running.signal("TERM");
+    running.wait().expect_code(143);
+    assert_eq!(second.pages(), ["/", "/a"]);
+    assert_eq!(first.log().len(), 0);
+}
+
+#[test]
+fn a_run_that_a_signal_stops_goes_on_with_the_next_start() {
+    let bench = Bench::new();
+    let (asked, is_asked) = mpsc::channel();
+    let site = site(
+        move |request| match (request.target.as_str(), request.earlier) {
+            ("/", _) => Response::linking(["/a", "/b", "/c"]),
+            ("/b", 0) => {
+                asked.send(()).expect("the test waits");
+                Response {
+                    stalls_in_head: true,
+                    ..Response::html("")
+                }
+            }
+            _ => Response::html("<title>page</title>"),
+        },
+    );
+    let file = [
+        "stop_timeout = \"1m\"",
+        SHARED,
+        &table("docs", &site.url("/"), YEARLY),
+    ]
+    .concat();
+    owe(&bench, &["docs"]);
+    let mut command = daemon(&bench, &file);
+    let mut manager = Manager::listen(&bench, &mut command);
+    let mut running = Running::of(command);
+    is_asked.recv().expect("the page is asked for");
+    manager.wait_for(&mut running, "STATUS=crawling docs");
+    let status = || {
+        let ran = Ran::of(arpent(
+            &bench,
+            &["status", "--config", "config.toml", "--json"],
+        ));
+        sites_of(&ran.expect_code(0)).remove(0)
+    };
+    let seen = status();
+    assert!(seen["running_since"].is_string(), "{seen}");
+    assert_eq!(seen["next"], Value::Null);
+    running.signal("TERM");
+    manager.wait_for(&mut running, "STATUS=stopping docs");
+    // What is in flight is not waited for.
+    running.signal("TERM");
+    running.wait_until_it_says("docs: interrupted, nothing published");
+    running.wait().expect_code(143);
+    assert!(!bench.output().exists());
+    assert_eq!(kept(&bench, "docs")["served"], Value::Null);
+    let seen = status();
+    assert_eq!(seen["running_since"], Value::Null);
+    assert!(seen["next"].is_string(), "it is due: {seen}");
+    let last = fs::read(
+        bench
+            .state()
+            .join(format!("http_127.0.0.1_{}.last.json", site.port())),
+    );
+    let last: Value = serde_json::from_slice(&last.expect("noted")).expect("JSON");
+    assert_eq!(last["exit_code"], 143);
+
+    let mut command = daemon(&bench, &file);
+    let mut manager = Manager::listen(&bench, &mut command);
+    let mut running = Running::of(command);
+    running.wait_until_it_says("docs: going on with the run that was not finished");
+    manager.wait_for(&mut running, "STATUS=next docs");
+    running.signal("TERM");
+    running.wait().expect_code(143);
+    let set = Published::read(&bench.output());
+    assert_eq!(set.urls().len(), 4);
+    // What was known was not asked for again, but the start page, which tells which site it is.
+    let mut pages = site.pages();
+    pages.sort();
+    assert_eq!(pages, ["/", "/", "/a", "/b", "/b", "/c"]);
+}
+
+#[test]
+fn a_daemon_that_was_killed_owes_the_run_that_was_under_way() {
+    let bench = Bench::new();
+    let (asked, is_asked) = mpsc::channel();
+    let site = site(
+        move |request| match (request.target.as_str(), request.earlier) {
+            ("/", 0) => {
+                asked.send(()).expect("the test waits");
+                Response::linking(["/a"]).after(Duration::from_secs(3_600))
+            }
+            ("/", _) => Response::linking(["/a"]),
+            _ => Response::html("<title>a</title>"),
+        },
+    );
+    let file = format!("{SHARED}{}", table("docs", &site.url("/"), YEARLY));
+    owe(&bench, &["docs"]);
+    let running = Running::of(daemon(&bench, &file));
+    is_asked.recv().expect("the run is under way");
+    assert!(running.kill());
+    let mut command = daemon(&bench, &file);
+    let mut manager = Manager::listen(&bench, &mut command);
+    let mut running = Running::of(command);
+    manager.wait_for(&mut running, "STATUS=next docs");
+    running.signal("TERM");
+    running.wait().expect_code(143);
+    assert_eq!(Published::read(&bench.output()).urls().len(), 2);
+}
+
+#[test]
+fn a_bug_ends_a_run_and_not_the_daemon() {
+    let bench = Bench::new();
+    let site = two_pages();
+    let file = format!("{SHARED}{}", table("docs", &site.url("/"), YEARLY));
+    owe(&bench, &["docs"]);
+    let mut command = daemon(&bench, &file);
+    command
+        .arg("--log=json")
+        .env("ARPENT_FAULT", "panic-in-crawl");
+    let mut manager = Manager::listen(&bench, &mut command);
+    let mut running = Running::of(command);
+    manager.wait_for(&mut running, "STATUS=next docs");
+    running.signal("TERM");
+    let ran = running.wait().expect_code(143);
+    let log = log(&ran);
+    let [end] = ends(&log, "docs")[..] else {
+        panic!("{}", ran.stderr);
+    };
+    assert_eq!(end["fields"]["exit_code"], 70);
+    assert_eq!(end["fields"]["summary"]["outcome"], "internal");
+    // It is no run that was cut off: it would do the same again.
+    assert!(kept(&bench, "docs")["served"].is_string());
+}
+
+#[test]
+fn a_state_has_one_daemon() {
+    let bench = Bench::new();
+    let site = two_pages();
+    let file = format!("{SHARED}{}", table("docs", &site.url("/"), YEARLY));
+    let mut command = daemon(&bench, &file);
+    let mut manager = Manager::listen(&bench, &mut command);
+    let mut running = Running::of(command);
+    manager.wait_for(&mut running, "READY=1");
+    let second = Ran::of(daemon(&bench, &file)).expect_code(6);
+    let expected = format!(
+        "error: another daemon crawls with the state state: process {}, started 20",
+        running.id()
+    );
+    assert!(second.stderr.starts_with(&expected), "{}", second.stderr);
+    // The kernel gives back the lock of one that was killed.
+    assert!(running.kill());
+    let mut command = daemon(&bench, &file);
+    let mut manager = Manager::listen(&bench, &mut command);
+    let mut running = Running::of(command);
+    manager.wait_for(&mut running, "READY=1");
+    running.signal("TERM");
+    running.wait().expect_code(143);
+}
+
+#[test]
+fn a_daemon_without_anything_to_wait_for_is_refused() {
+    fn check(file: &str, expected: &[&str]) {
+        let bench = Bench::new();
+        let ran = Ran::of(daemon(&bench, file)).expect_code(2);
+        for part in expected {
+            assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+        }
+        assert!(!bench.state().exists());
+    }
+    check(
+        &format!("{SHARED}[[site]]\nurl = \"https://example.com/\"\n"),
+        &[
+            "error: schedule: no site has one",
+            "schedule = \"30 2 * * *\"",
+        ],
+    );
+    check(SHARED, &["no site to crawl"]);
+    let ran = Ran::of(arpent(
+        &Bench::new(),
+        &["daemon", "--config", "missing.toml"],
+    ));
+    let ran = ran.expect_code(2);
+    assert!(ran.stderr.contains("missing.toml"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_is_kept_of_the_schedules_may_be_damaged() {
+    let bench = Bench::new();
+    let site = two_pages();
+    let file = format!("{SHARED}{}", table("docs", &site.url("/"), YEARLY));
+    fs::create_dir_all(bench.state()).expect("created");
+    let path = bench.state().join("schedule.json");
+    fs::write(&path, "{\"version\":1,\"sites\":{\"do").expect("written");
+    let mut command = daemon(&bench, &file);
+    let mut manager = Manager::listen(&bench, &mut command);
+    let mut running = Running::of(command);
+    running.wait_until_it_says("state/schedule.json is damaged (");
+    running.wait_until_it_says("set aside as state/schedule.json.corrupt-");
+    manager.wait_for(&mut running, "STATUS=next docs");
+    running.signal("TERM");
+    running.wait().expect_code(143);
+    assert!(kept(&bench, "docs")["since"].is_string());
+
+    fs::write(&path, "{\"version\":7}").expect("written");
+    let ran = Ran::of(daemon(&bench, &file)).expect_code(2);
+    assert!(
+        ran.stderr.contains("written by a newer arpent"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(
+        fs::read_to_string(&path).expect("it stands"),
+        "{\"version\":7}"
+    );
+}
+
+#[test]
+fn a_crawl_has_a_log_of_json_too() {
+    let bench = Bench::new();
+    let site = two_pages();
+    let ran = bench
+        .crawl(&site.url("/"), &["--log", "json", "-vv"])
+        .expect_code(0);
+    assert_eq!(ran.summary()["outcome"], "published");
+    let log = log(&ran);
+    let name = format!("http_127.0.0.1_{}", site.port());
+    // What the rooms say in the tasks of a run is said with its site.
+    for target in ["engine", "fetch", "arpent"] {
+        let lines: Vec<_> = log.iter().filter(|line| line["target"] == target).collect();
+        assert!(
+            target == "fetch" || !lines.is_empty(),
+            "{target}: {}",
+            ran.stderr
+        );
+        for line in lines {
+            assert_eq!(line["site"], *name, "{line}");
+        }
+    }
+    let decided = log.iter().find(|line| line["message"] == "decided");
+    let decided = decided.expect("the verdicts are told at this level");
+    assert_eq!(decided["level"], "debug");
+    assert_eq!(decided["fields"]["reason"], "listed");
+    assert!(decided["fields"]["url"].is_string());
+
+    // So is what is wrong with the settings.
+    let mut command = bench.command(&site.url("/"), &["--max-depth", "deep"]);
+    command.env("ARPENT_LOG", "json");
+    let ran = Ran::of(command).expect_code(2);
+    let [line] = &self::log(&ran)[..] else {
+        panic!("{}", ran.stderr);
+    };
+    assert_eq!(line["level"], "error");
+    assert!(
+        line["message"]
+            .as_str()
+            .is_some_and(|text| text.starts_with("--max-depth: "))
+    );
+}
+
+/// What `arpent status --json` says of the sites.
+#[track_caller]
+fn sites_of(ran: &Ran) -> Vec<Value> {
+    let document: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert!(document["now"].is_string());
+    document["sites"].as_array().expect("a list").clone()
+}
+
+#[test]
+fn status_shows_what_is_known_of_each_site() {
+    let bench = Bench::new();
+    let (good, gone) = (two_pages(), site(|_| Response::status(404)));
+    let file = [
+        SHARED,
+        "summary = \"json\"\n",
+        &table("good", &good.url("/"), YEARLY),
+        // Whoever looks need not know the secrets.
+        "basic_auth = { variable = \"SECRET\" }\n",
+        &table("gone", &gone.url("/"), ""),
+        &table("new", &gone.url("/new/"), ""),
+    ]
+    .concat();
+    let config = bench.settings(&file);
+    let urls = [good.url("/"), gone.url("/")];
+    let mut crawl = arpent(&bench, &["crawl", "--config", &config, &urls[0], &urls[1]]);
+    crawl.env("SECRET", "user:pass");
+    Ran::of(crawl).expect_code(5);
+
+    let status = |arguments: &[&str]| Ran::of(arpent(&bench, &[&["status"], arguments].concat()));
+    let with_config = ["--config", config.as_str()];
+    let sites = sites_of(&status(&[&with_config[..], &["--json"]].concat()).expect_code(0));
+    assert_eq!(sites.len(), 3);
+    let [first, second, third] = &sites[..] else {
+        panic!("{sites:?}")
+    };
+    assert_eq!(first["name"], "good");
+    assert_eq!(first["start"], good.url("/"));
+    assert_eq!(first["schedule"], format!("{YEARLY} UTC"));
+    assert_eq!(
+        (&first["outcome"], &first["exit_code"]),
+        (&json!("published"), &json!(0))
+    );
+    assert_eq!(first["listed"], 2);
+    assert_eq!(first["last_good"], first["ended"]);
+    assert_eq!(first["next"], Value::Null, "no daemon knows it");
+    assert_eq!(
+        (&second["outcome"], &second["exit_code"]),
+        (&json!("unreachable"), &json!(5))
+    );
+    assert!(
+        second["message"]
+            .as_str()
+            .is_some_and(|text| text.contains("404"))
+    );
+    assert_eq!(second["last_good"], Value::Null);
+    assert_eq!(third["outcome"], Value::Null);
+
+    // The same as a table, and what the daemon would do next.
+    owe(&bench, &["good"]);
+    let ran = status(&with_config).expect_code(0);
+    let lines: Vec<_> = ran.stdout.lines().collect();
+    assert!(lines[0].starts_with("SITE  LAST RUN"), "{}", ran.stdout);
+    assert!(lines[1].starts_with("good  published"), "{}", ran.stdout);
+    assert!(lines[1].contains("due since 20"), "{}", ran.stdout);
+    assert!(lines[2].starts_with("gone  unreachable"), "{}", ran.stdout);
+    assert!(lines[3].contains("answered 404"), "{}", ran.stdout);
+    assert!(lines[4].starts_with("new   - "), "{}", ran.stdout);
+    assert_eq!(ran.stderr, "no daemon runs with this state\n");
+
+    // Without settings: whatever the state knows.
+    let ran = status(&["--state", "state", "--json"]).expect_code(0);
+    let names: Vec<_> = sites_of(&ran)
+        .iter()
+        .map(|site| site["name"].clone())
+        .collect();
+    let mut expected = [good.port(), gone.port()].map(|port| format!("http_127.0.0.1_{port}"));
+    expected.sort();
+    assert_eq!(names, expected);
+    let ran = status(&["--state", "nowhere"]).expect_code(0);
+    assert!(
+        ran.stderr.contains("no site was ever crawled"),
+        "{}",
+        ran.stderr
+    );
+    status(&["--max-age", "old"]).expect_code(2);
+}
+
+#[test]
+fn a_health_check_says_which_set_is_too_old() {
+    let bench = Bench::new();
+    let (night, hand) = (two_pages(), two_pages());
+    let file = [
+        SHARED,
+        &table("night", &night.url("/"), YEARLY),
+        &table("hand", &hand.url("/"), ""),
+    ]
+    .concat();
+    let config = bench.settings(&file);
+    let check = |ahead: &str| {
+        let mut command = arpent(&bench, &["status", "--config", &config, "--max-age", "26h"]);
+        command.env("ARPENT_CLOCK_AHEAD", ahead);
+        Ran::of(command)
+    };
+    // Nobody crawled, and no daemon knows when it would have been due.
+    check("0s").expect_code(1);
+    Ran::of(arpent(
+        &bench,
+        &["crawl", "--config", &config, &night.url("/")],
+    ))
+    .expect_code(0);
+    // The other one is crawled by hand.
+    check("0s").expect_code(0);
+    check("25h").expect_code(0);
+    let ran = check("27h").expect_code(1);
+    assert!(ran.stdout.contains("night  published"), "{}", ran.stdout);
+    assert_eq!(
+        ran.stderr,
+        "no daemon runs with this state\nerror: night: the last good run ended 1 d 3 h ago\n"
+    );
+}
+
+#[test]
+fn status_works_while_a_crawl_holds_the_state() {
+    let bench = Bench::new();
+    let (asked, is_asked) = mpsc::channel();
+    let site = site(move |request| match request.target.as_str() {
+        "/" if request.earlier == 0 => Response::linking(["/a"]),
+        "/" => {
+            asked.send(()).expect("the test waits");
+            Response::linking(["/a"]).after(Duration::from_secs(3_600))
+        }
+        _ => Response::html("<title>a</title>"),
+    });
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let running = bench.spawn(&site.url("/"), &[]);
+    is_asked.recv().expect("the second run is under way");
+    let ran = Ran::of(arpent(&bench, &["status", "--state", "state", "--json"])).expect_code(0);
+    let sites = sites_of(&ran);
+    assert_eq!(sites[0]["outcome"], "published");
+    assert!(running.kill());
+}

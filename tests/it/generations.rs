@@ -1,0 +1,348 @@
+//! `arpent publish`: a set that is made of what is known, and the way back to an earlier one.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    process::{Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use crate::support::{
+    program::{Bench, Ran},
+    published::Published,
+    site::{Response, Site},
+    state::{assert_adds_up, number},
+};
+
+/// Pages of each of the three sections, each of which gets a file of its own.
+const PAGES: usize = 15;
+
+/// In this edition there is the first section only.
+const HALF_GONE: usize = 100;
+
+/// A site that has another edition when the test says so.
+struct World {
+    bench: Bench,
+    site: Site,
+    edition: Arc<AtomicUsize>,
+    settings: String,
+    /// Commands so far: each is run a minute later than the one before.
+    commands: AtomicUsize,
+}
+
+impl World {
+    fn new() -> Self {
+        let bench = Bench::new();
+        let edition = Arc::new(AtomicUsize::new(1));
+        let now = Arc::clone(&edition);
+        let site = Site::start(move |request| page(&request.target, now.load(Ordering::SeqCst)));
+        let settings = bench.settings("min_section = 5\nmax_tries = 1\n");
+        Self {
+            bench,
+            site,
+            edition,
+            settings,
+            commands: AtomicUsize::new(0),
+        }
+    }
+
+    /// How far the clock of the next command is ahead.
+    fn ahead(&self) -> String {
+        format!("{}m", self.commands.fetch_add(1, Ordering::SeqCst))
+    }
+
+    fn is(&self, edition: usize) {
+        self.edition.store(edition, Ordering::SeqCst);
+    }
+
+    fn crawl(&self, options: &[&str]) -> Ran {
+        let options = [&["--config", self.settings.as_str()], options].concat();
+        let mut command = self.bench.command(&self.site.url("/"), &options);
+        command.env("ARPENT_CLOCK_AHEAD", self.ahead());
+        Ran::of(command)
+    }
+
+    /// Publishes this edition.
+    fn publish_edition(&self, edition: usize) -> Published {
+        self.is(edition);
+        self.crawl(&[]).expect_code(0);
+        self.bench.published()
+    }
+
+    fn command(&self, options: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+        command
+            .env_clear()
+            .env("ARPENT_CLOCK_AHEAD", self.ahead())
+            .current_dir(self.bench.path())
+            .stdin(Stdio::null())
+            .args(["publish", &self.site.url("/"), "--summary", "json"])
+            .args(["--config", &self.settings])
+            .arg("--output")
+            .arg(self.bench.output())
+            .arg("--state")
+            .arg(self.bench.state())
+            .args(options);
+        command
+    }
+
+    /// `arpent publish` with these options.
+    fn publish(&self, options: &[&str]) -> Ran {
+        self.site.clear_log();
+        let ran = Ran::of(self.command(options));
+        assert_eq!(self.site.pages(), [] as [String; 0], "nothing is asked for");
+        ran
+    }
+
+    /// The copies that are kept.
+    fn copies(&self) -> Vec<String> {
+        let folders = fs::read_dir(self.bench.state()).expect("there is a state");
+        let mut folders = folders
+            .map(|entry| entry.expect("the folder can be read").path())
+            .filter(|path| path.is_dir());
+        let folder = folders.next().expect("there are copies");
+        assert!(folder.to_string_lossy().ends_with(".generations"));
+        let copies = fs::read_dir(folder).expect("the copies can be listed");
+        let name = |entry: std::io::Result<fs::DirEntry>| {
+            let name = entry.expect("the folder can be read").file_name();
+            name.to_string_lossy().into_owned()
+        };
+        copies.map(name).collect()
+    }
+}
+
+/// In each edition a page of the second section changes, and the third section loses one.
+fn page(target: &str, edition: usize) -> Response {
+    let all = (0..3).flat_map(|section| (0..PAGES).map(move |number| (section, number)));
+    let path = |section: usize, number: usize| format!("/s{section}/p{number}");
+    let mut left = all.filter(|&(section, number)| match section {
+        0 => true,
+        1 => edition < HALF_GONE,
+        _ => number >= edition && edition < HALF_GONE,
+    });
+    if target == "/" {
+        let links =
+            left.map(|(section, number)| format!("<a href={}>x</a>", path(section, number)));
+        return Response::html(links.collect::<Vec<_>>().concat());
+    }
+    match left.find(|&(section, number)| path(section, number) == target) {
+        Some((1, 3)) => Response::html(format!("<title>x</title>edition number {edition} of it")),
+        Some(_) => Response::html(format!("<title>{target}</title>text of {target}")),
+        None => Response::status(410),
+    }
+}
+
+/// The content of each part.
+fn parts(published: &Published) -> BTreeMap<String, Vec<u8>> {
+    let parts = published.parts().into_iter();
+    parts
+        .map(|(name, file)| (name.to_owned(), file.raw.clone()))
+        .collect()
+}
+
+/// Every file that the index names is there, and it states no later time than the file's.
+#[track_caller]
+fn assert_whole(published: &Published) {
+    let index = &published.files["sitemap.xml"];
+    assert!(index.is_index);
+    for (loc, lastmod) in &index.entries {
+        let name = loc.rsplit('/').next().expect("a name");
+        let file = published.files.get(name);
+        let file = file.unwrap_or_else(|| panic!("the index names {name}, which is not there"));
+        assert!(!file.entries.is_empty(), "{name}");
+        let stated: jiff::Timestamp = lastmod
+            .as_deref()
+            .and_then(|text| text.parse().ok())
+            .expect("a time");
+        let modified = jiff::Timestamp::try_from(file.modified).expect("a time");
+        assert!(stated <= modified, "{name}: {stated} > {modified}");
+    }
+}
+
+#[test]
+fn a_rollback_restores_the_set_before_and_the_next_crawl_goes_on_from_there() {
+    let world = World::new();
+    let first = world.publish_edition(1);
+    let second = world.publish_edition(2);
+    let shown = world.publish(&["--rollback", "--dry-run"]).expect_code(0);
+    assert_eq!(shown.summary()["outcome"], "dry-run");
+    assert_eq!(
+        world.bench.published().differences(&second),
+        [] as [String; 0]
+    );
+
+    let summary = world.publish(&["--rollback"]).expect_code(0).summary();
+    assert_eq!(
+        (&summary["outcome"], number(&summary, "listed")),
+        (&"published".into(), 45)
+    );
+    let changed = summary["files"].as_array().expect("files").iter();
+    let changed = changed.filter(|file| file["changed"] == true).count();
+    assert_eq!(changed, 4, "the index, and all parts but one: {summary}");
+    let restored = world.bench.published();
+    assert_eq!(parts(&restored), parts(&first));
+    assert_whole(&restored);
+    // For readers they are new, and the index says so.
+    let dates = |published: &Published| published.files["sitemap.xml"].entries.clone();
+    let same = dates(&restored);
+    let same = same.iter().filter(|entry| dates(&second).contains(entry));
+    assert_eq!(same.count(), 1);
+
+    // The guard compares with what was restored, and the crawl publishes what it finds.
+    let again = world.publish_edition(2);
+    assert_eq!(parts(&again), parts(&second));
+    assert_whole(&again);
+    // There is nothing left to go back to but the first set.
+    world.publish(&["--rollback"]).expect_code(0);
+    assert_eq!(parts(&world.bench.published()), parts(&first));
+    let ran = world.publish(&["--rollback"]).expect_code(2);
+    assert!(
+        ran.stderr.contains("rollback: 1 sets back there is none"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(parts(&world.bench.published()), parts(&first));
+}
+
+#[test]
+fn three_sets_are_kept_and_no_more() {
+    let world = World::new();
+    let sets: Vec<Published> = (1..=5)
+        .map(|edition| world.publish_edition(edition))
+        .collect();
+    // A part that never changes, and of each set the index and three parts.
+    assert_eq!(world.copies().len(), 1 + 3 * 4);
+    // A crawl that changes nothing is no further set.
+    world.crawl(&[]).expect_code(0);
+    assert_eq!(world.copies().len(), 1 + 3 * 4);
+    world.publish(&["--rollback=3"]).expect_code(2);
+    world.publish(&["--rollback=0"]).expect_code(2);
+    assert_eq!(
+        world.bench.published().differences(&sets[4]),
+        [] as [String; 0]
+    );
+    world.publish(&["--rollback=2"]).expect_code(0);
+    assert_eq!(parts(&world.bench.published()), parts(&sets[2]));
+    assert_eq!(world.copies().len(), 1 + 4);
+}
+
+#[test]
+fn a_rollback_that_is_killed_leaves_a_whole_set_and_is_done_again() {
+    let world = World::new();
+    let first = world.publish_edition(1);
+    let mut micros = 200;
+    for _ in 0..20 {
+        world.publish_edition(2);
+        let mut command = world.command(&["--rollback"]);
+        let mut child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        thread::sleep(Duration::from_micros(micros));
+        drop(child.kill());
+        drop(child.wait());
+        micros += 900;
+        assert_whole(&world.bench.published());
+        if parts(&world.bench.published()) != parts(&first) {
+            world.publish(&["--rollback"]).expect_code(0);
+        }
+        assert_eq!(parts(&world.bench.published()), parts(&first));
+        assert_whole(&world.bench.published());
+    }
+}
+
+#[test]
+fn a_copy_that_is_damaged_or_missing_restores_nothing() {
+    let world = World::new();
+    world.publish_edition(1);
+    let second = world.publish_edition(2);
+    let state = fs::read_dir(world.bench.state()).expect("there is a state");
+    let folder = state
+        .map(|entry| entry.expect("the folder can be read").path())
+        .find(|path| path.is_dir())
+        .expect("there are copies");
+    for copy in world.copies() {
+        fs::write(folder.join(copy), "mine").expect("it can be written");
+    }
+    let ran = world.publish(&["--rollback"]).expect_code(2);
+    assert!(ran.stderr.contains("is not the copy of"), "{}", ran.stderr);
+    for copy in world.copies() {
+        fs::remove_file(folder.join(copy)).expect("it can be removed");
+    }
+    let ran = world.publish(&["--rollback"]).expect_code(2);
+    assert!(
+        ran.stderr.contains("is missing beside the state"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(
+        world.bench.published().differences(&second),
+        [] as [String; 0]
+    );
+}
+
+#[test]
+fn what_is_known_is_published_again_under_the_settings_of_now() {
+    let world = World::new();
+    let ran = world.publish(&[]).expect_code(2);
+    assert!(
+        ran.stderr.contains("there is no state of it"),
+        "{}",
+        ran.stderr
+    );
+    let whole = world.publish_edition(1);
+    let summary = world.publish(&[]).expect_code(0).summary();
+    assert_eq!(summary["outcome"], "unchanged");
+    assert_eq!(
+        world.bench.published().differences(&whole),
+        [] as [String; 0]
+    );
+
+    let exclude = ["--exclude", "/s0/p1*"];
+    let shown = world.publish(&[&exclude[..], &["--dry-run"]].concat());
+    let summary = shown.expect_code(0).summary();
+    assert_eq!(number(&summary, "listed"), 39);
+    assert_eq!(
+        world.bench.published().differences(&whole),
+        [] as [String; 0]
+    );
+    let summary = world.publish(&exclude).expect_code(0).summary();
+    assert_adds_up(&summary);
+    assert_eq!(summary["excluded"]["excluded-by-rule"], 6);
+    assert_eq!(world.bench.published().entries().len(), 39);
+    // The guard holds here too.
+    let ran = world.publish(&["--include", "/s0/*"]).expect_code(4);
+    assert_eq!(ran.summary()["guard"]["objections"][0], "fewer-urls");
+    // Without the rule they are back: their answers are known.
+    let summary = world.publish(&[]).expect_code(0).summary();
+    assert_eq!(number(&summary, "listed"), 45);
+    assert_eq!(parts(&world.bench.published()), parts(&whole));
+    world.crawl(&[]).expect_code(0);
+    assert_eq!(parts(&world.bench.published()), parts(&whole));
+}
+
+#[test]
+fn what_a_crawl_found_and_the_guard_refused_can_be_published() {
+    let world = World::new();
+    let whole = world.publish_edition(1);
+    world.is(HALF_GONE);
+    world.crawl(&[]).expect_code(4);
+    assert_eq!(
+        world.bench.published().differences(&whole),
+        [] as [String; 0]
+    );
+    world.publish(&[]).expect_code(4);
+    let summary = world.publish(&["--force"]).expect_code(0).summary();
+    assert_eq!(number(&summary, "listed"), 16);
+    // The index, the start page, and the section that is left; the other files stand for their grace.
+    let files = summary["files"].as_array().expect("files");
+    assert_eq!(files.len(), 3);
+    world.publish(&["--rollback"]).expect_code(0);
+    assert_eq!(parts(&world.bench.published()), parts(&whole));
+}

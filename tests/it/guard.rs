@@ -1,0 +1,639 @@
+//! A site that was well and is not any more: its published set stands, byte for byte, until it is well again.
+
+use std::{
+    fs,
+    process::Command,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use serde_json::Value;
+
+use crate::support::{
+    program::{Bench, Ran},
+    published::Published,
+    random::Random,
+    site::{Request, Response, Site},
+    state::{assert_adds_up, number},
+};
+
+/// Pages besides the start page.
+const PAGES: usize = 45;
+
+/// What the site is like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Well,
+    /// Connections are closed.
+    Dead,
+    /// The same for all pages but the first.
+    DeadBehindTheStart,
+    /// This status everywhere.
+    Status(u16),
+    /// The same for all pages but the first.
+    StatusBehindTheStart(u16),
+    /// Every page redirects to one form, with its own address in the query.
+    LoginRedirect,
+    /// The same, on a host of its own.
+    LoginElsewhere,
+    /// Every page is that form.
+    LoginForm,
+    /// "Not found" with status 200, which repeats the address and tells the time.
+    NotFound200,
+    /// One page for everything.
+    Parked,
+    /// One page without a word.
+    Blank,
+    /// The first five pages are gone.
+    FiveGone,
+    /// The same, and nothing links to any page.
+    FiveGoneUnlinked,
+    /// Pages from the tenth on ask to be left alone for two hours.
+    Busy,
+    /// These pages are left of [`PAGES`], and nothing links to the others, which are gone.
+    Left(usize),
+    DisallowsAll,
+    DisallowsAllButTheStart,
+    RobotsFails,
+}
+
+/// The text of the pages of a site in good health.
+#[derive(Debug, Clone, Copy)]
+enum Text {
+    /// Words of its own for each.
+    Articles,
+    /// The same but for its number.
+    Numbered,
+    /// A title and nothing else.
+    Titles,
+}
+
+/// A site, and what is published of it.
+struct World {
+    bench: Bench,
+    site: Site,
+    mode: Arc<Mutex<Mode>>,
+    settings: String,
+}
+
+/// One try for each request, and hosts that fail do not pause.
+const QUICK: &str = "max_tries = 1\nretry_delays = [\"0s\"]\nfailures_before_pause = 10000\n[notify]\n\
+                     hook_shell = 'echo $ARPENT_EVENT $ARPENT_OUTCOME $ARPENT_EXIT_CODE >> hooks; cat > summary'\n";
+
+impl World {
+    fn new(text: Text) -> Self {
+        Self::with_settings(text, QUICK)
+    }
+
+    fn with_settings(text: Text, settings: &str) -> Self {
+        let bench = Bench::new();
+        let mode = Arc::new(Mutex::new(Mode::Well));
+        let now = Arc::clone(&mode);
+        let site = Site::start(move |request| {
+            let mode = *now.lock().unwrap_or_else(PoisonError::into_inner);
+            answer(mode, text, request)
+        });
+        let settings = bench.settings(settings);
+        Self {
+            bench,
+            site,
+            mode,
+            settings,
+        }
+    }
+
+    fn is(&self, mode: Mode) {
+        *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
+    }
+
+    fn crawl(&self, options: &[&str]) -> Ran {
+        self.crawl_later("0s", options)
+    }
+
+    fn crawl_later(&self, ahead: &str, options: &[&str]) -> Ran {
+        let options = [&["--config", self.settings.as_str()], options].concat();
+        let mut command = self.bench.command(&self.site.url("/"), &options);
+        command.env("ARPENT_CLOCK_AHEAD", ahead);
+        Ran::of(command)
+    }
+
+    /// Crawls the site in good health; what is published then.
+    fn publish(&self) -> Published {
+        self.crawl(&[]).expect_code(0);
+        let published = self.bench.published();
+        assert_eq!(published.entries().len(), PAGES + 1);
+        published
+    }
+
+    /// The line that the hook wrote last.
+    fn last_hook(&self) -> String {
+        let hooks = fs::read_to_string(self.bench.path().join("hooks")).unwrap_or_default();
+        hooks.lines().last().unwrap_or_default().to_owned()
+    }
+
+    /// A crawl that must not change the set; its summary.
+    #[track_caller]
+    fn expect_kept(&self, before: &Published, code: i32, said: &str) -> Value {
+        let ran = self.crawl(&[]).expect_code(code);
+        let changed = self.bench.published().differences(before);
+        assert_eq!(changed, [] as [String; 0], "{}", ran.stderr);
+        assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+        let summary = ran.summary();
+        let told = summary["message"].as_str().unwrap_or_default();
+        assert!(told.contains(said), "{said}: {summary}");
+        let (event, outcome) = match code {
+            4 => ("refused", "refused"),
+            _ => ("failed", "unreachable"),
+        };
+        assert_eq!(summary["outcome"], outcome);
+        assert_eq!(self.last_hook(), format!("{event} {outcome} {code}"));
+        let hooked = fs::read_to_string(self.bench.path().join("summary")).expect("a summary");
+        let hooked: Value = serde_json::from_str(&hooked).expect("JSON");
+        assert_eq!(hooked["message"], summary["message"]);
+        summary
+    }
+}
+
+fn path(number: usize) -> String {
+    format!("/s{}/page-{number}", number % 3)
+}
+
+fn page(text: Text, number: usize) -> String {
+    match text {
+        Text::Articles => {
+            let mut random = Random(number as u64);
+            let words: Vec<String> = (0..40).map(|_| random.word()).collect();
+            format!(
+                "<title>{} {}</title><main><h1>{0}</h1><p>{}</p></main>",
+                words[0],
+                words[1],
+                words.join(" ")
+            )
+        }
+        Text::Numbered => format!(
+            "<title>Page {number}</title><h1>Page {number}</h1><p>This is the page {number} of the site about turnips."
+        ),
+        Text::Titles => format!("<title>Page {number}</title>"),
+    }
+}
+
+fn start(pages: usize) -> String {
+    let links: Vec<String> = (0..pages)
+        .map(|number| format!("<li><a href=\"{0}\">{0}</a>", path(number)))
+        .collect();
+    let links = links.concat();
+    format!("<title>The front page</title><h1>All there is to know of turnips</h1><ul>{links}</ul>")
+}
+
+fn answer(mode: Mode, text: Text, request: &Request) -> Response {
+    let target = request.target.as_str();
+    let is_start = target == "/";
+    if target == "/robots.txt" {
+        return match mode {
+            Mode::DisallowsAll => Response::text("User-agent: *\nDisallow: /\n"),
+            Mode::DisallowsAllButTheStart => {
+                Response::text("User-agent: *\nAllow: /$\nDisallow: /\n")
+            }
+            Mode::RobotsFails => Response::status(503),
+            Mode::Dead => Response::dropped(),
+            Mode::Status(status) => Response::status(status),
+            _ => Response::status(404),
+        };
+    }
+    let token = Random(target.len() as u64 * 31 + request.earlier as u64).next();
+    let login = || {
+        Response::html(format!(
+            "<title>Sign in</title><h1>Please sign in to go on</h1><form action=\"/session?to={target}\">\
+             <input type=hidden name=csrf value={token:x}><input name=user><input type=\"password\" name=word>\
+             <button>Sign in</button></form>"
+        ))
+    };
+    let well = |pages: usize| {
+        if is_start {
+            return Response::html(start(pages));
+        }
+        let number = (0..pages).find(|number| path(*number) == target);
+        number.map_or(Response::status(410), |number| {
+            Response::html(page(text, number))
+        })
+    };
+    match mode {
+        Mode::DeadBehindTheStart if !is_start => Response::dropped(),
+        Mode::StatusBehindTheStart(status) if !is_start => Response::status(status),
+        Mode::Dead => Response::dropped(),
+        Mode::Status(status) => Response::status(status),
+        Mode::LoginRedirect if target.starts_with("/login") => login(),
+        Mode::LoginRedirect => Response::redirect(302, &format!("/login?next={target}")),
+        Mode::LoginElsewhere => {
+            Response::redirect(302, &format!("http://login.test/?next={target}"))
+        }
+        Mode::LoginForm => login(),
+        Mode::NotFound200 => Response::html(format!(
+            "<title>{target} was not found</title><h1>Not found</h1><p>There is no page \u{201c}{target}\u{201d} here. \
+             <p>Request {token:x}, answered in {} ms at 12:{:02}. <a href=\"/\">To the front page</a>",
+            token % 900,
+            token % 60
+        )),
+        Mode::Parked => Response::html(
+            "<title>example.com</title><h1>This domain may be for sale</h1><a href=\"//parking.test/\">Ask for a price</a>",
+        ),
+        Mode::Blank => Response::html("<!doctype html><title></title><div id=root></div>"),
+        Mode::FiveGone | Mode::FiveGoneUnlinked if (0..5).any(|gone| path(gone) == target) => {
+            Response::status(410)
+        }
+        Mode::FiveGoneUnlinked if is_start => Response::html(start(0)),
+        Mode::Busy if (10..PAGES).any(|number| path(number) == target) => {
+            Response::status(429).with("Retry-After", "7200")
+        }
+        Mode::Left(pages) => well(pages),
+        Mode::Well
+        | Mode::FiveGone
+        | Mode::FiveGoneUnlinked
+        | Mode::Busy
+        | Mode::DeadBehindTheStart
+        | Mode::StatusBehindTheStart(_)
+        | Mode::DisallowsAll
+        | Mode::DisallowsAllButTheStart
+        | Mode::RobotsFails => well(PAGES),
+    }
+}
+
+fn objections(summary: &Value) -> Vec<&str> {
+    let list = summary["guard"]["objections"].as_array();
+    list.into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect()
+}
+
+#[test]
+fn a_site_that_dies_keeps_its_set_until_it_is_well_again() {
+    let world = World::new(Text::Articles);
+    let before = world.publish();
+    for (mode, code, said, expected) in [
+        (Mode::Dead, 5, "cannot be read", &[][..]),
+        (
+            Mode::DeadBehindTheStart,
+            4,
+            "45 of 46 known URLs could not be fetched",
+            &["failing"],
+        ),
+        (Mode::Status(503), 5, "cannot be read", &[]),
+        (
+            Mode::StatusBehindTheStart(503),
+            4,
+            "45 of 46 known URLs could not be fetched",
+            &["failing"],
+        ),
+        (
+            Mode::StatusBehindTheStart(403),
+            4,
+            "45 of 46 known URLs could not be fetched",
+            &["failing"],
+        ),
+        (
+            Mode::StatusBehindTheStart(410),
+            4,
+            "this crawl would list only 1 (-98 %), without 45 (answered 404 or 410)",
+            &["fewer-urls"],
+        ),
+        (
+            Mode::LoginRedirect,
+            4,
+            "now redirect to http",
+            &["one-redirect-target"],
+        ),
+        (Mode::LoginElsewhere, 5, "login.test", &[]),
+        (
+            Mode::LoginForm,
+            4,
+            "46 of 46 pages in it that answered now say",
+            &["one-content"],
+        ),
+        (
+            Mode::NotFound200,
+            4,
+            "46 of 46 pages in it that answered now say nearly the same",
+            &["one-text"],
+        ),
+        (
+            Mode::Parked,
+            4,
+            "46 of 46 pages in it that answered now say the same",
+            &["one-content"],
+        ),
+        (Mode::Blank, 4, "say the same", &["one-content"]),
+        (
+            Mode::Left(PAGES / 2),
+            4,
+            "this crawl would list only 23 (-50 %)",
+            &["fewer-urls"],
+        ),
+        (Mode::DisallowsAll, 5, "is disallowed by", &[]),
+        (
+            Mode::DisallowsAllButTheStart,
+            4,
+            "without 45 (disallowed by robots.txt)",
+            &["fewer-urls"],
+        ),
+        (Mode::RobotsFails, 5, "cannot be read", &[]),
+    ] {
+        world.is(mode);
+        let summary = world.expect_kept(&before, code, said);
+        assert_eq!(objections(&summary), expected, "{mode:?}: {summary}");
+        if code == 4 {
+            assert_adds_up(&summary);
+            assert_eq!(summary["guard"]["published"], 46);
+        }
+        // Night after night.
+        world.expect_kept(&before, code, said);
+        world.is(Mode::Well);
+        let summary = world.crawl(&[]).expect_code(0).summary();
+        assert_eq!(summary["outcome"], "unchanged", "{mode:?}: {summary}");
+        assert_eq!(
+            world.bench.published().differences(&before),
+            [] as [String; 0]
+        );
+    }
+    world.is(Mode::Left(PAGES * 85 / 100));
+    let summary = world.crawl(&[]).expect_code(0).summary();
+    assert_eq!(
+        (&summary["outcome"], number(&summary, "listed")),
+        (&"published".into(), 39)
+    );
+    assert_eq!(world.bench.published().entries().len(), 39);
+    assert_eq!(world.last_hook(), "published published 0");
+}
+
+#[test]
+fn a_site_whose_pages_are_much_alike_is_known_by_what_they_say() {
+    for text in [Text::Numbered, Text::Titles] {
+        let world = World::new(text);
+        let before = world.publish();
+        for mode in [
+            Mode::LoginRedirect,
+            Mode::LoginForm,
+            Mode::NotFound200,
+            Mode::Parked,
+            Mode::Blank,
+        ] {
+            world.is(mode);
+            world.expect_kept(&before, 4, "pages in it that answered now");
+            world.is(Mode::Well);
+            world.crawl(&[]).expect_code(0);
+            assert_eq!(
+                world.bench.published().differences(&before),
+                [] as [String; 0],
+                "{text:?} {mode:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_forced_once_is_how_the_site_is() {
+    let world = World::new(Text::Articles);
+    let before = world.publish();
+    world.is(Mode::NotFound200);
+    world.expect_kept(&before, 4, "--force");
+    let ran = world.crawl(&["--dry-run"]).expect_code(4);
+    assert_eq!(ran.summary()["guard"]["would_list"], 46);
+    let summary = world.crawl(&["--force"]).expect_code(0).summary();
+    assert_eq!(summary["outcome"], "published");
+    assert!(summary.get("guard").is_none() && summary.get("message").is_none());
+    // It is not refused for what it was when it was published.
+    world.crawl(&[]).expect_code(0);
+    world.is(Mode::Well);
+    world.crawl(&[]).expect_code(0);
+}
+
+#[test]
+fn a_site_that_was_published_in_that_state_is_not_refused_for_it() {
+    let world = World::new(Text::Articles);
+    world.is(Mode::StatusBehindTheStart(503));
+    world.crawl(&[]).expect_code(3);
+    world.crawl(&[]).expect_code(3);
+    let world = World::new(Text::Articles);
+    world.is(Mode::NotFound200);
+    world.crawl(&[]).expect_code(0);
+    world.crawl(&[]).expect_code(0);
+}
+
+#[test]
+fn a_page_that_answers_404_twice_everywhere_is_still_a_site_that_died() {
+    let world = World::new(Text::Articles);
+    let before = world.publish();
+    world.is(Mode::StatusBehindTheStart(404));
+    // The first time it proves nothing.
+    let summary = world.crawl(&[]).expect_code(0).summary();
+    assert_eq!(summary["kept"]["kept-gone-once"], PAGES);
+    let ran = world.crawl_later("2h", &[]).expect_code(4);
+    assert_eq!(objections(&ran.summary()), ["fewer-urls"]);
+    assert_eq!(
+        world.bench.published().differences(&before),
+        [] as [String; 0]
+    );
+}
+
+#[test]
+fn the_guard_is_as_strict_as_the_settings_say() {
+    let strict = "min_listed_share = 0.99\nmax_error_share = 0.9\nmax_growth = 2\n";
+    let world = World::with_settings(Text::Articles, &format!("{strict}{QUICK}"));
+    world.publish();
+    world.is(Mode::Left(PAGES - 20));
+    let summary = world.crawl(&[]).expect_code(4).summary();
+    assert_eq!(objections(&summary), ["fewer-urls"]);
+    let loose = "min_listed_share = 0\nmax_error_share = 1\nmax_alike_share = 1.0\nmax_growth = \"unlimited\"\n";
+    world.bench.settings(&format!("{loose}{QUICK}"));
+    world.is(Mode::LoginRedirect);
+    world.crawl(&[]).expect_code(0);
+    for wrong in [
+        "min_listed_share = 1.1",
+        "max_error_share = \"half\"",
+        "max_alike_share = -1",
+        "max_growth = 0",
+    ] {
+        world.bench.settings(wrong);
+        let ran = world.crawl(&[]).expect_code(2);
+        let name = wrong.split(' ').next().unwrap_or_default();
+        assert!(ran.stderr.contains(name), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn the_page_of_text_says_why_the_set_was_kept() {
+    let world = World::new(Text::Articles);
+    world.publish();
+    world.is(Mode::LoginRedirect);
+    let url = world.site.url("/");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+    command
+        .env_clear()
+        .current_dir(world.bench.path())
+        .args(["crawl", &url, "--output", "out", "--state", "state"])
+        .args(["--rate", "unlimited", "--discover=links"]);
+    let ran = Ran::of(command).expect_code(4);
+    let mut lines = ran.stdout.lines();
+    let first = lines.next().unwrap_or_default();
+    assert!(
+        first.contains("not published, the old sitemaps stand"),
+        "{first}"
+    );
+    let second = lines.next().unwrap_or_default();
+    assert!(
+        second.starts_with("  kept the old set of 46 URLs: 46 of 46 pages"),
+        "{second}"
+    );
+}
+
+/// The paths of the published set.
+fn listed(world: &World) -> Vec<String> {
+    let urls = world.bench.published().urls().into_iter();
+    urls.map(|url| url.replacen(&world.site.origin(), "", 1))
+        .collect()
+}
+
+#[test]
+fn a_crawl_with_a_limit_publishes_what_it_found_and_keeps_the_rest() {
+    let world = World::new(Text::Articles);
+    let before = world.publish();
+    world.is(Mode::FiveGone);
+    world.site.clear_log();
+    let summary = world.crawl(&["--max-pages", "20"]).expect_code(3).summary();
+    assert_adds_up(&summary);
+    assert_eq!(summary["outcome"], "partial");
+    assert_eq!(summary["excluded"], serde_json::json!({"gone": 5}));
+    assert_eq!(summary["kept"]["kept-not-reached"], PAGES + 1 - 20);
+    assert_eq!(
+        (number(&summary, "listed"), number(&summary, "queued")),
+        (41, 0)
+    );
+    let mut expected = before.entries();
+    for gone in 0..5 {
+        expected.remove(&world.site.url(&path(gone)));
+    }
+    assert_eq!(world.bench.published().entries(), expected);
+    assert_eq!(world.site.pages().len(), 20);
+    // The next start goes on, asks for each of the others once, and changes nothing.
+    let partial = world.bench.published();
+    world.site.clear_log();
+    let summary = world.crawl(&[]).expect_code(0).summary();
+    assert_adds_up(&summary);
+    assert_eq!(
+        (&summary["outcome"], &summary["kept"]),
+        (&"unchanged".into(), &serde_json::json!({}))
+    );
+    assert_eq!(
+        world.bench.published().differences(&partial),
+        [] as [String; 0]
+    );
+    let mut asked = world.site.pages();
+    asked.retain(|target| target != "/");
+    asked.sort();
+    asked.dedup();
+    assert_eq!(asked.len(), PAGES + 1 - 20);
+}
+
+#[test]
+fn what_nothing_leads_to_stays_while_a_crawl_does_not_come_to_its_end() {
+    let world = World::new(Text::Articles);
+    world.publish();
+    let whole = listed(&world);
+    world.is(Mode::FiveGoneUnlinked);
+    let summary = world.crawl(&["--max-pages", "1"]).expect_code(3).summary();
+    assert_adds_up(&summary);
+    assert_eq!(summary["kept"]["kept-not-reached"], PAGES);
+    assert_eq!(listed(&world), whole);
+    // Again and again, a few pages at a time.
+    for _ in 0..4 {
+        let summary = world.crawl(&["--max-pages", "10"]).expect_code(3).summary();
+        assert_adds_up(&summary);
+    }
+    world.crawl(&["--max-pages", "10"]).expect_code(0);
+    assert_eq!(listed(&world).len(), PAGES + 1 - 5);
+    // All of it was one run; the next begins anew.
+    let summary = world.crawl(&[]).expect_code(0).summary();
+    assert_eq!(number(&summary, "fetched"), PAGES as u64 + 1 - 5);
+}
+
+#[test]
+fn a_host_that_asks_for_a_long_pause_keeps_what_was_not_asked_for() {
+    let world = World::new(Text::Articles);
+    let before = world.publish();
+    world.is(Mode::Busy);
+    let summary = world.crawl(&[]).expect_code(3).summary();
+    assert_adds_up(&summary);
+    assert_eq!(
+        (number(&summary, "listed"), number(&summary, "failed")),
+        (46, 0)
+    );
+    let kept = number(&summary["kept"], "kept-not-reached");
+    assert!(kept >= PAGES as u64 - 10, "{summary}");
+    assert_eq!(
+        world.bench.published().differences(&before),
+        [] as [String; 0]
+    );
+    world.is(Mode::Well);
+    let summary = world.crawl_later("3h", &[]).expect_code(0).summary();
+    assert_eq!(
+        (&summary["outcome"], number(&summary, "fetched")),
+        (&"unchanged".into(), kept)
+    );
+}
+
+#[test]
+fn rules_that_change_in_between_judge_what_was_not_reached() {
+    let world = World::new(Text::Articles);
+    world.publish();
+    world.crawl(&["--max-pages", "5"]).expect_code(3);
+    let options = ["--max-pages", "5", "--exclude", "/s2/*", "--force"];
+    let summary = world.crawl(&options).expect_code(3).summary();
+    assert_adds_up(&summary);
+    // What waits there is not asked for, and so not decided yet.
+    assert_eq!(
+        number(&summary, "queued") + number(&summary["excluded"], "excluded-by-rule"),
+        15
+    );
+    assert!(listed(&world).iter().all(|path| !path.starts_with("/s2/")));
+    let summary = world
+        .crawl(&["--exclude", "/s2/*"])
+        .expect_code(0)
+        .summary();
+    assert_adds_up(&summary);
+    assert_eq!(number(&summary, "listed"), 31);
+}
+
+#[test]
+fn a_fresh_state_has_nothing_to_keep_so_a_limit_must_not_shrink_the_set() {
+    let world = World::new(Text::Articles);
+    let before = world.publish();
+    let ran = world
+        .crawl(&["--fresh", "--max-pages", "40"])
+        .expect_code(4);
+    assert!(
+        ran.stderr.contains("a partial set would list 40 URLs"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(
+        world.bench.published().differences(&before),
+        [] as [String; 0]
+    );
+    let summary = world.crawl(&[]).expect_code(0).summary();
+    assert_eq!(
+        (number(&summary, "fetched"), number(&summary, "listed")),
+        (6, 46)
+    );
+}
+
+#[test]
+fn the_few_pages_that_a_crawl_with_a_limit_came_to_show_that_the_site_died() {
+    let world = World::new(Text::Articles);
+    let before = world.publish();
+    world.is(Mode::NotFound200);
+    let ran = world.crawl(&["--max-pages", "8"]).expect_code(4);
+    assert_eq!(objections(&ran.summary()), ["one-text"]);
+    assert_eq!(
+        world.bench.published().differences(&before),
+        [] as [String; 0]
+    );
+}

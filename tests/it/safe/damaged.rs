@@ -1,0 +1,233 @@
+//! A state that is damaged or lost: it is kept, told of, and costs neither the set nor its dates.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use crate::support::{
+    program::{Bench, Ran},
+    published::Published,
+    site::{Response, Site},
+    state,
+};
+
+/// A site whose pages state no dates and change by editions: in the second one page, in the third another.
+fn serve() -> (Site, Arc<AtomicUsize>) {
+    let edition = Arc::new(AtomicUsize::new(1));
+    let current = Arc::clone(&edition);
+    let site = Site::start(move |request| {
+        let edition = current.load(Ordering::SeqCst);
+        let text = match request.target.as_str() {
+            "/" => return Response::linking((1..=30).map(|number| format!("/page/{number}"))),
+            "/page/7" if edition >= 2 => "It is another one.",
+            "/page/8" if edition >= 3 => "This one, too.",
+            target if target.starts_with("/page/") => "It is what it was.",
+            _ => return Response::status(404),
+        };
+        let title = &request.target;
+        Response::html(format!("<!doctype html><title>{title}</title><p>{text}"))
+    });
+    (site, edition)
+}
+
+/// The dates of the pages that have one, by path.
+fn dates(published: &Published, site: &Site) -> BTreeMap<String, String> {
+    let entries = published.entries().into_iter();
+    entries
+        .filter_map(|(url, lastmod)| Some((url.replace(&site.origin(), ""), lastmod?)))
+        .collect()
+}
+
+/// The states that were damaged and stand beside the new one, without their logs.
+fn set_aside(bench: &Bench) -> Vec<PathBuf> {
+    let entries = fs::read_dir(bench.state()).expect("the state's folder");
+    let mut files: Vec<_> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.to_string_lossy().contains(".db.corrupt-"))
+        .filter(|path| path.to_string_lossy().ends_with('Z'))
+        .collect();
+    files.sort();
+    files
+}
+
+/// Two crawls, so that `/page/7` has the date of the second; then something happens to the state, and the site
+/// is crawled again without a change, and then with one.
+fn check(harm: impl FnOnce(&Bench), words: &[&str], is_damaged: bool) {
+    let (site, edition) = serve();
+    let bench = Bench::new();
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    edition.store(2, Ordering::SeqCst);
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let before = bench.published();
+    let known = dates(&before, &site);
+    assert_eq!(known.keys().collect::<Vec<_>>(), ["/page/7"]);
+
+    harm(&bench);
+    let ran = bench.crawl(&site.url("/"), &[]).expect_code(0);
+    assert_told(&ran, words);
+    assert_eq!(bench.published().differences(&before), [""; 0], "{ran:?}");
+    let aside = set_aside(&bench);
+    assert_eq!(aside.len(), usize::from(is_damaged), "{aside:?}");
+    let told = ran.summary()["damaged_state"].clone();
+    let expected = aside
+        .first()
+        .map(|path| path.to_string_lossy().into_owned());
+    assert_eq!(told.as_str().map(str::to_owned), expected);
+
+    let ran = bench.crawl(&site.url("/"), &[]).expect_code(0);
+    assert_eq!(ran.summary()["damaged_state"], serde_json::Value::Null);
+    assert_eq!(bench.published().differences(&before), [""; 0], "{ran:?}");
+    edition.store(3, Ordering::SeqCst);
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let now = dates(&bench.published(), &site);
+    assert_eq!(now.keys().collect::<Vec<_>>(), ["/page/7", "/page/8"]);
+    assert_eq!(now["/page/7"], known["/page/7"]);
+    assert_eq!(set_aside(&bench), aside, "nothing of it is ever deleted");
+}
+
+#[track_caller]
+fn assert_told(ran: &Ran, words: &[&str]) {
+    for words in words {
+        assert!(ran.stderr.contains(words), "{words:?} in {}", ran.stderr);
+    }
+}
+
+/// Changes a database by hand, as no program of ours would.
+fn meddle(database: &Path, sql: &str) {
+    let connection = rusqlite::Connection::open(database).expect("a database");
+    connection.execute_batch(sql).expect("SQL");
+}
+
+#[test]
+fn a_state_with_a_bad_header_is_kept_and_the_set_tells_its_dates() {
+    let harm = |bench: &Bench| {
+        let file = state::file(bench);
+        let mut bytes = fs::read(&file).expect("the state");
+        bytes[..16].fill(b'x');
+        fs::write(file, bytes).expect("the state can be written");
+    };
+    let words = [
+        "is damaged or no state of arpent",
+        "it is kept as ",
+        "read back: ",
+    ];
+    check(harm, &words, true);
+}
+
+#[test]
+fn a_state_with_torn_pages_is_kept_and_the_set_tells_its_dates() {
+    let harm = |bench: &Bench| {
+        let file = state::file(bench);
+        let mut bytes = fs::read(&file).expect("the state");
+        let half = bytes.len() / 2 / 4_096 * 4_096;
+        bytes[half..].fill(0xa5);
+        fs::write(file, bytes).expect("the state can be written");
+    };
+    check(
+        harm,
+        &["database disk image is malformed", "it is kept as "],
+        true,
+    );
+}
+
+#[test]
+fn what_is_found_while_the_state_is_read_is_no_end_either() {
+    let check = |sql: &str, words: &str| {
+        let harm = |bench: &Bench| meddle(&state::file(bench), sql);
+        check(harm, &[words, "it is kept as "], true);
+    };
+    // Before the first request, during the crawl, and when the set is written.
+    check("DROP TABLE queue", "no such table: queue");
+    check(
+        "UPDATE page SET status = 'two hundred' WHERE url LIKE '%/9'",
+        "name: status",
+    );
+    check(
+        "UPDATE ledger SET content_hash = 'x' WHERE url LIKE '%/9'",
+        "unknown content_hash",
+    );
+}
+
+#[test]
+fn the_database_of_another_program_is_kept() {
+    let harm = |bench: &Bench| {
+        let file = state::file(bench);
+        fs::remove_file(file).expect("the state");
+        let entries = fs::read_dir(bench.state()).expect("a folder").flatten();
+        let lock = entries
+            .map(|entry| entry.path())
+            .find(|path| path.to_string_lossy().ends_with(".db.lock"))
+            .expect("the lock stays");
+        let name = lock.to_string_lossy();
+        meddle(
+            Path::new(name.trim_end_matches(".lock")),
+            "CREATE TABLE page (url)",
+        );
+    };
+    check(
+        harm,
+        &["is a database of another program", "it is kept as "],
+        true,
+    );
+}
+
+#[test]
+fn a_lost_state_is_told_the_dates_by_the_set() {
+    let harm = |bench: &Bench| fs::remove_dir_all(bench.state()).expect("the state");
+    let words = ["the state knows of no set", "with dates of 1 page"];
+    check(harm, &words, false);
+}
+
+/// What somebody else wrote into the files since is no evidence of ours.
+#[test]
+fn a_published_file_that_was_changed_tells_no_dates() {
+    let (site, edition) = serve();
+    let bench = Bench::new();
+    bench.crawl(&site.url("/"), &["--no-gzip"]).expect_code(0);
+    edition.store(2, Ordering::SeqCst);
+    bench.crawl(&site.url("/"), &["--no-gzip"]).expect_code(0);
+    let part = bench.output().join("sitemap.pages.xml");
+    let names = bench
+        .published()
+        .parts()
+        .keys()
+        .map(|name| (*name).to_owned())
+        .collect::<Vec<_>>();
+    let [name] = names.as_slice() else {
+        panic!("{names:?} and {}", part.display())
+    };
+    let part = bench.output().join(name);
+    let text = fs::read_to_string(&part).expect("the part");
+    fs::write(
+        &part,
+        text.replace("</urlset>", "<!-- by hand --></urlset>"),
+    )
+    .expect("it can be written");
+    fs::remove_dir_all(bench.state()).expect("the state");
+    bench.crawl(&site.url("/"), &["--no-gzip"]).expect_code(0);
+    assert_eq!(dates(&bench.published(), &site), BTreeMap::new());
+}
+
+/// The set is the baseline of the guard, whatever became of the state.
+#[test]
+fn a_partial_crawl_with_a_damaged_state_does_not_shrink_the_set() {
+    let (site, _) = serve();
+    let bench = Bench::new();
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let before = bench.published();
+    fs::write(state::file(&bench), "no state").expect("it can be written");
+    let ran = bench
+        .crawl(&site.url("/"), &["--max-pages", "3"])
+        .expect_code(4);
+    assert_told(&ran, &["it is kept as "]);
+    assert_eq!(bench.published().differences(&before), [""; 0]);
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    assert_eq!(bench.published().differences(&before), [""; 0]);
+    assert_eq!(set_aside(&bench).len(), 1);
+}

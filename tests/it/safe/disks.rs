@@ -1,0 +1,237 @@
+//! Disks that are full, read-only or gone: the old set stands, nothing is left behind, and it is said what is
+//! missing.
+
+use std::{
+    fs::{self, File},
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use crate::support::{
+    program::{Bench, Ran},
+    published::Published,
+    site::{Response, Site},
+    skip,
+};
+
+/// A small disk of its own, as long as it lives.
+struct Disk(PathBuf);
+
+impl Disk {
+    /// Mounts one at `path`; says that the test is skipped where that is not allowed.
+    fn mount(path: &Path, size: &str) -> Option<Self> {
+        fs::create_dir_all(path).expect("a folder");
+        let options = format!("size={size},mode=0755");
+        let is_mounted = run("mount", &["-t", "tmpfs", "-o", &options, "tmpfs"], path);
+        if !is_mounted {
+            skip("disks may not be mounted here");
+        }
+        is_mounted.then(|| Self(path.to_owned()))
+    }
+
+    /// Writes until no more than `room` bytes are free.
+    fn fill(&self, room: usize) {
+        let path = self.0.join("filler");
+        let mut file = File::create(&path).expect("a file");
+        let block = [0; 1_024];
+        let mut written = 0;
+        while file.write_all(&block).is_ok() {
+            written += block.len() as u64;
+        }
+        let room = u64::try_from(room).expect("a small number");
+        file.set_len(written.saturating_sub(room))
+            .expect("it shrinks");
+    }
+
+    fn empty(&self) {
+        fs::remove_file(self.0.join("filler")).expect("the filler");
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        run("umount", &["-l"], &self.0);
+    }
+}
+
+fn run(program: &str, options: &[&str], path: &Path) -> bool {
+    let mut command = Command::new(program);
+    let command = command.args(options).arg(path).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// A site that has this many pages.
+fn serve() -> (Site, Arc<AtomicUsize>) {
+    let count = Arc::new(AtomicUsize::new(20));
+    let pages = Arc::clone(&count);
+    let site = Site::start(move |request| match request.target.as_str() {
+        "/" => {
+            let pages = 0..pages.load(Ordering::SeqCst);
+            Response::linking(pages.map(|page| format!("/a-longer-name-of-a-page/{page}")))
+        }
+        target if target.starts_with("/a-longer") => {
+            Response::html(format!("<!doctype html><title>{target}</title>"))
+        }
+        _ => Response::status(404),
+    });
+    (site, count)
+}
+
+fn crawl(bench: &Bench, site: &Site, options: &[&str]) -> Ran {
+    bench.crawl(&site.url("/"), options)
+}
+
+#[track_caller]
+fn assert_told(ran: &Ran, words: &[&str]) {
+    for words in words {
+        assert!(ran.stderr.contains(words), "{words:?} in {}", ran.stderr);
+    }
+}
+
+/// Names in a folder, those that readers do not see, too.
+fn names(folder: &Path) -> Vec<String> {
+    let listing = fs::read_dir(folder).expect("a folder").flatten();
+    let mut names: Vec<_> = listing
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_full_disk_leaves_the_old_set_and_nothing_else() {
+    let (site, count) = serve();
+    let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "32", "--no-gzip"]);
+    let Some(disk) = Disk::mount(&bench.output(), "1m") else {
+        return;
+    };
+    let output = bench.output();
+    crawl(&bench, &site, &[]).expect_code(0);
+    let before = Published::read(&output);
+    let standing = names(&output);
+
+    // The new part has 100 kB and more.
+    count.store(1_000, Ordering::SeqCst);
+    for room in [60_000, 20_000, 0] {
+        disk.fill(room);
+        let ran = crawl(&bench, &site, &[]).expect_code(4);
+        assert_eq!(ran.summary()["outcome"], "refused");
+        let folder = output.to_string_lossy();
+        assert_told(&ran, &["No space left on device", &folder, "bytes"]);
+        let now = Published::read(&output);
+        assert_eq!(now.differences(&before), [""; 0], "{room} bytes of room");
+        disk.empty();
+        assert_eq!(names(&output), standing, "{room} bytes of room");
+    }
+    let ran = crawl(&bench, &site, &[]).expect_code(0);
+    assert_eq!(ran.summary()["listed"], 1_001);
+}
+
+#[test]
+fn scarce_room_is_told_before_the_crawl() {
+    let (site, _) = serve();
+    let bench = Bench::new();
+    let Some(disk) = Disk::mount(&bench.output(), "200k") else {
+        return;
+    };
+    let ran = crawl(&bench, &site, &[]).expect_code(0);
+    assert!(!ran.stderr.contains("bytes are free"), "{}", ran.stderr);
+    disk.fill(0);
+    // What does not change needs no room.
+    let ran = crawl(&bench, &site, &[]).expect_code(0);
+    assert_told(&ran, &["bytes are free for ", "a new one may not fit"]);
+}
+
+#[test]
+fn a_read_only_disk_is_told_before_the_crawl() {
+    let (site, _) = serve();
+    let bench = Bench::new();
+    let Some(disk) = Disk::mount(&bench.output(), "1m") else {
+        return;
+    };
+    let output = bench.output();
+    crawl(&bench, &site, &[]).expect_code(0);
+    let before = Published::read(&output);
+    assert!(run("mount", &["-o", "remount,ro"], &disk.0));
+    site.clear_log();
+    let ran = crawl(&bench, &site, &[]).expect_code(4);
+    assert_told(&ran, &["Read-only file system", &output.to_string_lossy()]);
+    let pages = site
+        .log()
+        .into_iter()
+        .filter(|seen| seen.target.starts_with("/a-longer"));
+    assert_eq!(pages.count(), 0, "nothing is crawled for nothing");
+    assert_eq!(Published::read(&output).differences(&before), [""; 0]);
+    assert!(run("mount", &["-o", "remount,rw"], &disk.0));
+    crawl(&bench, &site, &[]).expect_code(0);
+    assert_eq!(Published::read(&output).differences(&before), [""; 0]);
+}
+
+#[test]
+fn a_disk_that_is_gone_is_not_written_beneath() {
+    let (site, _) = serve();
+    let bench = Bench::new();
+    let Some(disk) = Disk::mount(&bench.path().join("disk"), "1m") else {
+        return;
+    };
+    // The same disk at a second place, which it can leave without being lost.
+    let place = bench.output();
+    fs::create_dir(&place).expect("a folder");
+    let source = disk.0.to_string_lossy().into_owned();
+    assert!(run("mount", &["--bind", &source], &place));
+    let mounted = Disk(place.clone());
+    crawl(&bench, &site, &[]).expect_code(0);
+    let before = Published::read(&disk.0);
+    drop(mounted);
+    let ran = crawl(&bench, &site, &[]).expect_code(4);
+    assert_told(
+        &ran,
+        &[
+            "nothing is mounted at ",
+            &place.to_string_lossy(),
+            "--force",
+        ],
+    );
+    assert_eq!(names(&place), [""; 0], "nothing was written beneath");
+    let after = Published::read(&disk.0);
+    assert_eq!(after.differences(&before), [""; 0]);
+    // Where it is gone for good, that is said once.
+    crawl(&bench, &site, &["--force"]).expect_code(0);
+    crawl(&bench, &site, &[]).expect_code(0);
+    assert!(place.join("sitemap.xml").exists());
+}
+
+#[test]
+fn a_full_disk_of_the_state_costs_nothing_that_was_stored() {
+    let (site, count) = serve();
+    let bench = Bench::new();
+    let Some(disk) = Disk::mount(&bench.path().join("state"), "2m") else {
+        return;
+    };
+    crawl(&bench, &site, &[]).expect_code(0);
+    let before = bench.published();
+    count.store(1_000, Ordering::SeqCst);
+    disk.fill(200_000);
+    let ran = crawl(&bench, &site, &[]).expect_code(4);
+    assert_told(
+        &ran,
+        &[
+            "cannot write to the state ",
+            "full",
+            "bytes are free on its disk",
+        ],
+    );
+    assert_eq!(bench.published().differences(&before), [""; 0]);
+    disk.empty();
+    let ran = crawl(&bench, &site, &[]).expect_code(0);
+    assert_eq!(ran.summary()["listed"], 1_001);
+    let aside = names(&bench.state())
+        .into_iter()
+        .find(|name| name.contains("corrupt"));
+    assert_eq!(aside, None, "full is not damaged");
+}

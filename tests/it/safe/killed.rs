@@ -1,0 +1,346 @@
+//! SIGKILL at every system call by which a publish changes a disk: what a reader finds then, and what the same
+//! command makes of it.
+
+mod tracing;
+
+use std::{
+    collections::BTreeSet,
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
+use tempfile::TempDir;
+
+use self::tracing::{is_able, kill_at, record};
+use crate::{
+    kill::{check_equal, copy},
+    support::{
+        observer::Observer,
+        program::Ran,
+        published::Published,
+        site::{Response, Site},
+    },
+};
+
+/// Places in which kills are tried at the same time.
+const PLACES: usize = 2;
+
+/// A folder with an output and a state, by the names that the system has for them.
+struct Place {
+    _folder: TempDir,
+    path: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = fs::canonicalize(folder.path()).expect("it exists");
+        Self {
+            _folder: folder,
+            path,
+        }
+    }
+
+    fn output(&self) -> PathBuf {
+        self.path.join("out")
+    }
+
+    fn state(&self) -> PathBuf {
+        self.path.join("state")
+    }
+
+    /// The program with output and state here, which takes small sections for files of their own.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+        command
+            .env_clear()
+            .env("HOME", &self.path)
+            .env("TMPDIR", &self.path)
+            .env("ARPENT_MIN_SECTION", "5")
+            .current_dir(&self.path)
+            .stdin(Stdio::null())
+            .args(arguments)
+            .args(["--summary", "json", "--output"])
+            .arg(self.output())
+            .arg("--state")
+            .arg(self.state());
+        command
+    }
+
+    /// Makes state and output what they are in `other`.
+    fn become_like(&self, other: &Self) {
+        for (from, to) in [
+            (other.output(), self.output()),
+            (other.state(), self.state()),
+        ] {
+            copy(&from, &to);
+        }
+    }
+
+    /// Every file of the output, those that readers do not see, too.
+    fn names(&self) -> BTreeSet<String> {
+        let listing = fs::read_dir(self.output()).expect("the output");
+        listing
+            .map(|entry| {
+                entry
+                    .expect("an entry")
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned()
+            })
+            .collect()
+    }
+}
+
+/// What `arpent check` says of the files that readers find now, if there are any.
+#[track_caller]
+fn check_files(output: &Path, context: &str) {
+    if !output.join("sitemap.xml").exists() {
+        return;
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+    command.arg("check").arg(output).env_clear();
+    let ran = Ran::of(command);
+    assert_eq!(ran.code, Some(0), "{context}: {}{}", ran.stdout, ran.stderr);
+}
+
+/// Runs a command over the set of `before`, is killed at each of its calls, and compares what the same command
+/// makes of it with what an uninterrupted one made; the number of kills. `arguments` depend on the place.
+fn kill_everywhere(
+    before: &Place,
+    root: &str,
+    arguments: &(dyn Fn(&Place) -> Vec<String> + Sync),
+    folders: &[&str],
+    check_state: &(dyn Fn(&Place, &str) + Sync),
+) -> usize {
+    let command = |place: &Place| {
+        let arguments = arguments(place);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        place.command(&arguments)
+    };
+    let uninterrupted = Place::new();
+    uninterrupted.become_like(before);
+    Ran::of(command(&uninterrupted)).expect_code(0);
+    let expected = Published::read(&uninterrupted.output());
+    let recorded = Place::new();
+    recorded.become_like(before);
+    let (calls, paths) = record(&command(&recorded), &recorded.path, folders);
+
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let place = Place::new();
+        let paths: Vec<PathBuf> = paths.iter().map(|path| place.path.join(path)).collect();
+        while let Some(call) = calls.get(next.fetch_add(1, Ordering::SeqCst)) {
+            let context = format!("killed at {call}");
+            let mut numbers = call.numbers();
+            let is_hit = numbers.any(|number| {
+                place.become_like(before);
+                let reader = Observer::watch(&place.output(), root);
+                let killed = kill_at(&command(&place), call, number, (&paths, &place.path));
+                // Its last look is at what the killed one left.
+                reader.finish();
+                check_files(&place.output(), &context);
+                killed == Some(true)
+            });
+            assert!(is_hit, "{context}: no kill came there");
+
+            let reader = Observer::watch(&place.output(), root);
+            let ran = Ran::of(command(&place));
+            assert_eq!(ran.code, Some(0), "{context}: {}{}", ran.stdout, ran.stderr);
+            reader.finish();
+            check_equal(&Published::read(&place.output()), &expected);
+            assert_eq!(place.names(), uninterrupted.names(), "{context}");
+            check_state(&place, &context);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..PLACES {
+            scope.spawn(work);
+        }
+    });
+    calls.len()
+}
+
+/// The list of an edition: of the second one, a section is new, one is too small for a file of its own, one has a
+/// page that changed, and one is what it was.
+fn list(edition: usize) -> String {
+    let mut list = "loc,lastmod\n".to_owned();
+    let sections: [(&str, usize); 4] = match edition {
+        1 => [("alike", 6), ("changed", 6), ("leaving", 6), ("few", 2)],
+        _ => [("alike", 6), ("changed", 6), ("leaving", 2), ("new", 6)],
+    };
+    for (section, count) in sections {
+        for page in 0..count {
+            let day = if section == "changed" && page == 3 {
+                edition
+            } else {
+                9
+            };
+            writeln!(
+                list,
+                "https://www.example.com/{section}/{page},2026-05-0{day}"
+            )
+            .expect("a string grows");
+        }
+    }
+    list
+}
+
+/// Builds of the lists, over each other.
+struct Builds {
+    lists: Place,
+    /// What the first one left.
+    before: Place,
+}
+
+impl Builds {
+    const ROOT: &str = "https://www.example.com/";
+
+    fn new() -> Self {
+        let builds = Self {
+            lists: Place::new(),
+            before: Place::new(),
+        };
+        for edition in [1, 2] {
+            let path = builds.lists.path.join(format!("{edition}.csv"));
+            fs::write(path, list(edition)).expect("a list");
+        }
+        let first = builds.arguments(1);
+        let first: Vec<&str> = first.iter().map(String::as_str).collect();
+        Ran::of(builds.before.command(&first)).expect_code(0);
+        builds
+    }
+
+    fn arguments(&self, edition: usize) -> Vec<String> {
+        let list = self.lists.path.join(format!("{edition}.csv"));
+        let list = list.to_string_lossy().into_owned();
+        ["build", "--base-url", Self::ROOT, &list]
+            .map(str::to_owned)
+            .to_vec()
+    }
+
+    fn state(&self) -> PathBuf {
+        self.before.state().join("https_www.example.com.build.db")
+    }
+
+    /// Kills the second build everywhere, in what it changes of these folders.
+    fn kill(&self, folders: &[&str], check_state: &(dyn Fn(&Place, &str) + Sync)) -> usize {
+        let arguments = |_: &Place| self.arguments(2);
+        kill_everywhere(&self.before, Self::ROOT, &arguments, folders, check_state)
+    }
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "the number of kills is worth reading")]
+fn a_build_that_is_killed_at_any_call_leaves_a_whole_set_and_the_next_one_ends_it() {
+    if !is_able() {
+        return;
+    }
+    let builds = Builds::new();
+    let kills = builds.kill(&["out", "state"], &|_, _| {});
+    eprintln!("{kills} kills over a set");
+    assert!(kills > 100, "{kills}");
+    // The first set, too: there may be no index, but never half a one.
+    let arguments = |_: &Place| builds.arguments(1);
+    let nothing = Place::new();
+    let kills = kill_everywhere(&nothing, Builds::ROOT, &arguments, &["out"], &|_, _| {});
+    eprintln!("{kills} kills before the first set");
+    assert!(kills > 30, "{kills}");
+}
+
+/// The tables of an arpent of before are changed in one step: killed, the old ones stand or the new ones.
+#[test]
+#[expect(clippy::print_stderr, reason = "the number of kills is worth reading")]
+fn a_state_of_before_that_is_brought_up_to_date_can_be_killed_at_any_call() {
+    if !is_able() {
+        return;
+    }
+    let builds = Builds::new();
+    let state = rusqlite::Connection::open(builds.state()).expect("a state");
+    let older = "DROP VIEW listed; DROP TABLE kept; DROP TABLE orphan;
+        ALTER TABLE page DROP COLUMN published; ALTER TABLE page DROP COLUMN kept;
+        ALTER TABLE ledger DROP COLUMN time_element;
+        CREATE VIEW listed AS SELECT url FROM page WHERE state = 'listed';";
+    state.execute_batch(older).expect("SQL");
+    drop(state);
+    let kills = builds.kill(&["state"], &|_, _| {});
+    eprintln!("{kills} kills of a change of tables");
+    assert!(kills > 50, "{kills}");
+}
+
+/// At every instant the damaged state is there, as it was found, and after the end it is set aside once.
+#[test]
+#[expect(clippy::print_stderr, reason = "the number of kills is worth reading")]
+fn a_state_that_is_set_aside_can_be_killed_at_any_call() {
+    if !is_able() {
+        return;
+    }
+    let builds = Builds::new();
+    let mut damaged = fs::read(builds.state()).expect("the state");
+    let half = damaged.len() / 2;
+    damaged[half..].fill(0xa5);
+    fs::write(builds.state(), &damaged).expect("it can be written");
+    let kills = builds.kill(&["state"], &|place, context| {
+        let listing = fs::read_dir(place.state()).expect("the state").flatten();
+        let aside: Vec<_> = listing
+            .map(|entry| entry.path())
+            .filter(|path| path.to_string_lossy().contains(".corrupt-"))
+            .filter(|path| !path.to_string_lossy().ends_with("-shm"))
+            .filter(|path| fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0))
+            .collect();
+        assert_eq!(aside.len(), 1, "{context}: {aside:?}");
+        assert!(fs::read(&aside[0]).expect("a file") == damaged, "{context}");
+    });
+    eprintln!("{kills} kills while a state is set aside");
+    assert!(kills > 50, "{kills}");
+}
+
+/// A site of which the second edition has a new section and hardly any of another one.
+fn serve() -> (Site, &'static AtomicUsize) {
+    static EDITION: AtomicUsize = AtomicUsize::new(1);
+    let site = Site::start(move |request| {
+        let edition = EDITION.load(Ordering::SeqCst);
+        let pages = |section: &str, count: usize| {
+            (0..count)
+                .map(|page| format!("/{section}/{page}"))
+                .collect::<Vec<_>>()
+        };
+        let mut all = [pages("alike", 6), pages("few", 2)].concat();
+        all.extend(pages("leaving", if edition == 1 { 6 } else { 1 }));
+        all.extend(pages("new", if edition == 1 { 0 } else { 6 }));
+        let modified = "Thu, 01 Jan 2026 10:00:00 GMT";
+        match request.target.as_str() {
+            // It changes, and would have the time of the crawl, which no two sets share.
+            "/" => Response::linking(all).with("X-Robots-Tag", "noindex"),
+            target if all.iter().any(|page| page == target) => {
+                let body = format!("<!doctype html><title>{target}</title><p>A page.");
+                Response::html(body).with("Last-Modified", modified)
+            }
+            target if target.starts_with("/leaving/") => Response::status(410),
+            _ => Response::status(404),
+        }
+    });
+    (site, &EDITION)
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "the number of kills is worth reading")]
+fn a_crawl_that_is_killed_at_any_call_of_its_publish_is_ended_by_the_next_one() {
+    if !is_able() {
+        return;
+    }
+    let (site, edition) = serve();
+    let url = site.url("/");
+    let arguments = ["crawl", &url, "--rate", "unlimited", "--discover", "links"];
+    let before = Place::new();
+    Ran::of(before.command(&arguments)).expect_code(0);
+    edition.store(2, Ordering::SeqCst);
+    let arguments = |_: &Place| arguments.map(str::to_owned).to_vec();
+    let kills = kill_everywhere(&before, &url, &arguments, &["out"], &|_, _| {});
+    eprintln!("{kills} kills of a crawl");
+    assert!(kills > 30, "{kills}");
+}

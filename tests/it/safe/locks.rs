@@ -1,0 +1,160 @@
+//! Two runs at once on one state or on one output: the second ends at once, and says who is at work.
+
+use std::{
+    fs,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use crate::support::{
+    program::{Bench, Ran, Running},
+    site::{Response, Site},
+};
+
+/// Between two looks at something that is about to happen.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// A site with a page that is not answered before it is told to.
+fn serve() -> (Site, Arc<AtomicBool>) {
+    let is_open = Arc::new(AtomicBool::new(false));
+    let gate = Arc::clone(&is_open);
+    let site = Site::start(move |request| match request.target.as_str() {
+        "/" => Response::linking(["/slow", "/quick"]),
+        "/slow" => {
+            while !gate.load(Ordering::SeqCst) {
+                thread::sleep(PAUSE);
+            }
+            Response::html("<title>Slow</title>")
+        }
+        "/quick" => Response::html("<title>Quick</title>"),
+        _ => Response::status(404),
+    });
+    (site, is_open)
+}
+
+/// A crawl that has asked for the page that is not answered.
+fn begin(bench: &Bench, site: &Site) -> Running {
+    let mut running = bench.spawn(&site.url("/"), &[]);
+    while !site.log().iter().any(|seen| seen.target == "/slow") {
+        assert!(!running.has_ended(), "{:?}", running.wait());
+        thread::sleep(PAUSE);
+    }
+    running
+}
+
+/// A crawl with the output, or the state, of `bench`, and the other one elsewhere.
+fn crawl_beside(bench: &Bench, url: &str, what: &str, elsewhere: &str, options: &[&str]) -> Ran {
+    let command = bench.command(url, options);
+    let mut other = Command::new(command.get_program());
+    other.env_clear().current_dir(bench.path());
+    other.envs(
+        command
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    let mut is_next = false;
+    for argument in command.get_args() {
+        if is_next {
+            other.arg(bench.path().join(elsewhere));
+        } else {
+            other.arg(argument);
+        }
+        is_next = argument == what;
+    }
+    Ran::of(other)
+}
+
+/// Another run is refused because of the process `holder`, which holds `what`.
+#[track_caller]
+fn assert_busy(ran: Ran, what: &str, holder: u32) {
+    let ran = ran.expect_code(6);
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").expect("Linux");
+    let host: String = name
+        .trim()
+        .chars()
+        .filter(|character| character.is_ascii_alphanumeric() || "-._".contains(*character))
+        .collect();
+    let words = [
+        what.to_owned(),
+        format!(" is in use by process {holder} on {host}, started 20"),
+        " ago)".to_owned(),
+    ];
+    for words in &words {
+        assert!(
+            ran.stderr.contains(words.as_str()),
+            "{words:?} in {}",
+            ran.stderr
+        );
+    }
+    assert_eq!(ran.summary()["outcome"], "busy");
+}
+
+#[test]
+fn the_second_run_on_a_state_or_an_output_names_the_first() {
+    let (site, is_open) = serve();
+    let url = site.url("/");
+    let bench = Bench::new();
+    let first = begin(&bench, &site);
+    let beside =
+        |what, elsewhere, options: &[&str]| crawl_beside(&bench, &url, what, elsewhere, options);
+    assert_busy(beside("--output", "out-2", &[]), "the state ", first.id());
+    assert_busy(
+        beside("--state", "state-2", &[]),
+        "publishing to ",
+        first.id(),
+    );
+    assert!(
+        !bench.path().join("out-2").exists(),
+        "what was made for nothing is gone"
+    );
+    // A plan writes nothing, so nobody is in its way.
+    is_open.store(true, Ordering::SeqCst);
+    beside("--state", "state-2", &["--dry-run"]).expect_code(0);
+    first.wait().expect_code(0);
+    assert_eq!(bench.published().urls().len(), 3);
+    beside("--state", "state-2", &[]).expect_code(0);
+    assert!(!bench.output().join(".arpent-run.lock").exists());
+}
+
+#[test]
+fn a_build_does_not_write_where_a_crawl_is_at_work() {
+    let (site, is_open) = serve();
+    let bench = Bench::new();
+    let first = begin(&bench, &site);
+    fs::write(bench.path().join("list.txt"), site.url("/")).expect("a list");
+    let build = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+        command.args([
+            "build",
+            "--summary",
+            "json",
+            "--base-url",
+            &site.url("/"),
+            "list.txt",
+        ]);
+        command
+            .arg("--output")
+            .arg(bench.output())
+            .current_dir(bench.path());
+        Ran::of(command)
+    };
+    assert_busy(build(), "publishing to ", first.id());
+    is_open.store(true, Ordering::SeqCst);
+    first.wait().expect_code(0);
+    build().expect_code(0);
+}
+
+#[test]
+fn a_killed_run_holds_nothing() {
+    let (site, is_open) = serve();
+    let bench = Bench::new();
+    assert!(begin(&bench, &site).kill());
+    is_open.store(true, Ordering::SeqCst);
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    assert_eq!(bench.published().urls().len(), 3);
+}

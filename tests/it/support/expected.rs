@@ -1,0 +1,63 @@
+//! The lists in `tests/data/expected_failures`: which rows of a conformance table fail, and why. A list may only
+//! shrink: a row that passes, or that no table has any more, must be taken off it.
+
+use std::collections::BTreeMap;
+
+/// The rows that are expected to fail, while a table is gone through.
+pub struct ExpectedFailures<'l> {
+    /// Reasons of the rows that were not met yet.
+    reasons: BTreeMap<&'l str, &'l str>,
+    rows: usize,
+    problems: Vec<String>,
+}
+
+impl<'l> ExpectedFailures<'l> {
+    /// A list: in each line the id of a row, a tab, and the reason.
+    pub fn new(list: &'l str) -> Self {
+        Self::of_table(list, "")
+    }
+
+    /// The rows of a list whose ids begin with `prefix`.
+    pub fn of_table(list: &'l str, prefix: &str) -> Self {
+        let split = |line: &'l str| {
+            line.split_once('\t')
+                .unwrap_or_else(|| panic!("no reason: {line}"))
+        };
+        let lines = list.lines().filter(|line| line.starts_with(prefix));
+        Self {
+            reasons: lines.map(split).collect(),
+            rows: 0,
+            problems: Vec::new(),
+        }
+    }
+
+    /// Takes in what became of a row: it must hold, or be on the list and fail.
+    pub fn judge(&mut self, id: &str, result: Result<(), String>) {
+        self.rows += 1;
+        match (result, self.reasons.remove(id)) {
+            (Ok(()), None) | (Err(_), Some(_)) => {}
+            (Err(problem), None) => self.problems.push(format!("{id}: {problem}")),
+            (Ok(()), Some(reason)) => {
+                let problem = format!("{id}: passes, take it off the list ({reason})");
+                self.problems.push(problem);
+            }
+        }
+    }
+
+    /// Fails when a row did not do as expected, or when fewer than `min_rows` were found; how many there were.
+    #[track_caller]
+    pub fn finish(mut self, min_rows: usize) -> usize {
+        let missing = self.reasons.keys();
+        self.problems
+            .extend(missing.map(|id| format!("{id}: listed, but in no table")));
+        assert!(
+            self.problems.is_empty(),
+            "{} of {} rows:\n{}",
+            self.problems.len(),
+            self.rows,
+            self.problems.join("\n")
+        );
+        assert!(self.rows >= min_rows, "only {} rows were found", self.rows);
+        self.rows
+    }
+}
