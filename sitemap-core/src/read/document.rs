@@ -296,10 +296,9 @@ impl Document {
         self.open_outside_of_entry(start, namespaces).map(|()| None)
     }
 
-    /// Tells of prefixes that no declaration binds: of any attribute, and of an element that is skipped or stands in a value. Those of other elements are
-    /// told where it is decided what the elements belong to.
-    fn look_for_prefixes(&mut self, start: &BytesStart<'_>, namespaces: &NamespaceResolver) {
-        let is_in_value = match self.place {
+    /// Whether what comes belongs to a value.
+    fn is_in_value(&self) -> bool {
+        match self.place {
             Place::Value(_) => true,
             Place::Extension => self.extended.is_in_value(),
             Place::Prolog
@@ -308,8 +307,13 @@ impl Document {
             | Place::Feed
             | Place::Epilog
             | Place::Done => false,
-        };
-        if (is_in_value || !self.is_reading())
+        }
+    }
+
+    /// Tells of prefixes that no declaration binds: of any attribute, and of an element that is skipped or stands in a value. Those of other elements are
+    /// told where it is decided what the elements belong to.
+    fn look_for_prefixes(&mut self, start: &BytesStart<'_>, namespaces: &NamespaceResolver) {
+        if (self.is_in_value() || !self.is_reading())
             && let ResolveResult::Unknown(prefix) = namespaces.resolve_element(start.name()).0
         {
             self.undeclared_prefix(&prefix);

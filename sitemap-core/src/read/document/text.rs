@@ -14,12 +14,7 @@ use crate::{
 impl Document {
     /// Bytes of the token mean nothing in the encoding of the file.
     pub(in crate::read) fn malformed_bytes(&mut self) {
-        let is_in_value = match self.place {
-            Place::Value(_) => true,
-            Place::Extension => self.extended.is_in_value(),
-            Place::Feed => self.feed.is_in_value(),
-            Place::Prolog | Place::Root | Place::Entry | Place::Epilog | Place::Done => false,
-        };
+        let is_in_value = self.is_in_value();
         if is_in_value && self.skipped_depth == 0 {
             // It is told when the value is left out.
             self.text.set_malformed();
