@@ -234,9 +234,11 @@ pub(super) fn push_authority(
     Ok(())
 }
 
-/// Whether every character may stand raw in the host of RFC 3986 section 3.2.2 (browsers allow a few more, such as `"` and `{`).
+/// Whether every character may stand raw in the host of RFC 3986 section 3.2.2 (browsers allow a few more, such as `"` and `{`), and
+/// no label but that of the root is empty (RFC 1034 section 3.1): no name server has such a name.
 fn is_registered_name(domain: &str) -> bool {
-    !domain.is_empty()
+    let labels = domain.strip_suffix('.').unwrap_or(domain);
+    labels.split('.').all(|label| !label.is_empty())
         && domain.bytes().all(|byte| {
             is(byte, UNRESERVED)
                 || matches!(

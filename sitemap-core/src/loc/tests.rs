@@ -164,6 +164,10 @@ fn anything_but_an_absolute_http_url_is_refused() {
         "http://\u{AD}/",
         "http://xn--/",
         "http://%00/",
+        "http://h..example/",
+        "http://.example/",
+        "http://example../",
+        "http://./",
     ] {
         check_refused(text, &LocError::Host);
     }

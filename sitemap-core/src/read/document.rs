@@ -288,12 +288,55 @@ impl Document {
         self.split = None;
         self.look_for_prefixes(start, namespaces);
         if self.skipped_depth > 0 {
+            self.look_into_skipped(start, namespaces);
             return self.skip().map(|()| None);
         }
         if self.place == Place::Entry {
             return self.open_value(start, namespaces);
         }
         self.open_outside_of_entry(start, namespaces).map(|()| None)
+    }
+
+    /// Tells of an element in one that is skipped, if it is missing elsewhere because of that, or if it should not be there.
+    fn look_into_skipped(&mut self, start: &BytesStart<'_>, namespaces: &NamespaceResolver) {
+        if self.skipped_depth == 1 && self.extended.is_in_link() {
+            self.note_in_link(start);
+            return;
+        }
+        let is_entry = |name| {
+            let kind = self.root_kind?;
+            names::meant_by(name, kind).filter(|meant| *meant == entry_name(kind))
+        };
+        if self.place == Place::Root
+            && let Some(name) = is_entry(start.local_name().into_inner())
+            && self.is_of_protocol(start, namespaces)
+        {
+            self.note(Problem::LostEntry { name });
+        }
+    }
+
+    /// Whether an element is the protocol's, by its namespace alone.
+    fn is_of_protocol(&self, start: &BytesStart<'_>, namespaces: &NamespaceResolver) -> bool {
+        match namespaces.resolve_element(start.name()).0 {
+            ResolveResult::Bound(Namespace(found)) => {
+                found == NAMESPACE || self.namespace.as_deref() == Some(beginning_of(found))
+            }
+            ResolveResult::Unbound => true,
+            ResolveResult::Unknown(prefix) => self.root_prefix.as_deref() == Some(&*prefix),
+        }
+    }
+
+    /// What is wrong with an element in a `parent` that has none of its name.
+    fn unexpected(&self, start: &BytesStart<'_>, parent: &'static str) -> Problem {
+        let name = start.local_name().into_inner();
+        let kind = self.root_kind.unwrap_or(Kind::UrlSet);
+        let root = || names::root(name).map(|(root, _)| root);
+        match names::meant_by(name, kind).or_else(root) {
+            Some(name) => Problem::Misplaced { name, parent },
+            None => Problem::UnknownElement {
+                name: local_name(start),
+            },
+        }
     }
 
     /// Whether what comes belongs to a value.
@@ -363,9 +406,14 @@ impl Document {
             Place::Prolog => self.open_root(start, namespaces),
             Place::Root => self.open_entry(start, namespaces),
             Place::Value(tag) => {
-                self.note(Problem::UnknownElement {
-                    name: local_name(start),
-                });
+                let problem = if self.is_of_protocol(start, namespaces) {
+                    self.unexpected(start, tag.name())
+                } else {
+                    Problem::UnknownElement {
+                        name: local_name(start),
+                    }
+                };
+                self.note(problem);
                 // `<loc><url>http://...</url></loc>`: what else could be meant.
                 if tag == Tag::Loc && self.text.is_blank() {
                     self.wrapped_depth += 1;
@@ -447,14 +495,13 @@ impl Document {
             ("url", Some(Kind::UrlSet)) | ("sitemap", Some(Kind::Index)) => {}
             ("url", Some(Kind::Index)) => return self.wrong_entry("url"),
             ("sitemap", Some(Kind::UrlSet)) => return self.wrong_entry("sitemap"),
-            (name, _) => {
-                self.note(if name == Tag::Loc.name() {
+            (name, kind) => {
+                let problem = if name == Tag::Loc.name() {
                     Problem::LocOutsideEntry
                 } else {
-                    Problem::UnknownElement {
-                        name: local_name(start),
-                    }
-                });
+                    self.unexpected(start, names::of_root(kind.unwrap_or(Kind::UrlSet)))
+                };
+                self.note(problem);
                 return self.skip();
             }
         }
@@ -499,9 +546,8 @@ impl Document {
         }
         let name = self.name_of(start);
         let Some(tag) = Tag::of(name) else {
-            self.note(Problem::UnknownElement {
-                name: local_name(start),
-            });
+            let kind = self.root_kind.unwrap_or(Kind::UrlSet);
+            self.note(self.unexpected(start, entry_name(kind)));
             // The end tag of the entry before is missing, or there is one start tag too many.
             if self.root_kind.is_some_and(|kind| entry_name(kind) == name) {
                 self.outer_entries += 1;
@@ -550,6 +596,9 @@ impl Document {
         self.split = None;
         if self.skipped_depth > 0 {
             self.skipped_depth -= 1;
+            if self.skipped_depth == 0 {
+                self.extended.end_link();
+            }
             return Ok(None);
         }
         match self.place {

@@ -282,6 +282,21 @@ pub enum Problem {
         /// Its name without prefix.
         name: String,
     },
+    /// An element of the protocol in one that has none of its name. An entry in an entry is read nevertheless, and the text of what
+    /// stands in a `<loc>`.
+    #[error("<{name}> stands in <{parent}>")]
+    Misplaced {
+        /// Its name.
+        name: &'static str,
+        /// The element that it is in.
+        parent: &'static str,
+    },
+    /// An entry in an element that is skipped: it is left out with it.
+    #[error("<{name}> stands in an element that is no part of a sitemap")]
+    LostEntry {
+        /// Its name.
+        name: &'static str,
+    },
     /// An attribute where the schema has none.
     #[error("unknown attribute {name}")]
     UnknownAttribute {
@@ -468,6 +483,12 @@ pub enum Problem {
         /// Its name without prefix.
         name: String,
     },
+    /// An element of another namespace in an index, whose schema has a place for none; it is skipped. Only the first one is told.
+    #[error("extension <{name}> stands in an index")]
+    ExtensionInIndex {
+        /// Its name without prefix.
+        name: String,
+    },
     /// RSS 1.0 or 0.90, which the protocol does not know; it is read.
     #[error("feed is RSS 1.0, expected RSS 2.0 or Atom")]
     Rss10,
@@ -568,7 +589,10 @@ impl Problem {
             Self::UnknownElement { .. } | Self::UnknownAttribute { .. } | Self::StrayText => {
                 (6, Warning)
             }
-            Self::NameCase { .. } | Self::LocOutsideEntry => (6, Error),
+            Self::NameCase { .. }
+            | Self::LocOutsideEntry
+            | Self::Misplaced { .. }
+            | Self::LostEntry { .. } => (6, Error),
             Self::NoLoc | Self::NoLink | Self::LocMissing | Self::ManyLocs => (7, Error),
             Self::Order { .. } => (8, Warning),
             Self::Repeated { .. } => (8, Error),
@@ -612,6 +636,7 @@ impl Problem {
             Self::SchemaLocation(_) => (69, Warning),
             Self::UndeclaredPrefix { .. } => (70, Error),
             Self::Extension { .. } => (71, Note),
+            Self::ExtensionInIndex { .. } => (71, Warning),
         };
         (Rule(rule), severity)
     }
@@ -631,6 +656,7 @@ impl Problem {
                 | Self::LocShort
                 | Self::NoEntries
                 | Self::Extension { .. }
+                | Self::ExtensionInIndex { .. }
         );
         if is_schema {
             Source::Schema

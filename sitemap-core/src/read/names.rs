@@ -34,6 +34,12 @@ pub(super) fn root(name: &str) -> Option<(&'static str, Kind)> {
     roots.find(|(root, _)| root.eq_ignore_ascii_case(name))
 }
 
+/// The name of the root element of a kind of file; text has none.
+pub(super) fn of_root(kind: Kind) -> &'static str {
+    let root = ROOTS.iter().find(|(_, of)| *of == kind);
+    root.map_or("", |(root, _)| root)
+}
+
 /// Whether this is the name of a root element as it should be written.
 pub(super) fn is_root(name: &str) -> bool {
     ROOTS.iter().any(|(root, _)| *root == name)
@@ -66,6 +72,9 @@ mod tests {
         assert_eq!(root("SiteMapIndex"), Some(("sitemapindex", Kind::Index)));
         assert_eq!(root("rdf"), Some(("RDF", Kind::Rss)));
         assert_eq!(root("url"), None);
+        assert_eq!(of_root(Kind::Index), "sitemapindex");
+        assert_eq!(of_root(Kind::Rss), "rss");
+        assert_eq!(of_root(Kind::Text), "");
         assert!(is_root("feed"));
         assert!(!is_root("FEED") && !is_root("url"));
     }

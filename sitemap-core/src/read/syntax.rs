@@ -60,6 +60,9 @@ pub(super) fn start_tag(tag: &str, mut tell: impl FnMut(usize, Problem)) -> bool
                 ill_formed("name of an attribute that namespaces forbid"),
             );
         }
+        if attribute.value.is_empty() && attribute.name.starts_with("xmlns:") {
+            tell(start, ill_formed("prefix is declared without a namespace"));
+        }
         if attribute.value.contains('&') {
             references(attribute.value, |at, problem| {
                 tell(start + attribute.value_start + at, problem);
@@ -338,6 +341,8 @@ mod tests {
         check("a b='1' b='2'", &[(8, twice)]);
         let forbidden = "name of an attribute that namespaces forbid";
         check("a :b='1' c:d:e='2'", &[(2, forbidden), (9, forbidden)]);
+        let nothing = "prefix is declared without a namespace";
+        check("a xmlns='' xmlns:b='c' xmlns:d=''", &[(23, nothing)]);
         let many: Vec<String> = (0..20).map(|number| format!(" b{number}=''")).collect();
         let many = many.concat();
         check(&format!("a{many}"), &[]);

@@ -423,21 +423,22 @@ impl Set {
         }
     }
 
-    /// Whether the sitemaps of each site need an index: those that its robots.txt names (R31).
+    /// Whether the sitemaps of each site need an index: those that its robots.txt names, on each host by themselves, as no index
+    /// may list those of another (R31, R37).
     fn conclude_sites(
         &self,
         named: &BTreeMap<Loc, Loc>,
         problems: &mut Vec<(Option<DocumentId>, Option<Position>, Problem)>,
     ) {
-        let mut sites: BTreeMap<&Loc, Vec<&Remembered>> = BTreeMap::new();
+        let mut sites: BTreeMap<(&Loc, &str), Vec<&Remembered>> = BTreeMap::new();
         for (sitemap, robots) in named {
-            let site = sites.entry(robots).or_default();
+            let site = sites.entry((robots, sitemap.origin())).or_default();
             if let Some(id) = self.by_place.get(&fingerprint_of(sitemap)) {
                 site.push(&self.documents[id.0]);
             }
         }
         let is_only = sites.len() == 1;
-        for (robots, documents) in sites {
+        for ((robots, _), documents) in sites {
             let count = sitemaps_of(&documents).count();
             if count > 1 && !has_index(&documents) {
                 let robots = (!is_only).then(|| robots.clone());

@@ -74,10 +74,16 @@ impl Document {
     }
 
     fn text_of_document(&mut self, text: &str) -> Result<(), ReadError> {
-        if self.skipped_depth > 0 {
+        if self.skipped_depth > 1 || (self.skipped_depth > 0 && !self.extended.is_in_link()) {
             return Ok(());
         }
         let is_blank = text.bytes().all(is_white_space);
+        if self.skipped_depth > 0 {
+            if !is_blank {
+                self.note(Problem::StrayText);
+            }
+            return Ok(());
+        }
         match self.place {
             Place::Value(_) => self.text.push(text),
             Place::Extension if self.extended.is_in_value() => self.text.push(text),

@@ -33,8 +33,8 @@ pub(in crate::read) fn read_attributes(
         }
         let name = attribute.key.into_inner();
         let Some(known) = known.iter().find(|known| **known == name) else {
-            // An attribute with a prefix belongs to somebody else.
-            if !name.contains(':') {
+            // Those of XML Schema may stand on any element.
+            if !name.starts_with("xsi:") {
                 problems.push(Problem::OfExtension(ExtensionProblem::UnknownAttribute {
                     name: quoted(name),
                     element,

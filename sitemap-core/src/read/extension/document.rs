@@ -26,7 +26,7 @@ use crate::{
 /// The attributes of a link by the schema of XHTML that may stand in a sitemap; the first three are used.
 const LINK_ATTRIBUTES: &[&str] = &[
     "rel", "hreflang", "href", "media", "type", "title", "charset", "rev", "id", "class", "style",
-    "lang", "dir",
+    "lang", "dir", "xml:lang",
 ];
 
 /// Extensions while the document is read.
@@ -43,6 +43,8 @@ pub(in crate::read) struct Extended {
     told: Told,
     /// An element of an unknown extension was skipped; the first one is told.
     has_unknown_extension: bool,
+    /// The parser is in a link, which has nothing inside and is skipped.
+    in_link: bool,
 }
 
 /// An element of an own namespace while it comes in.
@@ -62,6 +64,16 @@ impl Extended {
     /// Whether this is the first time that the name of an element is met in another case.
     pub(in crate::read) fn is_new_name_case(&mut self, name: &'static str) -> bool {
         self.told.is_new_name_case(name)
+    }
+
+    /// Whether what is skipped is a link to another version of the page.
+    pub(in crate::read) fn is_in_link(&self) -> bool {
+        self.in_link
+    }
+
+    /// What was skipped ends.
+    pub(in crate::read) fn end_link(&mut self) {
+        self.in_link = false;
     }
 
     /// An entry begins.
@@ -159,7 +171,16 @@ impl Document {
                 });
             self.note_all(problems);
         }
+        self.extended.in_link = true;
         self.skip()
+    }
+
+    /// An element in a link, which has none.
+    pub(in crate::read) fn note_in_link(&mut self, start: &BytesStart<'_>) {
+        self.note(Problem::OfExtension(ExtensionProblem::UnknownElement {
+            name: local_name(start),
+            parent: "xhtml:link",
+        }));
     }
 
     fn open_own(&mut self, namespace: OwnNamespace, start: &BytesStart<'_>) {
@@ -425,8 +446,11 @@ impl Document {
             })]);
         } else if !self.extended.has_unknown_extension {
             self.extended.has_unknown_extension = true;
-            self.note(Problem::Extension {
-                name: local_name(start),
+            let name = local_name(start);
+            self.note(if self.root_kind == Some(Kind::Index) {
+                Problem::ExtensionInIndex { name }
+            } else {
+                Problem::Extension { name }
             });
         }
         self.extension_elements += 1;

@@ -159,7 +159,10 @@ fn version_of_a_page_needs_a_language_and_an_address() {
             "<xhtml:link REL=\"x\" rel=\"Alternate\" hreflang=\"EN-gb\" {href} title=\"t\">x</xhtml:link>"
         ),
         "<xhtml:link rel=\"alternate\" hreflang=\"en-GB\" href=\"http://host/b\"/>",
-        &["warning R71 schema: unknown attribute REL of <xhtml:link>"],
+        &[
+            "warning R71 schema: unknown attribute REL of <xhtml:link>",
+            "warning R6 schema: text outside of an element for text",
+        ],
     );
     let lost = |attributes: &str, said: &str| {
         check(&format!("<xhtml:link {attributes}/>"), "", &[said]);
@@ -289,6 +292,53 @@ fn image_needs_an_address_and_loses_what_is_not_read_any_more() {
     kept(
         "<image:loc>http://cdn/<b>x</b>a</image:loc>",
         &["warning R6 schema: unknown element <b>"],
+    );
+}
+
+#[test]
+fn what_no_schema_has_in_an_extension_is_told() {
+    let link = |attributes: &str, content: &str| {
+        format!(
+            "<xhtml:link rel=\"alternate\" hreflang=\"de\" href=\"http://host/de\"{attributes}>{content}</xhtml:link>"
+        )
+    };
+    let read = "<xhtml:link rel=\"alternate\" hreflang=\"de\" href=\"http://host/de\"/>";
+    let told = |attributes: &str, content: &str, said: &[&str]| {
+        check(&link(attributes, content), read, said);
+    };
+    told(" xml:lang=\"de\"", " \n", &[]);
+    told(
+        " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:nil=\"true\"",
+        "",
+        &["note R70: namespace is declared below the root element"],
+    );
+    told(
+        " xml:base=\"/\"",
+        "x<image:loc>y</image:loc>z",
+        &[
+            "warning R71 schema: unknown attribute xml:base of <xhtml:link>",
+            "warning R6 schema: text outside of an element for text",
+            "warning R71 schema: unknown element <loc> in <xhtml:link>",
+            "warning R6 schema: text outside of an element for text",
+        ],
+    );
+    let image = |attribute: &str| {
+        format!("<image:image{attribute}><image:loc>http://cdn/a</image:loc></image:image>")
+    };
+    check(
+        &image(" xml:lang=\"de\""),
+        &image(""),
+        &["warning R71 schema: unknown attribute xml:lang of <image:image>"],
+    );
+    // Behind a link all is as before.
+    check(
+        &format!(
+            "{}<image:image>{}</image:image>",
+            link("", "<b/>"),
+            "<image:loc>http://cdn/a</image:loc>"
+        ),
+        &format!("{read}{}", image("")),
+        &["warning R71 schema: unknown element <b> in <xhtml:link>"],
     );
 }
 
@@ -673,5 +723,5 @@ fn extension_in_an_index_is_skipped() {
         declarations()
     );
     let (items, said) = reading(file.as_bytes());
-    assert_eq!((items.len(), said), (1, vec!["Note R71".to_owned()]));
+    assert_eq!((items.len(), said), (1, vec!["Warning R71".to_owned()]));
 }

@@ -4,7 +4,7 @@ use super::{check_reading, index, urlset};
 use crate::{
     Limits,
     limits::NAMESPACE,
-    read::{MAX_DEPTH, MAX_TOKEN_BYTES, Reader},
+    read::{Item, MAX_DEPTH, MAX_TOKEN_BYTES, Reader},
 };
 
 #[test]
@@ -243,17 +243,12 @@ fn reading_goes_on_behind_an_end_tag_that_does_not_match() {
         &["http://host/a|||"],
         &["Error R1", "Error R6", "Error R1"],
     );
-    check(
-        "a</loc></url>",
-        "a</loc>",
-        both,
-        &["Warning R6", "Error R1"],
-    );
+    check("a</loc></url>", "a</loc>", both, &["Error R6", "Error R1"]);
     check(
         "<url><loc>http://host/a",
         "<url><url><loc>http://host/a",
         both,
-        &["Warning R6", "Error R1"],
+        &["Error R6", "Error R1"],
     );
     // What stands in a namespace of its own stays in it.
     check_reading(
@@ -288,14 +283,104 @@ fn start_tag_too_many_does_not_end_the_file() {
     check_reading(
         urlset("<url><url><loc>http://host/a</loc></url></url><url><loc>http://host/b</loc></url>"),
         &["http://host/a|||", "http://host/b|||"],
-        &["Warning R6"],
+        &["Error R6"],
     );
     check_reading(
         urlset(
             "<url><url><url><loc>http://host/a</loc></url></url></url><url><loc>http://host/b</loc></url>",
         ),
         &["http://host/a|||", "http://host/b|||"],
-        &["Warning R6", "Warning R6"],
+        &["Error R6", "Error R6"],
+    );
+}
+
+#[test]
+fn element_of_the_protocol_in_a_wrong_place_is_an_error() {
+    let check = |file: String, items: &[&str], said: &[&str]| {
+        let mut reader = Reader::new(file.as_bytes(), Limits::default());
+        let read: Vec<String> = reader
+            .by_ref()
+            .flatten()
+            .map(|item| match item {
+                Item::Url(entry) => entry.loc.to_string(),
+                Item::Sitemap(entry) => entry.loc.to_string(),
+            })
+            .collect();
+        let findings = reader.findings().iter();
+        let told: Vec<String> = findings
+            .map(|finding| finding.problem.to_string())
+            .collect();
+        assert_eq!(read, items, "{file}");
+        assert_eq!(told, said, "{file}");
+    };
+    let url = "<url><loc>http://host/a</loc></url>";
+    let one = &["http://host/a"][..];
+    let in_url = |content: &str| urlset(&format!("<url><loc>http://host/a</loc>{content}</url>"));
+    check(
+        urlset("<url><loc><loc>http://host/a</loc></loc></url>"),
+        one,
+        &["<loc> stands in <loc>"],
+    );
+    check(
+        in_url("<lastmod><priority/>2026-01-01</lastmod>"),
+        one,
+        &["<priority> stands in <lastmod>"],
+    );
+    check(
+        in_url("<sitemap/><urlset/>"),
+        one,
+        &["<sitemap> stands in <url>", "<urlset> stands in <url>"],
+    );
+    check(
+        urlset(&format!("<lastmod/><urlset>{url}</urlset>{url}")),
+        one,
+        &[
+            "<lastmod> stands in <urlset>",
+            "<urlset> stands in <urlset>",
+            "<url> stands in an element that is no part of a sitemap",
+        ],
+    );
+    check(
+        urlset(&format!(
+            "<g><h>{url}</h></g><x:g xmlns:x='u:x'>{url}<x:url/></x:g>{url}"
+        )),
+        one,
+        &[
+            "unknown element <g>",
+            "<url> stands in an element that is no part of a sitemap",
+            "namespace is declared below the root element",
+            "extension <g>",
+            "<url> stands in an element that is no part of a sitemap",
+        ],
+    );
+    // What others call so is theirs.
+    check(
+        in_url("<x:g xmlns:x='u:x'><url/><x:url/></x:g>"),
+        one,
+        &[
+            "namespace is declared below the root element",
+            "extension <g>",
+        ],
+    );
+    let sitemap = "<sitemap><loc>http://host/s.xml</loc>";
+    check(
+        index(&format!(
+            "{sitemap}{sitemap}</sitemap></sitemap><g>{sitemap}</sitemap></g>"
+        )),
+        &["http://host/s.xml", "http://host/s.xml"],
+        &[
+            "<sitemap> stands in <sitemap>",
+            "unknown element <g>",
+            "<sitemap> stands in an element that is no part of a sitemap",
+        ],
+    );
+    check(
+        index(&format!("{sitemap}<x xmlns='u:x'/></sitemap>")),
+        &["http://host/s.xml"],
+        &[
+            "namespace is declared below the root element",
+            "extension <x> stands in an index",
+        ],
     );
 }
 

@@ -324,7 +324,7 @@ fn url_in_an_element_in_a_loc_is_taken() {
             "<url><loc><url><![CDATA[http://host/a]]></url></loc><lastmod>2024-05-17</lastmod></url>",
         ),
         &["http://host/a|2024-05-17||"],
-        &["Warning R6"],
+        &["Error R6"],
     );
     check_reading(
         urlset("<url><loc>http://host/<b>a</b></loc></url>"),

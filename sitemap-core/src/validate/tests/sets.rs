@@ -216,13 +216,25 @@ fn several_named_sitemaps_without_an_index_are_told() {
         let mut validator = validator();
         let robots = loc("https://h.ex/robots.txt");
         validator.robots(&robots, named.iter().copied(), &mut |_| {});
-        let places = ["https://h.ex/a.xml", "https://h.ex/b.xml"];
-        let documents = places.map(|place| (place, page(&place[13..14])));
-        assert_eq!(check_set(validator, &documents), expected);
+        let list = "https://h.ex/a\n";
+        let documents = [
+            ("https://h.ex/a.xml", page("a")),
+            ("https://h.ex/b.xml", page("b")),
+            // Its own robots.txt proves nothing, but it is no sitemap of the same index either.
+            ("https://other.ex/c.xml", list.to_owned()),
+        ];
+        let told = check_set(validator, &documents);
+        let told: Vec<&str> = told
+            .iter()
+            .map(String::as_str)
+            .filter(|told| told.ends_with("R31"))
+            .collect();
+        assert_eq!(told, expected, "{named:?}");
     };
     check(&[], &[]);
     check(&["https://h.ex/a.xml"], &[]);
     check(&["https://h.ex/a.xml", "https://h.ex/b.xml"], &["note R31"]);
+    check(&["https://h.ex/a.xml", "https://other.ex/c.xml"], &[]);
 }
 
 #[test]
