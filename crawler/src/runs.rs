@@ -46,15 +46,11 @@ pub fn open(
     host_date: Timestamp,
     now: Timestamp,
 ) -> Result<OpenRun, StoreError> {
-    let number = number(store)?;
-    let is_open = store.value(STATE)?.as_deref() == Some("open");
-    if is_open && store.value(IDENTITY)?.as_deref() == Some(identity) {
-        return Ok(OpenRun {
-            number,
-            resumed: true,
-        });
+    let next = next(store, identity)?;
+    if next.resumed {
+        return Ok(next);
     }
-    let number = number + 1;
+    let number = next.number;
     store.begin_run(number)?;
     let values = [
         (NUMBER, number.to_string()),
@@ -72,9 +68,20 @@ pub fn open(
         values,
         ..Commit::default()
     })?;
+    Ok(next)
+}
+
+/// The run that [`open`] would resume or begin; nothing changes.
+///
+/// # Errors
+/// The store failed, or holds values that cannot be read.
+pub fn next(store: &dyn Store, identity: &str) -> Result<OpenRun, StoreError> {
+    let number = number(store)?;
+    let is_open = store.value(STATE)?.as_deref() == Some("open");
+    let resumed = is_open && store.value(IDENTITY)?.as_deref() == Some(identity);
     Ok(OpenRun {
-        number,
-        resumed: false,
+        number: if resumed { number } else { number + 1 },
+        resumed,
     })
 }
 

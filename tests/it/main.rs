@@ -42,5 +42,6 @@ mod schemas;
 mod sections;
 mod sites;
 mod smoke;
+mod start_page;
 mod verdicts;
 mod well_formed;

@@ -65,6 +65,16 @@ pub(super) fn state(path: &Path) -> Result<Box<dyn Store>, StoreError> {
     Ok(Box::new(SqliteStore::open(path)?))
 }
 
+/// Shows the state `path` of one site to `look`, if there is one that can be read, and touches nothing. What is wrong
+/// with it is told by whoever opens it.
+pub(super) fn peek(path: &Path, look: &mut dyn FnMut(&dyn Store)) {
+    match SqliteStore::peek(path) {
+        Ok(Some(store)) => look(&store),
+        Ok(None) => {}
+        Err(error) => tracing::debug!(target: "store", "{error}"),
+    }
+}
+
 /// The state of a site that is about to be crawled.
 pub(super) struct Opened {
     /// It, or what took its place.

@@ -324,16 +324,60 @@ impl Door {
             .await
     }
 
-    /// The same for any request; `is_final` says after which answers there is no further try.
+    /// Asks for `url` with the validators of an earlier answer: one try.
+    pub(super) async fn ask_once_with<S: BodySink + Send>(
+        &self,
+        url: &UrlKey,
+        validators: &Validators,
+        stop: &CancellationToken,
+        sink: impl FnMut() -> S,
+    ) -> Result<Answered<S>, Refused> {
+        let request = Request {
+            validators: Some(validators.clone()),
+            ..Request::get(url, self.max_body_bytes)
+        };
+        self.ask_until(&request, stop, sink, |_| true).await
+    }
+
+    /// Asks for `url` as [`Door::ask`] does, after `tries` that came to nothing: the pause after them, if `pauses`, and
+    /// the tries that are left, one at least.
+    pub(super) async fn ask_after<S: BodySink + Send>(
+        &self,
+        tries: u32,
+        pauses: bool,
+        url: &UrlKey,
+        stop: &CancellationToken,
+        sink: impl FnMut() -> S,
+    ) -> Result<Answered<S>, Refused> {
+        if pauses {
+            self.pause(url, tries, stop).await?;
+        }
+        let request = Request::get(url, self.max_body_bytes);
+        let is_final = |asked: &Result<Fetched, FetchError>| !signal::is_passing(asked);
+        self.ask_from(tries, &request, stop, sink, is_final).await
+    }
+
+    /// The same as [`Door::ask`] for any request; `is_final` says after which answers there is no further try.
     pub(super) async fn ask_until<S: BodySink + Send>(
         &self,
+        request: &Request,
+        stop: &CancellationToken,
+        sink: impl FnMut() -> S,
+        is_final: impl Fn(&Result<Fetched, FetchError>) -> bool,
+    ) -> Result<Answered<S>, Refused> {
+        self.ask_from(0, request, stop, sink, is_final).await
+    }
+
+    /// The same where `tries` were made before.
+    async fn ask_from<S: BodySink + Send>(
+        &self,
+        mut tries: u32,
         request: &Request,
         stop: &CancellationToken,
         mut sink: impl FnMut() -> S,
         is_final: impl Fn(&Result<Fetched, FetchError>) -> bool,
     ) -> Result<Answered<S>, Refused> {
         let url = &request.url;
-        let mut tries = 0;
         loop {
             let turn = self.turn(url, stop).await?;
             let mut receiver = sink();
@@ -349,11 +393,21 @@ impl Door {
                 });
             }
             tracing::debug!(target: "engine", url = %request.shown(), tries, "another try");
-            // Nothing is lost if either arm is dropped: no turn is out here.
-            tokio::select! {
-                () = tokio::time::sleep(retry_delay(&self.limits, url, tries)) => {}
-                () = stop.cancelled() => return Err(Refused::Stopping),
-            }
+            self.pause(url, tries, stop).await?;
+        }
+    }
+
+    /// Waits as long as it is good to wait after `tries` for `url`.
+    async fn pause(
+        &self,
+        url: &UrlKey,
+        tries: u32,
+        stop: &CancellationToken,
+    ) -> Result<(), Refused> {
+        // Nothing is lost if either arm is dropped: no turn is out here.
+        tokio::select! {
+            () = tokio::time::sleep(retry_delay(&self.limits, url, tries)) => Ok(()),
+            () = stop.cancelled() => Err(Refused::Stopping),
         }
     }
 

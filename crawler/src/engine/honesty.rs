@@ -12,7 +12,9 @@
 //! cost all others their 304s.
 //!
 //! Two more things are proof: a 304 to a request without validators, and several pages in a row that had to be asked
-//! for as a whole because conditional requests were refused, failed, or answered for another `ETag`.
+//! for as a whole because conditional requests were refused, failed (5xx), or answered for another `ETag`. A failure counts
+//! only when the page answers as soon as it is asked for as a whole, and no conditional request of its directory was
+//! answered meanwhile: a server that fails for a moment fails whoever asks.
 //!
 //! # How it is forgiven
 //! Pages that are asked for as a whole hide nothing, so whoever was caught is tested without risk: of
@@ -42,6 +44,9 @@ const TRUTHS_TO_FORGIVE: u32 = 5;
 /// request, and that it then has; after that nobody asks conditionally there. One may be an accident.
 const MAX_IN_VAIN: u32 = 3;
 
+/// The same where the last such request failed: as many as are out at once by default may fail at once by accident.
+const MAX_FAILED_IN_VAIN: u32 = 5;
+
 /// Directories that are kept apart; with more, all of them count as the site.
 const MAX_DIRECTORIES: usize = 1_000;
 
@@ -67,6 +72,20 @@ pub(in crate::engine) struct Honesty {
     tests: BTreeMap<String, Tests>,
     /// Pages of each directory that were asked in vain since the last one that was not, in this start of the run.
     in_vain: BTreeMap<String, u32>,
+    /// Conditional requests for pages of each directory that were answered, in this start of the run.
+    answers: BTreeMap<String, u64>,
+}
+
+/// Why a page is asked for as a whole after it was asked conditionally.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// The server has another answer to such a request than to others.
+    Refused,
+    /// It failed (5xx), when so many such requests for pages of the directory had been answered.
+    Failed {
+        /// See [`Honesty::answers`].
+        answers: u64,
+    },
 }
 
 /// A directory that was caught.
@@ -171,13 +190,31 @@ impl Honesty {
 
     /// A conditional request for `url` was answered.
     pub(super) fn answered(&mut self, url: &UrlKey) {
+        let directory = directory(url);
         if !self.in_vain.is_empty() {
-            self.in_vain.remove(directory(url));
+            self.in_vain.remove(directory);
+        }
+        if let Some(count) = self.answers.get_mut(directory) {
+            *count += 1;
+        } else if self.answers.len() < MAX_DIRECTORIES {
+            self.answers.insert(directory.to_owned(), 1);
         }
     }
 
-    /// A conditional request for `url` was not answered, and one for the whole page was; whether that was one too many.
-    pub(super) fn asked_in_vain(&mut self, url: &UrlKey) -> bool {
+    /// How many conditional requests for pages of the directory of `url` were answered.
+    pub(super) fn answers(&self, url: &UrlKey) -> u64 {
+        self.answers.get(directory(url)).copied().unwrap_or(0)
+    }
+
+    /// A conditional request for `url` was not answered, because of `doubt`, and one for the whole page was; whether that
+    /// was one too many.
+    pub(super) fn asked_in_vain(&mut self, url: &UrlKey, doubt: Doubt) -> bool {
+        let most = match doubt {
+            Doubt::Refused => MAX_IN_VAIN,
+            // Others were answered since: it was an accident.
+            Doubt::Failed { answers } if answers != self.answers(url) => return false,
+            Doubt::Failed { .. } => MAX_FAILED_IN_VAIN,
+        };
         let directory = directory(url);
         let is_known = self.in_vain.contains_key(directory);
         if !is_known && self.in_vain.len() >= MAX_DIRECTORIES {
@@ -185,7 +222,7 @@ impl Honesty {
         }
         let count = self.in_vain.entry(directory.to_owned()).or_default();
         *count = count.saturating_add(1);
-        *count >= MAX_IN_VAIN
+        *count >= most
     }
 
     /// Whether the changed page `url` is to be asked with its old validators; if so, that is noted.
@@ -383,16 +420,37 @@ mod tests {
         let mut honesty = in_run(2);
         let [a, b] = [url("/a/1"), url("/b/1")];
         for _ in 1..MAX_IN_VAIN {
-            assert!(!honesty.asked_in_vain(&a));
-            assert!(!honesty.asked_in_vain(&b));
+            assert!(!honesty.asked_in_vain(&a, Doubt::Refused));
+            assert!(!honesty.asked_in_vain(&b, Doubt::Refused));
         }
         honesty.answered(&b);
-        assert!(honesty.asked_in_vain(&a));
-        assert!(!honesty.asked_in_vain(&b));
+        assert!(honesty.asked_in_vain(&a, Doubt::Refused));
+        assert!(!honesty.asked_in_vain(&b, Doubt::Refused));
         for number in 0..3 * MAX_DIRECTORIES {
-            honesty.asked_in_vain(&url(&format!("/{number}/")));
+            let url = url(&format!("/{number}/"));
+            honesty.asked_in_vain(&url, Doubt::Refused);
+            honesty.answered(&url);
         }
         assert!(honesty.in_vain.len() <= MAX_DIRECTORIES);
+        assert!(honesty.answers.len() <= MAX_DIRECTORIES);
+    }
+
+    #[test]
+    fn failures_count_when_nothing_was_answered_since() {
+        let mut honesty = in_run(2);
+        let page = url("/a/1");
+        let failed = Doubt::Failed {
+            answers: honesty.answers(&page),
+        };
+        for _ in 1..MAX_FAILED_IN_VAIN {
+            assert!(!honesty.asked_in_vain(&page, failed));
+        }
+        honesty.answered(&url("/b/1"));
+        assert!(honesty.asked_in_vain(&page, failed));
+        honesty.answered(&page);
+        for _ in 0..2 * MAX_FAILED_IN_VAIN {
+            assert!(!honesty.asked_in_vain(&page, failed), "an accident");
+        }
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! What happens next: the only place that starts work, and the single writer of all state.
 //!
-//! From top to bottom: [`crawl`] asks the start URL which site it is (`start`), opens the store, takes
-//! up the open run or begins one, and drives the loop (`run`). Every request goes through one
+//! From top to bottom: [`crawl`] asks the start URL which site it is (`start`), opens the store and takes
+//! up the open run or begins one (`begin`), and drives the loop (`run`). Every request goes through one
 //! `door`, under the clocks of its host.
 
 pub mod download;
 
+mod begin;
 mod door;
 mod honesty;
 mod judge;
@@ -23,11 +24,12 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::run::COMMIT_INTERVAL;
 use self::{
+    begin::{Finding, Opened, Opening},
     door::Door,
     download::Downloader,
     judge::Judge,
     run::{Run, Setup, resume},
-    start::Started,
+    start::{Peek, Started},
 };
 pub use crate::politeness::HostState;
 use crate::{
@@ -38,7 +40,7 @@ use crate::{
     page::{ContentHash, RunId},
     parse::PageReader,
     politeness::SharedPoliteness,
-    robots, runs,
+    robots,
     scope::Scope,
     seeds::{MAX_OTHER_HOSTS, SeedList},
     site::Site,
@@ -50,14 +52,15 @@ use crate::{
 /// asked to be confirmed, but read again.
 const READING: u32 = 2;
 
-/// How often waits are shown before the site is known.
-const START_HEARTBEAT: Duration = Duration::from_secs(1);
-
 /// Longer than anybody waits, and short enough for the arithmetic of instants: 30 years.
 const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// Opens the store of a site, once the start URL has told which site it is.
 pub type OpenStore = Box<dyn FnOnce(&Site) -> Result<Box<dyn Store>, StoreError> + Send>;
+
+/// Shows what is stored of a site before its store is opened, if anything is: only to look, without a lock, so it may be
+/// older than the store is then, or wrong. It makes nothing, waits for nobody and tells of no failure.
+pub type PeekStore = Arc<dyn Fn(&Site, &mut dyn FnMut(&dyn Store)) + Send + Sync>;
 
 /// Says where the set of a site will be served, once it is known which site it is: the URL of a directory, or
 /// `None` when nobody said. Our own index is then missing there without a fault before its first upload.
@@ -73,6 +76,8 @@ pub struct Seams {
     pub politeness: SharedPoliteness,
     /// The newest state of the run, for whoever shows it.
     pub progress: watch::Sender<Progress>,
+    /// A look at the memory of a site.
+    pub peek_store: PeekStore,
     /// The memory of the site.
     pub open_store: OpenStore,
     /// `Retry-After` of earlier starts.
@@ -268,6 +273,7 @@ pub async fn crawl(
         clock,
         politeness,
         progress,
+        peek_store,
         open_store,
         holds,
         lists,
@@ -298,11 +304,13 @@ pub async fn crawl(
     let seams = RunSeams {
         reader,
         progress,
+        peek_store,
         open_store,
         lists,
         public_url,
     };
-    let crawled = crawl_through(config, start, &door, seams, shutdown).await;
+    // What a crawl holds across its waits is too large for the stack of its caller.
+    let crawled = Box::pin(crawl_through(config, start, &door, seams, shutdown)).await;
     door.settle().await;
     crawled
 }
@@ -311,6 +319,7 @@ pub async fn crawl(
 struct RunSeams {
     reader: Arc<PageReader>,
     progress: watch::Sender<Progress>,
+    peek_store: PeekStore,
     open_store: OpenStore,
     lists: Vec<SeedList>,
     public_url: PublicUrl,
@@ -327,56 +336,65 @@ async fn crawl_through(
     let RunSeams {
         reader,
         progress,
+        peek_store,
         open_store,
         lists,
         public_url,
     } = seams;
+    let identity: Arc<str> = identity_of(config, &lists).into();
     let clock = Arc::clone(&door.clock);
-    for host in [Some(start.host()), www_twin(start)].into_iter().flatten() {
-        let mut clocks = door.clocks();
-        clocks.set_settings(&host, &config.politeness);
-        clocks.begin_run(&host);
-    }
+    begin_at_hosts(config, start, door);
     let began = clock.now();
     let deadline = end_of(config.limits.max_time);
-    let Started {
-        site,
-        hops,
-        robots,
-        is_robots_read,
-        bytes_in,
-        notices,
-    } = find_site(config, start, door, &reader, &progress, deadline, shutdown).await?;
+    let finding = Finding {
+        config,
+        typed: start,
+        door,
+        reader: &reader,
+        progress: &progress,
+        deadline,
+        shutdown,
+    };
+    let peek = Peek {
+        store: peek_store,
+        identity: Arc::clone(&identity),
+    };
+    let started = finding.site(Some(&peek)).await?;
+    let (site, is_robots_read) = (&started.site, started.is_robots_read);
+    let rules = started.robots.clone();
     let door = &door.standing_in(site.stand_in.clone());
-    let scope = Scope::new(&site, &config.scope)
-        .map_err(|error| CrawlError::Settings(error.to_string()))?;
-    let crawl_delay = robots.crawl_delay();
+    let scope =
+        Scope::new(site, &config.scope).map_err(|error| CrawlError::Settings(error.to_string()))?;
     let downloader = Downloader::behind(door).of_site(&site.origin, MAX_OTHER_HOSTS);
-    downloader.know(&site.origin, robots.clone());
+    downloader.know(&site.origin, rules.clone());
     let downloader = if config.ignore.robots {
         downloader.ignoring_robots_of(&site.origin)
     } else {
         downloader
     };
-    let (identity, rules) = (identity_of(config, &lists), robots.clone());
-    let read_as = read_as(config, &site);
-    let judge = Judge::new(config, scope, robots, read_as, Arc::clone(&clock));
+    let read_as = read_as(config, site);
+    let judge = Judge::new(config, scope, rules.clone(), read_as, Arc::clone(&clock));
     let keeping = judge.clone();
-    let host_date = door.first_date.get().copied().unwrap_or(began);
-    let (opening, judging) = (site.clone(), judge.clone());
-    let asked: Vec<UrlKey> = hops.iter().map(|hop| hop.url.clone()).collect();
-    let span = tracing::Span::current();
-    let opened = tokio::task::spawn_blocking(move || {
-        let _entered = span.entered();
-        let mut store = open_store(&opening)?;
-        let run = runs::open(&mut *store, &identity, host_date, began)?;
-        let memory = resume::remember(&mut *store, run, &judging, &asked)?;
-        Ok::<_, StoreError>((store, run, memory))
-    });
-    let (store, open_run, memory) = opened.await.map_err(|error| {
-        StoreError::new(StoreErrorKind::Io, "the task that opens the store failed")
-            .with_source(error)
-    })??;
+    let opening = Opening {
+        open_store,
+        identity,
+        host_date: door.first_date.get().copied().unwrap_or(began),
+        began,
+        judge: judge.clone(),
+    };
+    let Opened {
+        store,
+        run: open_run,
+        memory,
+        started,
+    } = opening.open(&finding, started).await?;
+    let Started {
+        site,
+        hops,
+        bytes_in,
+        notices,
+        ..
+    } = started;
     let moved = site.moved_from(start);
     let public_url = public_url(&site);
     let mut run = Run::new(Setup {
@@ -396,20 +414,12 @@ async fn crawl_through(
         public_url,
         deadline,
     });
-    if let Some(moved) = moved {
-        run.say(moved);
-    }
-    for word in config.ignore.words() {
-        run.say(ignored_text(word));
-    }
-    for notice in notices {
+    let ignored = config.ignore.words().map(ignored_text);
+    for notice in moved.into_iter().chain(ignored).chain(notices) {
         run.say(notice);
     }
-    if let Some(delay) = crawl_delay.filter(|delay| !delay.is_zero()) {
-        run.mention(format!(
-            "robots.txt asks for one request every {delay:?} (Crawl-delay): 1,000 pages take at least {}",
-            rough_duration(delay.saturating_mul(1_000))
-        ));
+    if let Some(delay) = rules.crawl_delay().filter(|delay| !delay.is_zero()) {
+        run.mention(delay_text(delay));
     }
     run.add_bytes(bytes_in);
     run.seed(hops);
@@ -460,38 +470,12 @@ async fn keep_unreached(mut crawled: Crawled, judge: Judge) -> Result<Crawled, C
     Ok(kept)
 }
 
-/// Asks the start URL which site it is, and shows what it is waiting for meanwhile.
-async fn find_site(
-    config: &Config,
-    start: &UrlKey,
-    door: &Door,
-    reader: &Arc<PageReader>,
-    progress: &watch::Sender<Progress>,
-    deadline: Instant,
-    shutdown: &Shutdown,
-) -> Result<Started, CrawlError> {
-    let host = start.host();
-    let finding = start::start(door, reader, start, config, &shutdown.stop);
-    tokio::pin!(finding);
-    loop {
-        // Nothing is stored before the site is known, so a stop need not wait for the answer in flight:
-        // its turn comes back by itself.
-        tokio::select! {
-            started = &mut finding => return started,
-            () = shutdown.stop.cancelled() => return Err(CrawlError::Stopped),
-            () = tokio::time::sleep_until(deadline) => {
-                let message = format!("max_time passed before {start} answered");
-                return Err(CrawlError::Start { message, source: None });
-            }
-            () = tokio::time::sleep(START_HEARTBEAT) => {
-                let now = Instant::now();
-                let (host, pace) = {
-                    let clocks = door.clocks();
-                    (clocks.state(&host, now), clocks.pace(&host))
-                };
-                progress.send_replace(Progress { host, pace, ..Progress::default() });
-            }
-        }
+/// Tells the clocks of the hosts that `start` may be on that a run begins.
+fn begin_at_hosts(config: &Config, start: &UrlKey, door: &Door) {
+    for host in [Some(start.host()), www_twin(start)].into_iter().flatten() {
+        let mut clocks = door.clocks();
+        clocks.set_settings(&host, &config.politeness);
+        clocks.begin_run(&host);
     }
 }
 
@@ -548,6 +532,14 @@ fn read_as(config: &Config, site: &Site) -> u64 {
     );
     // 0 means that nobody knows.
     xxhash_rust::xxh3::xxh3_64(text.as_bytes()).max(1)
+}
+
+/// What a `Crawl-delay` means for the time that a run takes.
+fn delay_text(delay: Duration) -> String {
+    format!(
+        "robots.txt asks for one request every {delay:?} (Crawl-delay): 1,000 pages take at least {}",
+        rough_duration(delay.saturating_mul(1_000))
+    )
 }
 
 /// What it means that [`crate::config::IgnoreConfig`] has this word.

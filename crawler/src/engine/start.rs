@@ -1,5 +1,8 @@
 //! From the URL that was typed to the site that is crawled: robots.txt first, then the start URL and
-//! its redirects, each hop under the rules of its own origin and under its host's clocks.
+//! its redirects, each hop under the rules of its own origin and under its host's clocks. A page that earlier runs know is
+//! asked whether it changed (`known`).
+
+mod known;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -8,17 +11,27 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
+pub(super) use self::known::{Confirmation, Known, Peek, Standing, last_answer, standing};
 use super::{
     CrawlError,
     door::{Answered, Door, Refused, Robots},
-    run::page_sink::{Found, PageSink, Wanted},
+    honesty::Doubt,
+    judge::Judge,
+    read_as,
+    run::{
+        page_sink::{Found, PageSink, Wanted},
+        recrawl::{FetchedFacts, is_answer_to, is_server_error, says_all},
+    },
+    signal,
 };
 use crate::{
     config::Config,
+    fetch::Validators,
     page::PageFacts,
     parse::{PageParser, PageReader},
     politeness::Closed,
     robots::Rules,
+    scope::Scope,
     site::{self, Site},
     url_key::{Origin, UrlKey},
     verdict::MAX_HOPS,
@@ -31,6 +44,20 @@ pub(super) struct Hop {
     /// What it is when it is, or may be, no page.
     pub(super) found: Option<Found>,
     pub(super) attempts: u32,
+    pub(super) manner: Manner,
+    /// What stands by its answer, a 304 that is believed.
+    pub(super) standing: Option<Standing>,
+}
+
+/// How a page was asked for before the loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// As a whole.
+    Whole,
+    /// Whether it changed, and that was answered.
+    Conditionally(Validators),
+    /// As a whole, because the server had no answer to that.
+    InVain(Doubt),
 }
 
 /// What the start URL told.
@@ -48,14 +75,36 @@ pub(super) struct Started {
     pub(super) notices: Vec<String>,
 }
 
+impl Started {
+    /// The start page's "not modified", which means nothing until the store is asked.
+    pub(super) fn confirmation(&self) -> Option<Confirmation> {
+        let last = self.hops.last().filter(|hop| hop.facts.status == 304)?;
+        match &last.manner {
+            Manner::Conditionally(validators) => Some(Confirmation {
+                url: last.url.clone(),
+                validators: validators.clone(),
+                answer: last.facts.clone(),
+            }),
+            Manner::Whole | Manner::InVain(_) => None,
+        }
+    }
+}
+
+/// What the way from the start URL to the site is found with.
+pub(super) struct Guide<'a> {
+    pub(super) door: &'a Door,
+    pub(super) reader: &'a Arc<PageReader>,
+    pub(super) config: &'a Config,
+    pub(super) stop: &'a CancellationToken,
+    /// `None`: every page is asked for as a whole.
+    pub(super) peek: Option<&'a Peek>,
+}
+
 /// Finds out which site `typed` is.
-pub(super) async fn start(
-    door: &Door,
-    reader: &Arc<PageReader>,
-    typed: &UrlKey,
-    config: &Config,
-    stop: &CancellationToken,
-) -> Result<Started, CrawlError> {
+pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, CrawlError> {
+    let Guide {
+        door, config, stop, ..
+    } = *guide;
     let width = config.scope.width;
     let mut notices = Vec::new();
     let mut targets: Vec<UrlKey> = Vec::new();
@@ -67,7 +116,7 @@ pub(super) async fn start(
     loop {
         let origin = url.origin();
         let so_far = stand_in(site::settle_so_far(typed, &targets, width), config)?;
-        let door = &door.standing_in(so_far.stand_in);
+        let door = &door.standing_in(so_far.stand_in.clone());
         if !rules.contains_key(&origin) {
             let robots = match read_robots(door, &origin, stop).await {
                 Err(CrawlError::Robots { message, .. }) if config.ignore.robots => {
@@ -93,34 +142,18 @@ pub(super) async fn start(
                 door.agent
             )));
         }
-        let sink = || {
-            let parser = PageParser::new(&url, &door.identity, reader);
-            PageSink::new(parser, wanted_of_start(config))
+        let known = match rules.get(&origin) {
+            Some(robots) => guide.known(&so_far, robots, &url).await,
+            None => None,
         };
-        let Answered {
-            result,
-            receiver: sink,
-            tries,
-        } = door
-            .ask(&url, stop, sink)
-            .await
-            .map_err(|refused| refused_start(&url, refused))?;
-        let fetched = result.map_err(|error| CrawlError::Start {
-            message: format!("{url} cannot be fetched: {error}"),
-            source: None,
-        })?;
-        bytes_in += fetched.wire_bytes;
-        let (facts, found) = sink.finish(&url, &fetched);
-        let status = facts.status;
-        let location = facts.location.clone();
-        hops.push(Hop {
-            url: url.clone(),
-            facts,
-            found,
-            attempts: tries,
-        });
+        let (hop, wire_bytes) = guide.ask(door, &url, known).await?;
+        bytes_in += wire_bytes;
+        let (status, location) = (hop.facts.status, hop.facts.location.clone());
+        let is_confirmed = matches!(&hop.manner, Manner::Conditionally(_)) && status == 304;
+        hops.push(hop);
         match (status, location) {
             (200, _) => break,
+            (304, _) if is_confirmed => break,
             (300..=303 | 307 | 308, Some(target)) => {
                 if hops.len() > MAX_HOPS || hops.iter().any(|hop| hop.url == target) {
                     return Err(loops(typed, config));
@@ -153,6 +186,108 @@ pub(super) async fn start(
         bytes_in,
         notices,
     })
+}
+
+impl Guide<'_> {
+    /// What earlier runs know of `url`, should it be the start page of `site`.
+    async fn known(&self, site: &Site, robots: &Rules, url: &UrlKey) -> Option<Known> {
+        let peek = self.peek?;
+        // Settings that do not fit the site are told of when it is known to be the one.
+        let scope = Scope::new(site, &self.config.scope).ok()?;
+        let read_as = read_as(self.config, site);
+        let clock = Arc::clone(&self.door.clock);
+        let judge = Judge::new(self.config, scope, robots.clone(), read_as, clock);
+        peek.known(site, judge, url).await
+    }
+
+    /// Asks for a page on the way through `door`, first whether it is what is `known` of it; how often that
+    /// fails, it is asked for as a whole before it is given up. The bytes that came over the wire are counted.
+    async fn ask(
+        &self,
+        door: &Door,
+        url: &UrlKey,
+        known: Option<Known>,
+    ) -> Result<(Hop, u64), CrawlError> {
+        let sink = || {
+            let parser = PageParser::new(url, &door.identity, self.reader);
+            PageSink::new(parser, wanted_of_start(self.config))
+        };
+        let refused = |refused| refused_start(url, refused);
+        let Some(Known { facts, validators }) = known else {
+            let asked = door.ask(url, self.stop, sink).await;
+            return hop_of(url, asked.map_err(refused)?, Manner::Whole);
+        };
+        let asked = door.ask_once_with(url, &validators, self.stop, sink).await;
+        let asked = asked.map_err(refused)?;
+        let tries = asked.tries;
+        let is_passing = signal::is_passing(&asked.result);
+        let (result, found) = finish(url, asked);
+        let mut wasted_bytes = 0;
+        if let Ok((fetched, answer)) = &result {
+            let is_open = answer.status == 304 && !says_all(answer, &facts);
+            if !is_passing && !is_open && is_answer_to(&validators, &result) {
+                let hop = Hop {
+                    url: url.clone(),
+                    facts: PageFacts::clone(answer),
+                    found,
+                    attempts: tries,
+                    manner: Manner::Conditionally(validators),
+                    standing: None,
+                };
+                return Ok((hop, fetched.wire_bytes));
+            }
+            wasted_bytes = fetched.wire_bytes;
+        }
+        tracing::debug!(target: "engine", %url, "no answer to a conditional request");
+        let asked = door.ask_after(tries, is_passing, url, self.stop, sink);
+        let asked = asked.await.map_err(refused)?;
+        let manner = match &result {
+            failed if is_server_error(failed) => Manner::InVain(Doubt::Failed { answers: 0 }),
+            // Nobody knows why it failed.
+            _ if is_passing => Manner::Whole,
+            Ok(_) | Err(_) => Manner::InVain(Doubt::Refused),
+        };
+        let (hop, bytes) = hop_of(url, asked, manner)?;
+        Ok((hop, bytes + wasted_bytes))
+    }
+}
+
+/// An answer as far as it could be read, and what it is when it is, or may be, no page.
+type Read = (FetchedFacts, Option<Found>);
+
+fn finish(url: &UrlKey, answered: Answered<PageSink>) -> Read {
+    let Answered {
+        result, receiver, ..
+    } = answered;
+    match result {
+        Ok(fetched) => {
+            let (facts, found) = receiver.finish(url, &fetched);
+            (Ok((fetched, Box::new(facts))), found)
+        }
+        Err(error) => (Err(error), None),
+    }
+}
+
+fn hop_of(
+    url: &UrlKey,
+    answered: Answered<PageSink>,
+    manner: Manner,
+) -> Result<(Hop, u64), CrawlError> {
+    let attempts = answered.tries;
+    let (result, found) = finish(url, answered);
+    let (fetched, facts) = result.map_err(|error| CrawlError::Start {
+        message: format!("{url} cannot be fetched: {error}"),
+        source: None,
+    })?;
+    let hop = Hop {
+        url: url.clone(),
+        facts: *facts,
+        found,
+        attempts,
+        manner,
+        standing: None,
+    };
+    Ok((hop, fetched.wire_bytes))
 }
 
 /// What of the answers on the way is kept when it is no page.

@@ -21,6 +21,7 @@ mod files;
 mod given;
 mod links;
 mod outbox;
+mod peek;
 mod ranges;
 mod record;
 mod schema;
@@ -69,7 +70,8 @@ use crate::{
 pub struct SqliteStore {
     // Before the lock: fields are dropped in this order.
     connection: Connection,
-    lock: Lock,
+    /// `None`: somebody else holds it, or it is only looked into.
+    _lock: Option<Lock>,
     path: PathBuf,
 }
 
@@ -168,7 +170,7 @@ impl SqliteStore {
             (None, Ok(connection)) => {
                 let store = Self {
                     connection,
-                    lock,
+                    _lock: Some(lock),
                     path,
                 };
                 return Ok(Sound {
@@ -196,18 +198,9 @@ impl SqliteStore {
         let connection = schema::open(&path, care)?;
         Ok(Self {
             connection,
-            lock,
+            _lock: Some(lock),
             path,
         })
-    }
-
-    /// Closes the file, and goes on holding it.
-    fn into_lock(self) -> Lock {
-        let Self {
-            connection, lock, ..
-        } = self;
-        drop(connection);
-        lock
     }
 
     /// Runs `queries`.
@@ -279,7 +272,7 @@ impl SqliteStore {
 /// The old state stands.
 fn replace(
     path: &Path,
-    mut lock: Lock,
+    lock: Lock,
     suffix: &str,
     care: Care,
     carry: impl FnOnce(Option<&dyn Store>, &mut dyn Store) -> Result<(), StoreError>,
@@ -287,14 +280,13 @@ fn replace(
     let mut new = SqliteStore::open(&files::next_of(path))?;
     let carried = match schema::open(path, care) {
         Ok(connection) => {
+            // The lock is held on, also when this is closed.
             let old = SqliteStore {
                 connection,
-                lock,
+                _lock: None,
                 path: path.to_owned(),
             };
-            let carried = carry(Some(&old), &mut new);
-            lock = old.into_lock();
-            carried
+            carry(Some(&old), &mut new)
         }
         Err(error) if error.kind() == StoreErrorKind::Corrupt => {
             tracing::debug!(target: "store", "{error}");

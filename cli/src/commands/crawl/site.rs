@@ -11,7 +11,9 @@ use std::{
 use crawler::{
     clock::Clock,
     config::Config,
-    engine::{CrawlError, Crawled, Ending, Limit, OpenStore, PublicUrl, Seams, Shutdown, crawl},
+    engine::{
+        CrawlError, Crawled, Ending, Limit, OpenStore, PeekStore, PublicUrl, Seams, Shutdown, crawl,
+    },
     holds::Holds,
     notify::adopt,
     politeness::SharedPoliteness,
@@ -288,6 +290,7 @@ impl Job<'_> {
             clock: Arc::clone(&crawler.clock),
             politeness: Arc::clone(&crawler.politeness),
             progress: watch.progress.clone(),
+            peek_store: self.peek_store(damage.as_deref()),
             open_store: self.open_store(Arc::clone(&opening), damage),
             holds: Holds::in_file(&settings.state.join("retry-after")),
             lists,
@@ -442,6 +445,17 @@ impl Job<'_> {
             (Ending::Drained | Ending::SiteDown | Ending::Stopped, _) => return None,
         };
         Some(format!("{what}; the same command goes on from here"))
+    }
+
+    /// Looks into the state that a site would have. One that is not to be used, or damaged, is not looked into.
+    fn peek_store(&self, damage: Option<&str>) -> PeekStore {
+        let configured = Arc::clone(self.site);
+        let is_wanted = damage.is_none() && !configured.settings.fresh;
+        Arc::new(move |site, look| {
+            if is_wanted {
+                seams::peek(&configured.settings.state_of(site), look);
+            }
+        })
     }
 
     /// Opens the state of the site once the engine knows which it is. A site that the settings do not

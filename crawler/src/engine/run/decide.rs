@@ -67,6 +67,10 @@ impl Run<'_> {
                 hops: 0,
                 tries: hop.attempts,
             };
+            if let Some(standing) = hop.standing.take() {
+                self.end_standing(&work, standing, &hop.facts);
+                continue;
+            }
             let outcome = Outcome::Answered(Box::new(hop.facts.clone()));
             let found = hop.found.take();
             if self.judge.after_fetch(&work.url, &outcome).reason == Reason::NotAPage
@@ -82,7 +86,7 @@ impl Run<'_> {
                 }
             }
             hop.facts.read_as = self.judge.read_as();
-            self.end_start(&work, hop.facts);
+            self.end_start(&work, hop.facts, &hop.manner);
         }
     }
 

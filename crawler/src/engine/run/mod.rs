@@ -1,59 +1,53 @@
-//! The loop over one site: hands out work while its result has room, takes results back, keeps the
-//! store busy with one trip at a time. The single writer of all state: every field here is touched
-//! by this loop only.
+//! The loop over one site: what a run is made of, what it does next, and when it is over. Everything that a task
+//! brings back passes through here. The single writer of all state: every field here is touched by this loop only,
+//! and nothing here waits but the loop itself.
 //!
 //! The store is *moved* into the blocking task of a trip and comes back with its answer, so there is
 //! no lock and no second writer.
+//!
+//! `requests` sends for pages and takes their answers, `decide` judges them, `trips` stores what came of it; `seeding`
+//! reads documents beside the pages, `recrawl` and `resume` know what was before.
 
 mod decide;
 pub(super) mod page_sink;
-mod recrawl;
+pub(super) mod recrawl;
+mod requests;
 pub(super) mod resume;
 pub(super) mod seeding;
+mod trips;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use tokio::{
     sync::watch,
-    task::{AbortHandle, Id, JoinError, JoinSet},
+    task::{Id, JoinError, JoinSet},
     time::Instant,
 };
 use tracing::Instrument as _;
 
+pub use self::trips::COMMIT_INTERVAL;
 use self::{
-    decide::Work,
-    page_sink::{Found, PageSink},
-    recrawl::{Answers, MAX_RECALLS, Recrawl, TestEnd, is_answer_to},
+    recrawl::{Recrawl, TestEnd},
+    requests::{Out, PageDone},
     resume::Memory,
     seeding::{SeedEnd, Seeding},
+    trips::{MAX_PENDING_EFFECTS, Trip},
 };
 use super::{
     CrawlError, Crawled, Ending, Limit, Progress, Resumed, Shutdown,
-    door::{BUSY_POLL, Door, HeldTurn, Robots, retry_delay},
+    door::{Door, Robots},
     download::Downloader,
     judge::Judge,
-    signal,
 };
 use crate::{
     config::Config,
-    fetch::{FetchError, Fetched, Validators},
-    frontier::{Frontier, Lease, Next, Seen, Wanted},
-    page::{Outcome, PageFacts, Reason, RunId},
-    parse::{PageParser, PageReader},
-    politeness::{Closed, NextTurn, Signal},
+    frontier::{Frontier, Seen},
+    page::{Reason, RunId},
+    parse::PageReader,
     site::Site,
-    store::{Commit, KeptDocument, QueuedUrl, Store, StoreError, StoreErrorKind},
-    url_key::{HostKey, UrlKey},
+    store::{Commit, Store, StoreError, StoreErrorKind},
+    url_key::HostKey,
 };
-
-/// Effects are stored at least this often; a crash costs no more than this.
-pub const COMMIT_INTERVAL: Duration = Duration::from_millis(500);
-
-/// ... and as soon as this many (links of pages included) have come together.
-const COMMIT_EFFECTS: usize = 65_536;
-
-/// With this many effects waiting for the store (links of pages included) no new request is sent.
-const MAX_PENDING_EFFECTS: usize = 262_144;
 
 /// The screen is told of news at most this often.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
@@ -145,15 +139,6 @@ pub(super) struct Run<'a> {
     aborted: bool,
 }
 
-/// A page request that is out.
-struct Out {
-    lease: Lease,
-    turn: HeldTurn,
-    task: AbortHandle,
-    /// What of an earlier answer it was asked with.
-    validators: Option<Validators>,
-}
-
 /// What a task of the set brings back.
 enum Done {
     Page(PageDone),
@@ -161,24 +146,6 @@ enum Done {
     Robots(Robots),
     Seed(Box<SeedEnd>),
     Test(TestEnd),
-}
-
-struct PageDone {
-    result: Result<(Fetched, Box<PageFacts>), FetchError>,
-    /// What was asked for as a page is this instead.
-    found: Option<Found>,
-    signal: Signal,
-    passing: bool,
-}
-
-struct Trip {
-    store: Box<dyn Store>,
-    result: Result<(), StoreError>,
-    refill: Option<(Wanted, Vec<QueuedUrl>)>,
-    /// The document that [`Seeding`] asked for a copy of, and the copy, if there is one.
-    kept: Option<(UrlKey, Option<KeptDocument>)>,
-    /// What [`Recrawl`] asked for.
-    earlier: Answers,
 }
 
 impl<'a> Run<'a> {
@@ -395,120 +362,6 @@ impl<'a> Run<'a> {
         wake
     }
 
-    /// Starts work while its result has room; says when to look again.
-    fn dispatch(&mut self, now: Instant) -> Option<Instant> {
-        self.page_waits = false;
-        if self.ending.is_some() {
-            return None;
-        }
-        self.refresh_robots(now);
-        if self.config.limits.max_depth.is_some() && !self.seeding.is_idle() {
-            // Depths are the fewest hops only if nothing comes in later that is nearer to the start.
-            return None;
-        }
-        loop {
-            if self.pending_effects() >= MAX_PENDING_EFFECTS
-                || self.recrawl.recalled() >= MAX_RECALLS
-            {
-                return None;
-            }
-            if self.door.is_awaited(&self.host) {
-                return Some(now + BUSY_POLL);
-            }
-            let lease = match self.frontier.lease(now) {
-                Next::Lease(lease) => lease,
-                Next::WaitUntil(due) => return Some(due),
-                Next::Nothing => return None,
-            };
-            let before = self.judge.before_fetch(lease.url(), lease.depth());
-            match before.unwrap_or(Reason::ExcludedByRule) {
-                Reason::Queued => {}
-                reason => {
-                    self.decide_unfetched(lease, reason);
-                    continue;
-                }
-            }
-            if lease.earlier_tries() == 0 && self.first_tries() >= self.config.limits.max_pages {
-                self.frontier.give_back(lease);
-                let next_try = self.frontier.next_try();
-                if self.out.is_empty() && next_try.is_none() {
-                    self.ending = Some(Ending::LimitReached);
-                    self.limit = Some(Limit::Pages);
-                }
-                return next_try;
-            }
-            let next = self.door.clocks().next(&self.host, now);
-            match next {
-                NextTurn::Ready(turn) => {
-                    let turn = self.door.hold(turn);
-                    self.spawn(lease, turn);
-                }
-                NextTurn::WaitUntil(due) => {
-                    self.page_waits = true;
-                    self.frontier.give_back(lease);
-                    return Some(due);
-                }
-                NextTurn::Busy => {
-                    self.page_waits = true;
-                    self.frontier.give_back(lease);
-                    return self.out.is_empty().then(|| now + BUSY_POLL);
-                }
-                NextTurn::Closed(closed) => {
-                    self.frontier.give_back(lease);
-                    self.ending = Some(match closed {
-                        Closed::RetryAfter(_) => Ending::Deferred,
-                        Closed::Down => Ending::SiteDown,
-                    });
-                    return None;
-                }
-            }
-        }
-    }
-
-    /// Pages that were begun: finished, out, or waiting for another try.
-    fn first_tries(&self) -> u64 {
-        self.fetched + self.out.len() as u64 + self.frontier.tries_waiting() as u64
-    }
-
-    fn spawn(&mut self, lease: Lease, turn: HeldTurn) {
-        self.seeding.owes_page = false;
-        let door = self.door.clone();
-        let reader = Arc::clone(&self.reader);
-        let url = lease.url().clone();
-        let wanted = self.wanted_at(&url);
-        let validators = self.validators_for(&lease);
-        let asked_with = validators.clone();
-        let work = async move {
-            let parser = PageParser::new(&url, &door.identity, &reader);
-            let mut sink = PageSink::new(parser, wanted);
-            let asked = door.send(&url, asked_with, &mut sink).await;
-            let signal = signal::of(&asked.result, asked.latency, door.clock.now());
-            let passing = signal::is_passing(&asked.result);
-            let mut found = None;
-            let result = asked.result.map(|fetched| {
-                let (facts, instead) = sink.finish(&url, &fetched);
-                found = instead;
-                (fetched, Box::new(facts))
-            });
-            Done::Page(PageDone {
-                result,
-                found,
-                signal,
-                passing,
-            })
-        };
-        let handle = self.tasks.spawn(work.in_current_span());
-        self.out.insert(
-            handle.id(),
-            Out {
-                lease,
-                turn,
-                task: handle,
-                validators,
-            },
-        );
-    }
-
     /// Asks for robots.txt again when it is a day old.
     fn refresh_robots(&mut self, now: Instant) {
         if self.robots_task.is_some() || now < self.robots_due {
@@ -594,194 +447,6 @@ impl<'a> Run<'a> {
             }
             Robots::Refused(_) => self.robots_due = now + ROBOTS_RETRY,
         }
-    }
-
-    fn take_page(&mut self, out: Out, done: PageDone) {
-        let Out {
-            lease,
-            turn,
-            task: _,
-            validators,
-        } = out;
-        let now = Instant::now();
-        turn.finish(done.signal);
-        if let Ok((fetched, _)) = &done.result {
-            self.bytes_in += fetched.wire_bytes;
-        }
-        let tries = lease.earlier_tries() + 1;
-        if done.passing && tries < self.config.limits.max_tries {
-            let due = now + retry_delay(&self.config.limits, lease.url(), tries);
-            tracing::debug!(target: "engine", url = %lease.url(), tries, "another try");
-            self.frontier.retry(lease, due);
-            return;
-        }
-        if self.is_deferred(done.signal) {
-            // The host will not be asked again in this run: the URL is not judged by an answer that says "later".
-            self.frontier.give_back(lease);
-            return;
-        }
-        if let Some(validators) = &validators
-            && !is_answer_to(validators, &done.result)
-        {
-            self.ask_whole(lease);
-            return;
-        }
-        let found = done.found;
-        if let Some((document, kind)) = found.and_then(|found| self.wanted_of(lease.url(), found)) {
-            self.fetched += 1;
-            let work = Work::of(&lease, tries);
-            self.frontier.finish(lease);
-            self.adopt(document, kind, &work.url, work.depth);
-            self.decide(&work, Outcome::NotFetched(Reason::SeedDocument));
-            return;
-        }
-        let outcome = match done.result {
-            Ok((_, facts)) if validators.is_some() && facts.status == 304 => {
-                self.take_not_modified(lease, tries, facts);
-                return;
-            }
-            Ok((_, mut facts)) => {
-                facts.read_as = self.judge.read_as();
-                Outcome::Answered(facts)
-            }
-            Err(error) => Outcome::NoAnswer {
-                error: error.to_string(),
-            },
-        };
-        self.fetched += 1;
-        if validators.is_some() {
-            self.recrawl.answered(lease.url());
-            self.end_work(lease, tries, outcome);
-        } else {
-            self.end_whole(lease, tries, outcome);
-        }
-    }
-
-    /// The work on a URL has ended: it is decided, or waits for what is known of it from earlier runs.
-    fn end_work(&mut self, lease: Lease, tries: u32, outcome: Outcome) {
-        let Some((lease, outcome)) = self.recall_if_kept(lease, tries, outcome) else {
-            return;
-        };
-        let work = Work::of(&lease, tries);
-        self.frontier.finish(lease);
-        self.decide(&work, outcome);
-    }
-
-    fn is_deferred(&self, signal: Signal) -> bool {
-        match signal {
-            Signal::Overloaded {
-                retry_after: Some(wait),
-            }
-            | Signal::ServerError {
-                retry_after: Some(wait),
-            } => wait > self.config.politeness.max_retry_after,
-            Signal::Overloaded { retry_after: None }
-            | Signal::ServerError { retry_after: None }
-            | Signal::Fine { .. }
-            | Signal::Unreachable
-            | Signal::Neutral => false,
-        }
-    }
-
-    fn pending_effects(&self) -> usize {
-        let Commit {
-            run: _,
-            discovered,
-            finished,
-            requeued,
-            linked,
-            dated,
-            kept,
-            values,
-            outbox,
-            forgotten,
-        } = &self.pending;
-        let effects = [
-            discovered.len(),
-            finished.len(),
-            requeued.len(),
-            linked.len(),
-            dated.len(),
-            kept.len(),
-            values.len(),
-            outbox.len(),
-            usize::from(forgotten.is_some()),
-        ];
-        effects.iter().sum::<usize>() + self.pending_links
-    }
-
-    /// Sends the store on a trip when it is at home and there is a reason to.
-    fn trip(&mut self, now: Instant) {
-        let effects = self.pending_effects();
-        let wanted = if self.ending.is_none() {
-            self.frontier.wants()
-        } else {
-            None
-        };
-        let idle = self.out.is_empty();
-        let due = now >= self.last_trip + COMMIT_INTERVAL;
-        let waits = effects > 0 || self.recrawl.recalls();
-        let worth_it = effects >= COMMIT_EFFECTS
-            || self.recrawl.recalled() >= MAX_RECALLS
-            || waits && (due || idle)
-            || self.wants_kept()
-            || self.wants_walk()
-            || wanted
-                .as_ref()
-                .is_some_and(|_| due || self.frontier.is_starving());
-        if !worth_it {
-            return;
-        }
-        let Some(mut store) = self.store.take() else {
-            return;
-        };
-        let next = Commit {
-            run: self.number,
-            ..Commit::default()
-        };
-        let commit = std::mem::replace(&mut self.pending, next);
-        self.pending_links = 0;
-        if wanted.is_some() {
-            self.frontier.asked();
-        }
-        let copy_of = self.ask_for_kept();
-        let questions = self.questions();
-        self.last_trip = now;
-        self.tasks.spawn_blocking(move || {
-            let mut result = if effects == 0 {
-                Ok(())
-            } else {
-                store.commit(&commit)
-            };
-            let mut refill = None;
-            if let (Ok(()), Some(wanted)) = (&result, wanted) {
-                match store.queued(wanted.after, wanted.limit) {
-                    Ok(urls) => refill = Some((wanted, urls)),
-                    Err(error) => result = Err(error),
-                }
-            }
-            let mut kept = None;
-            if let (Ok(()), Some(url)) = (&result, copy_of) {
-                match store.kept(&url) {
-                    Ok(copy) => kept = Some((url, copy)),
-                    Err(error) => result = Err(error),
-                }
-            }
-            let mut earlier = Answers::default();
-            if result.is_ok() {
-                match questions.ask(&*store) {
-                    Ok(answers) => earlier = answers,
-                    Err(error) => result = Err(error),
-                }
-            }
-            Done::Trip(Trip {
-                store,
-                result,
-                refill,
-                kept,
-                earlier,
-            })
-        });
     }
 
     fn show(&mut self, now: Instant, last: bool) {

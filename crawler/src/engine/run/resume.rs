@@ -3,7 +3,7 @@
 
 use super::recrawl::open_start_test;
 use crate::{
-    engine::{honesty::Honesty, judge::Judge},
+    engine::{honesty::Honesty, judge::Judge, start::last_answer},
     fetch::Validators,
     frontier::Seen,
     page::{Outcome, PageRecord, Reason, RunId, State, Via},
@@ -73,13 +73,10 @@ pub(in crate::engine) fn remember(
     }
     for url in asked {
         if let Some(record) = store.page(url)?.filter(|record| record.run < run) {
-            let answer = match record.facts() {
-                Some(facts) => Some(EarlierAnswer::of(facts)),
-                None => store.earlier_facts(url)?.as_ref().map(EarlierAnswer::of),
-            };
+            let answer = last_answer(store, url, &record)?;
             memory
                 .answers
-                .extend(answer.map(|answer| (url.clone(), answer)));
+                .extend(answer.map(|facts| (url.clone(), EarlierAnswer::of(&facts))));
         }
     }
     store.visit_keys(run, &mut |key, reason| {

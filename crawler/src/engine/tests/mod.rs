@@ -4,9 +4,11 @@ mod call;
 mod download;
 mod ends;
 mod kept;
+mod page_or_document;
 mod random;
 mod recrawl;
 mod seeding;
+mod start;
 mod waits;
 mod year;
 
@@ -24,6 +26,7 @@ use crate::{
     fetch::FetchErrorKind,
     page::{Reason, State},
     politeness::Politeness,
+    runs,
     store::memory::MemoryStore,
     testing::{FailingStore, FixturePage, FixtureSite, TestClock},
     url_key::Identity,
@@ -31,11 +34,16 @@ use crate::{
 
 const START: &str = "https://site.example/";
 
+/// Where a store is while no crawl has it.
+type Home = Arc<Mutex<Option<Box<dyn Store>>>>;
+
 /// What a test runs a crawl with.
 struct Bench {
     config: Config,
     site: FixtureSite,
-    store: Arc<Mutex<Option<Box<dyn Store>>>>,
+    store: Home,
+    /// What a look into the store shows, when that is not what is stored.
+    peeked: Option<Home>,
     holds: Holds,
     lists: Vec<SeedList>,
     public_url: Option<String>,
@@ -54,6 +62,7 @@ impl Bench {
             config,
             site,
             store: Arc::new(Mutex::new(Some(store))),
+            peeked: None,
             holds: Holds::default(),
             lists: Vec::new(),
             public_url: None,
@@ -65,12 +74,8 @@ impl Bench {
     /// Runs one start of the program; the store goes back into the bench.
     async fn crawl(&self, start: &str, shutdown: &Shutdown) -> Result<Crawled, CrawlError> {
         let start = Identity::default().parse(start).unwrap();
-        let store = self
-            .store
-            .lock()
-            .unwrap()
-            .take()
-            .expect("the store is at home");
+        let home = Arc::clone(&self.store);
+        let peeked = Arc::clone(self.peeked.as_ref().unwrap_or(&home));
         let clock = Arc::new(TestClock::starting_at(self.now));
         let politeness = self
             .politeness
@@ -81,7 +86,15 @@ impl Bench {
             clock,
             politeness,
             progress: watch::Sender::new(Progress::default()),
-            open_store: Box::new(move |_| Ok(store)),
+            peek_store: Arc::new(move |_, look| {
+                if let Some(store) = &*peeked.lock().unwrap() {
+                    look(&**store);
+                }
+            }),
+            open_store: Box::new(move |_| {
+                let store = home.lock().unwrap().take();
+                Ok(store.expect("the store is at home"))
+            }),
             holds: self.holds.clone(),
             lists: self.lists.clone(),
             public_url: {

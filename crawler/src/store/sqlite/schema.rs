@@ -276,6 +276,13 @@ pub(super) fn open(path: &Path, care: Care) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+/// Makes sure that what `connection` reads is a state that this version can work with, and reads it with care.
+pub(super) fn expect_ours(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let map = |error| failure("open", path, error);
+    Identity::read(connection).map_err(map)?.check(path)?;
+    protect(connection).map_err(map)
+}
+
 /// Whether the log stays as it is when the connection is closed, and with it the file.
 fn keep_log(connection: &Connection, keep: bool) -> rusqlite::Result<()> {
     let setting = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;

@@ -1,0 +1,138 @@
+//! The trips of the store: when it leaves the loop with the effects that came together, what it is asked on the way, and
+//! what it brings back. One trip at a time; nothing is written but by one, and nothing here knows what the effects mean.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{
+    Done, Run,
+    recrawl::{Answers, MAX_RECALLS},
+};
+use crate::{
+    frontier::Wanted,
+    store::{Commit, KeptDocument, QueuedUrl, Store, StoreError},
+    url_key::UrlKey,
+};
+
+/// Effects are stored at least this often; a crash costs no more than this.
+pub const COMMIT_INTERVAL: Duration = Duration::from_millis(500);
+
+/// ... and as soon as this many (links of pages included) have come together.
+const COMMIT_EFFECTS: usize = 65_536;
+
+/// With this many effects waiting for the store (links of pages included) no new request is sent.
+pub(super) const MAX_PENDING_EFFECTS: usize = 262_144;
+
+pub(super) struct Trip {
+    pub(super) store: Box<dyn Store>,
+    pub(super) result: Result<(), StoreError>,
+    pub(super) refill: Option<(Wanted, Vec<QueuedUrl>)>,
+    /// The document that [`Seeding`] asked for a copy of, and the copy, if there is one.
+    pub(super) kept: Option<(UrlKey, Option<KeptDocument>)>,
+    /// What [`Recrawl`] asked for.
+    pub(super) earlier: Answers,
+}
+
+impl Run<'_> {
+    pub(super) fn pending_effects(&self) -> usize {
+        let Commit {
+            run: _,
+            discovered,
+            finished,
+            requeued,
+            linked,
+            dated,
+            kept,
+            values,
+            outbox,
+            forgotten,
+        } = &self.pending;
+        let effects = [
+            discovered.len(),
+            finished.len(),
+            requeued.len(),
+            linked.len(),
+            dated.len(),
+            kept.len(),
+            values.len(),
+            outbox.len(),
+            usize::from(forgotten.is_some()),
+        ];
+        effects.iter().sum::<usize>() + self.pending_links
+    }
+
+    /// Sends the store on a trip when it is at home and there is a reason to.
+    pub(super) fn trip(&mut self, now: Instant) {
+        let effects = self.pending_effects();
+        let wanted = if self.ending.is_none() {
+            self.frontier.wants()
+        } else {
+            None
+        };
+        let idle = self.out.is_empty();
+        let due = now >= self.last_trip + COMMIT_INTERVAL;
+        let waits = effects > 0 || self.recrawl.recalls();
+        let worth_it = effects >= COMMIT_EFFECTS
+            || self.recrawl.recalled() >= MAX_RECALLS
+            || waits && (due || idle)
+            || self.wants_kept()
+            || self.wants_walk()
+            || wanted
+                .as_ref()
+                .is_some_and(|_| due || self.frontier.is_starving());
+        if !worth_it {
+            return;
+        }
+        let Some(mut store) = self.store.take() else {
+            return;
+        };
+        let next = Commit {
+            run: self.number,
+            ..Commit::default()
+        };
+        let commit = std::mem::replace(&mut self.pending, next);
+        self.pending_links = 0;
+        if wanted.is_some() {
+            self.frontier.asked();
+        }
+        let copy_of = self.ask_for_kept();
+        let questions = self.questions();
+        self.last_trip = now;
+        self.tasks.spawn_blocking(move || {
+            let mut result = if effects == 0 {
+                Ok(())
+            } else {
+                store.commit(&commit)
+            };
+            let mut refill = None;
+            if let (Ok(()), Some(wanted)) = (&result, wanted) {
+                match store.queued(wanted.after, wanted.limit) {
+                    Ok(urls) => refill = Some((wanted, urls)),
+                    Err(error) => result = Err(error),
+                }
+            }
+            let mut kept = None;
+            if let (Ok(()), Some(url)) = (&result, copy_of) {
+                match store.kept(&url) {
+                    Ok(copy) => kept = Some((url, copy)),
+                    Err(error) => result = Err(error),
+                }
+            }
+            let mut earlier = Answers::default();
+            if result.is_ok() {
+                match questions.ask(&*store) {
+                    Ok(answers) => earlier = answers,
+                    Err(error) => result = Err(error),
+                }
+            }
+            Done::Trip(Trip {
+                store,
+                result,
+                refill,
+                kept,
+                earlier,
+            })
+        });
+    }
+}
