@@ -25,7 +25,7 @@ use crate::{
     store::{
         Commit, Gave, KeptDocument, KeptNote, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store,
         StoreError, StoreErrorKind, Version, VisitPage,
-        outbox::{Listing, Waiting},
+        outbox::{Difference, Listing, Waiting},
     },
     url_key::UrlKey,
 };
@@ -560,6 +560,10 @@ impl<S: Store> Store for FailingStore<S> {
         limit: usize,
     ) -> Result<Vec<(UrlKey, Listing)>, StoreError> {
         self.inner.published(after, limit)
+    }
+
+    fn staged(&self, after: Option<&UrlKey>, limit: usize) -> Result<Vec<Difference>, StoreError> {
+        self.inner.staged(after, limit)
     }
 
     fn outbox(

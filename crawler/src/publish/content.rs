@@ -3,34 +3,37 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead, BufReader, BufWriter, Write},
+    io::{self, BufRead, Write},
     ops::ControlFlow,
+    path::Path,
 };
 
-use jiff::{Timestamp, ToSpan as _};
-use sha2::{Digest as _, Sha256};
 use sitemap_core::{
-    IndexEntry, LastMod, Limits, Loc, UrlEntry,
+    IndexEntry, Limits, Loc, UrlEntry,
     extension::{Extension, Namespaces},
-    read::{self, CheckError, Item, Position, ReadError, Reader},
+    read::{self, Item, Position, ReadError, Reader},
     write::{
-        AtomWriter, FeedInfo, FileSummary, GzipWriter, IndexWriter, Push, RssWriter,
-        SchemaLocation, TextWriter, UrlSetOptions, UrlSetWriter, WriteError,
+        AtomWriter, FeedInfo, FileSummary, Push, RssWriter, SchemaLocation, TextWriter,
+        UrlSetOptions, UrlSetWriter, WriteError,
     },
 };
 
 use super::{
     PublishError, PublishRequest,
     census::{Census, declare},
+    file::{
+        self, BuiltFile, FileContent, Hashing, Weighed, check_written, over_limit, write_failed,
+        write_to,
+    },
     files::{Content, Feed, Of, PlannedFile, PlannedSet, Share},
-    folder::{Folder, Temporary, failed},
-    go_on,
-    manifest::{FileRecord, hex},
+    folder::{Folder, Temporary},
+    index::{self, Index},
+    place::Address,
     previous::Previous,
     sections::Sections,
 };
 use crate::{
-    export::{Export, VisitListed, is_clock_set},
+    export::{Export, VisitListed},
     page::{PageRecord, State},
     store::Store,
     url_key::UrlKey,
@@ -46,13 +49,20 @@ pub(super) struct Builder<'a> {
     pub(super) previous: &'a Previous,
 }
 
-/// One file of the new set: what it is, and its temporary when it has to be written.
-#[derive(Debug)]
-pub(super) struct BuiltFile {
-    pub(super) planned: PlannedFile,
-    pub(super) record: FileRecord,
-    pub(super) changed: bool,
-    pub(super) temporary: Option<Temporary>,
+/// The content of a file that is not an index.
+struct Generated<'a> {
+    builder: &'a Builder<'a>,
+    planned: &'a PlannedFile,
+    of: Entries<'a>,
+}
+
+/// What the entries of a file are.
+#[derive(Clone, Copy)]
+enum Entries<'a> {
+    UrlSet(&'a Share),
+    News(&'a Share),
+    Text(&'a Share),
+    Feed(Feed),
 }
 
 impl Builder<'_> {
@@ -74,76 +84,51 @@ impl Builder<'_> {
         Ok(all)
     }
 
-    /// Builds one file: finds out whether it changed, and writes a checked temporary when it did.
+    /// Builds one file; `parts` are those that an index may name.
     fn build_file(
         &self,
         planned: PlannedFile,
         parts: &[BuiltFile],
         folder: Option<&mut Folder>,
     ) -> Result<BuiltFile, PublishError> {
-        go_on(self.request)?;
-        let name = planned.address.name.clone();
+        let name = planned.address.name.as_str();
         self.refuse_page_at(&planned.address.url)?;
-        if let Some(path) = folder.as_ref().and_then(|folder| folder.astray(&name)) {
-            return Err(PublishError::Astray(path));
-        }
-        let known = self.previous.file(&name);
-        let on_disk = match &folder {
-            Some(folder) => folder.hash(&name)?,
-            None => known.map(|known| known.file_sha256.clone()),
+        let generated = |of| Generated {
+            builder: self,
+            planned: &planned,
+            of,
         };
-        let stands = known.filter(|known| on_disk.as_ref() == Some(&known.file_sha256));
-        if stands.is_some() || folder.is_none() {
-            let (sha256, summary) = self.write(&planned, parts, io::sink())?;
-            if let Some(known) = stands.filter(|known| known.sha256 == sha256) {
-                return Ok(BuiltFile {
-                    planned,
-                    record: known.clone(),
-                    changed: false,
-                    temporary: None,
-                });
-            }
-            if folder.is_none() {
-                let record = FileRecord {
-                    name,
-                    sha256,
-                    file_sha256: String::new(),
-                    entries: summary.entries,
-                    bytes: summary.bytes,
-                    lastmod: self.changed_at(known),
+        let mut members = Vec::new();
+        let build = |content: &dyn FileContent, folder| {
+            file::make(self.request, self.previous, name, content, folder)
+        };
+        let made = match &planned.content {
+            Content::UrlSet(share) => build(&generated(Entries::UrlSet(share)), folder),
+            Content::News(share) => build(&generated(Entries::News(share)), folder),
+            Content::Text(share) => build(&generated(Entries::Text(share)), folder),
+            Content::Feed(feed) => build(&generated(Entries::Feed(*feed)), folder),
+            Content::Index(places) => {
+                let named: Option<Vec<&BuiltFile>> =
+                    places.iter().map(|place| parts.get(*place)).collect();
+                let named = named.ok_or_else(|| PublishError::Check {
+                    name: name.to_owned(),
+                    problem: "the plan puts a file into it that is none of the set".to_owned(),
+                })?;
+                members.extend(named.iter().map(|member| member.address.name.clone()));
+                let index = Index {
+                    address: &planned.address,
+                    members: named,
+                    schema_location: self.schema_location(),
                 };
-                return Ok(BuiltFile {
-                    planned,
-                    record,
-                    changed: true,
-                    temporary: None,
-                });
+                build(&index, folder)
             }
-        }
-        let folder = folder.expect("without a folder the function returned above");
-        let changed_at = self.changed_at(known);
-        let (record, temporary) = self.write_temporary(&planned, parts, folder, changed_at)?;
-        if on_disk.as_ref() == Some(&temporary.file_sha256) {
-            // Written by a publish that did not come to its end, or put there by a copy: it stands.
-            let lastmod = known
-                .map(|known| known.lastmod)
-                .max(folder.modified(&name))
-                .unwrap_or(changed_at);
-            if lastmod <= changed_at {
-                let record = FileRecord { lastmod, ..record };
-                return Ok(BuiltFile {
-                    planned,
-                    record,
-                    changed: false,
-                    temporary: None,
-                });
-            }
-        }
+        }?;
         Ok(BuiltFile {
-            planned,
-            record,
-            changed: true,
-            temporary: Some(temporary),
+            kind: planned.content.kind(),
+            role: planned.role,
+            address: planned.address,
+            members,
+            made,
         })
     }
 
@@ -165,77 +150,13 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The time of a change now: whole seconds, and later than the recorded one, so that whoever
-    /// fetches by the index's `lastmod` sees the change.
-    fn changed_at(&self, known: Option<&FileRecord>) -> Timestamp {
-        let now = Timestamp::from_second(self.request.now.as_second()).unwrap_or(self.request.now);
-        known.map_or(now, |known| now.max(known.lastmod + 1.second()))
-    }
-
-    fn write_temporary(
-        &self,
-        planned: &PlannedFile,
-        parts: &[BuiltFile],
-        folder: &mut Folder,
-        changed_at: Timestamp,
-    ) -> Result<(FileRecord, Temporary), PublishError> {
-        let (path, file) = folder.create_temporary()?;
-        let buffered = BufWriter::new(&file);
-        let (sha256, summary) = if planned.is_gzipped() {
-            let mut gzip = GzipWriter::new(buffered);
-            let written = self.write(planned, parts, &mut gzip)?;
-            let buffered = gzip.finish().map_err(failed("write", &path))?;
-            buffered
-                .into_inner()
-                .map_err(|error| failed("write", &path)(error.into_error()))?;
-            written
-        } else {
-            let mut buffered = buffered;
-            let written = self.write(planned, parts, &mut buffered)?;
-            buffered.flush().map_err(failed("write", &path))?;
-            written
-        };
-        let temporary = Folder::finish_temporary(path, &file, changed_at)?;
-        self.check(planned, &temporary, &summary)?;
-        let record = FileRecord {
-            name: planned.address.name.clone(),
-            sha256,
-            file_sha256: temporary.file_sha256.clone(),
-            entries: summary.entries,
-            bytes: summary.bytes,
-            lastmod: changed_at,
-        };
-        Ok((record, temporary))
-    }
-
-    /// Writes the content of a file; its SHA-256 and its counts.
-    fn write(
-        &self,
-        planned: &PlannedFile,
-        parts: &[BuiltFile],
-        out: impl Write,
-    ) -> Result<(String, FileSummary), PublishError> {
-        let out = Hashing {
-            out,
-            hash: Sha256::new(),
-        };
-        let (out, summary) = match &planned.content {
-            Content::UrlSet(share) => self.write_urlset(planned, share, out)?,
-            Content::News(share) => self.write_news(planned, share, out)?,
-            Content::Text(share) => self.write_text(planned, share, out)?,
-            Content::Feed(feed) => self.write_feed(planned, *feed, out)?,
-            Content::Index(members) => self.write_index(planned, members, parts, out)?,
-        };
-        Ok((hex(out.hash), summary))
-    }
-
     fn write_urlset<W: Write>(
         &self,
         planned: &PlannedFile,
         share: &Share,
         out: W,
     ) -> Result<(W, FileSummary), PublishError> {
-        let failed = |error| write_failed(planned, error);
+        let failed = |error| write_failed(&planned.address.name, error);
         let options = UrlSetOptions::new(Limits::PROTOCOL)
             .with_namespaces(self.namespaces(share)?)
             .with_schema_location(self.schema_location());
@@ -244,7 +165,7 @@ impl Builder<'_> {
             share,
             &mut |listed| match writer.push(&listed.entry).map_err(failed)? {
                 Push::Written => Ok(ControlFlow::Continue(())),
-                Push::Full => Err(over_limit(planned)),
+                Push::Full => Err(over_limit(&planned.address.name)),
             },
         )?;
         writer.finish().map_err(failed)
@@ -256,7 +177,7 @@ impl Builder<'_> {
         share: &Share,
         out: W,
     ) -> Result<(W, FileSummary), PublishError> {
-        let failed = |error| write_failed(planned, error);
+        let failed = |error| write_failed(&planned.address.name, error);
         let options = UrlSetOptions::new(Limits::PROTOCOL)
             .with_namespaces(Namespaces::default().with(Extension::News))
             .with_schema_location(self.schema_location());
@@ -267,39 +188,9 @@ impl Builder<'_> {
             };
             match writer.push(&entry).map_err(failed)? {
                 Push::Written => Ok(ControlFlow::Continue(())),
-                Push::Full => Err(over_limit(planned)),
+                Push::Full => Err(over_limit(&planned.address.name)),
             }
         })?;
-        writer.finish().map_err(failed)
-    }
-
-    fn write_index<W: Write>(
-        &self,
-        planned: &PlannedFile,
-        members: &[usize],
-        parts: &[BuiltFile],
-        out: W,
-    ) -> Result<(W, FileSummary), PublishError> {
-        let failed = |error| write_failed(planned, error);
-        let mut writer =
-            IndexWriter::with_schema_location(out, Limits::PROTOCOL, self.schema_location())
-                .map_err(failed)?;
-        for part in members.iter().filter_map(|member| parts.get(*member)) {
-            let loc =
-                Loc::parse(&part.planned.address.url).map_err(|error| PublishError::Check {
-                    name: planned.address.name.clone(),
-                    problem: error.to_string(),
-                })?;
-            let mut entry = IndexEntry::new(loc);
-            // A file that was written before the clock was set has a time that says nothing.
-            if is_clock_set(part.record.lastmod) {
-                entry = entry.with_lastmod(LastMod::from_timestamp(part.record.lastmod));
-            }
-            match writer.push(&entry).map_err(failed)? {
-                Push::Written => {}
-                Push::Full => return Err(over_limit(planned)),
-            }
-        }
         writer.finish().map_err(failed)
     }
 
@@ -309,13 +200,13 @@ impl Builder<'_> {
         share: &Share,
         out: W,
     ) -> Result<(W, FileSummary), PublishError> {
-        let failed = |error| write_failed(planned, error);
+        let failed = |error| write_failed(&planned.address.name, error);
         let mut writer = TextWriter::new(out, Limits::PROTOCOL).map_err(failed)?;
         self.visit(
             share,
             &mut |listed| match writer.push(&listed.entry).map_err(failed)? {
                 Push::Written => Ok(ControlFlow::Continue(())),
-                Push::Full => Err(over_limit(planned)),
+                Push::Full => Err(over_limit(&planned.address.name)),
             },
         )?;
         writer.finish().map_err(failed)
@@ -339,7 +230,7 @@ impl Builder<'_> {
                 writer.finish()
             }),
         };
-        written.map_err(|error| write_failed(planned, error))
+        written.map_err(|error| write_failed(&planned.address.name, error))
     }
 
     /// Gives a feed the recent changes, newest first, as far as it has room for them.
@@ -393,11 +284,7 @@ impl Builder<'_> {
     }
 
     fn schema_location(&self) -> SchemaLocation {
-        if self.request.config.schema_location {
-            SchemaLocation::Written
-        } else {
-            SchemaLocation::Omitted
-        }
+        index::schema_location(self.request)
     }
 
     /// Visits the listed pages of a share until `visit` has seen enough.
@@ -433,69 +320,52 @@ impl Builder<'_> {
         }
         Ok(())
     }
+}
 
-    /// Reads a written file back: well-formed, counted, within its limits and its location.
-    fn check(
-        &self,
-        planned: &PlannedFile,
-        temporary: &Temporary,
-        summary: &FileSummary,
-    ) -> Result<(), PublishError> {
-        let problem = |problem: String| PublishError::Check {
-            name: planned.address.name.clone(),
-            problem,
+impl Generated<'_> {
+    /// Writes the entries; their SHA-256 and their counts.
+    fn write_entries(&self, out: impl Write) -> Result<Weighed, PublishError> {
+        let (builder, planned) = (self.builder, self.planned);
+        let out = Hashing::new(out);
+        let (out, summary) = match self.of {
+            Entries::UrlSet(share) => builder.write_urlset(planned, share, out)?,
+            Entries::News(share) => builder.write_news(planned, share, out)?,
+            Entries::Text(share) => builder.write_text(planned, share, out)?,
+            Entries::Feed(feed) => builder.write_feed(planned, feed, out)?,
         };
-        let loc = |text: &str| Loc::parse(text).map_err(|error| problem(error.to_string()));
-        let mut location = loc(&planned.address.url)?;
-        let own = loc(&self.request.site.written().url())?;
-        let kind = match planned.content {
-            Content::UrlSet(_) | Content::News(_) => read::Kind::UrlSet,
-            Content::Text(_) => read::Kind::Text,
-            Content::Feed(Feed::Rss) => read::Kind::Rss,
-            Content::Feed(Feed::Atom) => read::Kind::Atom,
-            Content::Index(_) => read::Kind::Index,
-        };
-        if kind != read::Kind::Index && own.origin() != location.origin() {
+        Ok((out.finish(), summary))
+    }
+}
+
+impl FileContent for Generated<'_> {
+    fn weigh(&self) -> Result<Weighed, PublishError> {
+        self.write_entries(io::sink())
+    }
+
+    fn write(&self, path: &Path, file: &File) -> Result<Weighed, PublishError> {
+        let name = &self.planned.address.name;
+        write_to(name, path, file, |out| self.write_entries(out))
+    }
+
+    fn check(&self, temporary: &Temporary, summary: &FileSummary) -> Result<(), PublishError> {
+        let Address { name, url } = &self.planned.address;
+        let mut location = index::location(name, url)?;
+        let own = index::location(name, &self.builder.request.site.written().url())?;
+        if own.origin() != location.origin() {
             // A set that is served from another host is proven by the crawled host's robots.txt; what
             // it lists must be of the crawled directory all the same.
             location = own;
         }
+        let kind = match self.of {
+            Entries::UrlSet(_) | Entries::News(_) => read::Kind::UrlSet,
+            Entries::Text(_) => read::Kind::Text,
+            Entries::Feed(Feed::Rss) => read::Kind::Rss,
+            Entries::Feed(Feed::Atom) => read::Kind::Atom,
+        };
         let mut expectation = read::Expectation::new(kind, &location);
         expectation.entries = Some(summary.entries);
-        expectation.own_namespaces = self.census.namespaces.own();
-        let file = File::open(&temporary.path).map_err(failed("read", &temporary.path))?;
-        let found = read::check(BufReader::new(file), &expectation).map_err(|error| {
-            let place = match &error {
-                CheckError::Finding(finding) => File::open(&temporary.path)
-                    .ok()
-                    .and_then(|file| entry_at(BufReader::new(file), finding.position)),
-                // The others name the URL, or are about the file as a whole.
-                _ => None,
-            };
-            problem(match place {
-                Some(place) => format!("{error}, {place}"),
-                None => error.to_string(),
-            })
-        })?;
-        if found == *summary {
-            Ok(())
-        } else {
-            Err(problem(format!("expected {summary:?}, read {found:?}")))
-        }
-    }
-}
-
-fn write_failed(planned: &PlannedFile, error: WriteError) -> PublishError {
-    match error {
-        WriteError::Io(source) => PublishError::Io {
-            action: "write",
-            path: planned.address.name.clone().into(),
-            source,
-        },
-        error => PublishError::Check {
-            name: planned.address.name.clone(),
-            problem: error.to_string(),
-        },
+        expectation.own_namespaces = self.builder.census.namespaces.own();
+        check_written(name, &expectation, temporary, summary)
     }
 }
 
@@ -521,29 +391,4 @@ pub(super) fn entry_at(file: impl BufRead, position: Position) -> Option<String>
         }
     }
     before
-}
-
-fn over_limit(planned: &PlannedFile) -> PublishError {
-    PublishError::Check {
-        name: planned.address.name.clone(),
-        problem: "the plan puts more into it than the protocol allows".to_owned(),
-    }
-}
-
-/// Hashes what passes through.
-struct Hashing<W> {
-    out: W,
-    hash: Sha256,
-}
-
-impl<W: Write> Write for Hashing<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.hash.update(bytes.split_at(written).0);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
 }

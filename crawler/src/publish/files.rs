@@ -11,6 +11,7 @@
 
 use std::{num::NonZeroUsize, ops::Range};
 
+use serde::{Deserialize, Serialize};
 use sitemap_core::{
     limits::{MAX_BYTES, MAX_FRAME_BYTES},
     partition::{KeyRange, Suffix, index_name},
@@ -50,6 +51,22 @@ pub(super) enum Content {
     Feed(Feed),
     /// These files, as places in [`PlannedSet::files`].
     Index(Vec<usize>),
+}
+
+/// The kind of a [`Content`], which stays true of a file whatever it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum FileKind {
+    /// Listed URLs with all that is said of them.
+    UrlSet,
+    /// The articles among listed URLs, as news.
+    News,
+    /// Listed URLs alone.
+    Text,
+    /// Recent changes.
+    Feed,
+    /// Other files.
+    Index,
 }
 
 /// Which of the listed URLs a file is about.
@@ -99,6 +116,18 @@ pub(super) struct PlannedSet {
     pub(super) indexes: Vec<PlannedFile>,
 }
 
+impl Content {
+    pub(super) fn kind(&self) -> FileKind {
+        match self {
+            Self::UrlSet(_) => FileKind::UrlSet,
+            Self::News(_) => FileKind::News,
+            Self::Text(_) => FileKind::Text,
+            Self::Feed(_) => FileKind::Feed,
+            Self::Index(_) => FileKind::Index,
+        }
+    }
+}
+
 impl Share {
     /// All URLs from `start` up to `end`.
     fn of_all(start: &str, end: String) -> Self {
@@ -112,21 +141,13 @@ impl Share {
     }
 }
 
-impl PlannedFile {
-    /// Whether robots.txt has to name it.
-    pub(super) fn is_for_robots_txt(&self) -> bool {
-        match self.role {
-            Role::Beside | Role::Entrance => true,
-            Role::Part => false,
+impl Role {
+    /// Whether robots.txt has to name the file.
+    pub(super) fn is_for_robots_txt(self) -> bool {
+        match self {
+            Self::Beside | Self::Entrance => true,
+            Self::Part => false,
         }
-    }
-
-    /// Whether the name, which is ours, says gzip.
-    pub(super) fn is_gzipped(&self) -> bool {
-        let suffixes = [Suffix::XmlGz, Suffix::TxtGz];
-        suffixes
-            .iter()
-            .any(|suffix| self.address.name.ends_with(suffix.as_str()))
     }
 }
 

@@ -101,6 +101,8 @@ impl Folder {
     /// A new temporary file, open for writing.
     pub(super) fn create_temporary(&mut self) -> Result<(PathBuf, File), PublishError> {
         let folder = self.root.join(TEMPORARY);
+        #[cfg(test)]
+        fault::pass().map_err(failed("change", &folder))?;
         fs::create_dir_all(&folder).map_err(failed("create", &folder))?;
         self.next_temporary += 1;
         let path = folder.join(self.next_temporary.to_string());

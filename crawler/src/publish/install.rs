@@ -1,5 +1,5 @@
-//! The moment of change: what is not ours is kept, the new files get their names, what was dropped long
-//! ago goes, and what is now there is remembered.
+//! The moment of change, the same for every set, new or restored: what is not ours is kept, the new files get their
+//! names, what was dropped long ago goes, and what is now there is remembered. It builds nothing.
 
 use super::{
     Journal, MANIFEST, MANIFEST_COPY, PublishError, PublishRequest, Published, RUN, Standing, disk,
@@ -10,25 +10,25 @@ use super::{
     journal,
     manifest::{Dropped, Manifest},
     own_files,
-    previous::{self, Contents, INTENT, Previous, intent_text},
+    previous::{self, INTENT, Previous, intent_text},
     problem,
-    set::{Change, NewSet},
+    set::{Change, Origin, ReadySet},
 };
 use crate::{
     page::RunId,
     store::{Commit, Store},
 };
 
-/// Puts the new set in the place of the old one.
+/// Puts the set in the place of the one that stands.
 pub(super) fn replace(
     store: &mut dyn Store,
     request: &PublishRequest<'_>,
-    folder: &mut Folder,
+    folder: &Folder,
+    set: ReadySet,
 ) -> Result<Published, PublishError> {
-    let set = NewSet::build(store, request, Some(folder))?;
     let changes = set.changes();
     go_on(request)?;
-    let backups = make_way(request, folder, (&set.previous, &set.intended), &changes)?;
+    let backups = make_way(request, folder, &set, &changes)?;
     let installed = install(folder, &changes);
     if installed.is_err() {
         for backup in &backups {
@@ -36,46 +36,28 @@ pub(super) fn replace(
         }
     }
     let mut problems = installed?;
-    // From here on readers see the new set, whatever fails.
+    // From here on readers see the set, whatever fails.
     let mut journal = Journal::default();
+    let mut notices = set.published.notices.clone();
+    notices.extend(backups);
     if problems.is_empty() {
         problems.extend(give_rights(folder, &set.manifest));
         let manifest = remove_dropped(request, folder, set.manifest.clone(), &mut problems);
-        // A store that is thrown away is told of neither the URLs nor their dates.
-        let staged = if request.config.remembers {
-            journal::stage(store, request, &set.export)
-        } else {
-            Ok(Journal::default())
-        };
-        let recorded = staged.and_then(|found| {
-            let standing = Standing::of(request, &set.published);
-            let kept = generations::keep(store, request, folder, &set, (&manifest, &standing));
-            let (generations, unkept) = match kept {
-                Ok(generations) => (generations, None),
-                Err(error) => (None, problem(Err(error))),
-            };
-            let new = Record {
-                manifest: &manifest,
-                standing: &standing,
-                remembered: &set.remembered,
-                generations,
-                run: Some(request.run),
-            };
-            record(store, request, folder, &set.previous, new)?;
-            problems.extend(unkept);
-            problems.extend(problem(generations::sweep(store, request)));
-            Ok(found)
-        });
-        match recorded {
-            Ok(found) => journal = found,
+        match remember_set(store, request, folder, &set, &manifest) {
+            Ok(remembered) => {
+                journal = remembered.journal;
+                notices.extend(remembered.notices);
+                problems.extend(remembered.problems);
+            }
             Err(error) => problems.extend(problem(Err(error))),
         }
-        if request.config.remembers {
-            let remembered = set.export.remember(store).map_err(PublishError::Store);
+        if let Origin::Run(export) = &set.origin
+            && request.config.remembers
+        {
+            let remembered = export.remember(store).map_err(PublishError::Store);
             problems.extend(problem(remembered));
         }
     }
-    let notices = set.published.notices.into_iter().chain(backups).collect();
     Ok(Published {
         journal,
         notices,
@@ -84,12 +66,56 @@ pub(super) fn replace(
     })
 }
 
-/// Makes sure that nothing that is not ours is lost where a file is about to appear, and notes what is
-/// about to appear as ours. Says what was kept.
-pub(super) fn make_way(
+/// What became of a set that is remembered.
+struct SetRemembered {
+    journal: Journal,
+    notices: Vec<String>,
+    problems: Vec<String>,
+}
+
+/// Stages what the set changes, keeps a copy of it, and records it. What fails of the copies does no more than to be
+/// told: the set stands.
+fn remember_set(
+    store: &mut dyn Store,
     request: &PublishRequest<'_>,
     folder: &Folder,
-    (previous, intended): (&Previous, &Contents),
+    set: &ReadySet,
+    manifest: &Manifest,
+) -> Result<SetRemembered, PublishError> {
+    // A store that is thrown away is told of neither the URLs nor their dates.
+    let journal = match &set.origin {
+        _ if !request.config.remembers => Journal::default(),
+        Origin::Run(export) => journal::stage(store, request, export)?,
+        Origin::Kept(_) => generations::stage(store, request, folder, &set.built)?,
+    };
+    let standing = Standing::of(request, &set.published);
+    let kept = generations::keep(store, request, folder, set, manifest, &standing)?;
+    let new = Record {
+        manifest,
+        standing: &standing,
+        remembered: &set.remembered,
+        generations: kept.values,
+        run: match set.origin {
+            Origin::Run(_) => Some(request.run),
+            Origin::Kept(_) => None,
+        },
+    };
+    record(store, request, folder, &set.previous, new)?;
+    let mut problems: Vec<String> = kept.problem.into_iter().collect();
+    problems.extend(problem(generations::sweep(store, request)));
+    Ok(SetRemembered {
+        journal,
+        notices: kept.notice.into_iter().collect(),
+        problems,
+    })
+}
+
+/// Makes sure that nothing that is not ours is lost where a file is about to appear, and notes what is
+/// about to appear as ours. Says what was kept.
+fn make_way(
+    request: &PublishRequest<'_>,
+    folder: &Folder,
+    set: &ReadySet,
     changes: &[Change<'_>],
 ) -> Result<Vec<String>, PublishError> {
     if changes.is_empty() {
@@ -97,7 +123,7 @@ pub(super) fn make_way(
     }
     let mut kept = Vec::new();
     for Change { record, .. } in changes {
-        match previous.standing(&record.name, folder)? {
+        match set.previous.standing(&record.name, folder)? {
             previous::Standing::Ours => {}
             previous::Standing::Foreign if !request.config.force => {
                 return Err(PublishError::Foreign(folder.path(&record.name)));
@@ -120,7 +146,8 @@ pub(super) fn make_way(
             change.record.file_sha256.as_str(),
         )
     });
-    let old = intended
+    let old = set
+        .intended
         .iter()
         .map(|(name, hash)| (name.as_str(), hash.as_str()));
     folder.write(INTENT, intent_text(old.chain(new)).as_bytes(), request.now)?;
@@ -129,10 +156,7 @@ pub(super) fn make_way(
 
 /// Parts first, then the indexes. The first index is the commit point: what fails behind it is no
 /// error but a problem of the set that now stands.
-pub(super) fn install(
-    folder: &Folder,
-    changes: &[Change<'_>],
-) -> Result<Vec<String>, PublishError> {
+fn install(folder: &Folder, changes: &[Change<'_>]) -> Result<Vec<String>, PublishError> {
     let (entrances, parts): (Vec<_>, Vec<_>) = changes
         .iter()
         .partition(|change| change.role == Role::Entrance);
@@ -165,18 +189,18 @@ fn give_rights(folder: &Folder, manifest: &Manifest) -> Option<String> {
 }
 
 /// What is to be remembered of a set that now stands.
-pub(super) struct Record<'a> {
-    pub(super) manifest: &'a Manifest,
-    pub(super) standing: &'a Standing,
-    pub(super) remembered: &'a Remembered,
-    /// The value that lists the sets that are kept.
-    pub(super) generations: Option<(String, Option<String>)>,
+struct Record<'a> {
+    manifest: &'a Manifest,
+    standing: &'a Standing,
+    remembered: &'a Remembered,
+    /// The values that list the sets that are kept.
+    generations: Vec<(String, Option<String>)>,
     /// The run whose set it is; `None`: an earlier one's.
-    pub(super) run: Option<RunId>,
+    run: Option<RunId>,
 }
 
 /// Stores the manifest in the state, and its copy in the output when it changed.
-pub(super) fn record(
+fn record(
     store: &mut dyn Store,
     request: &PublishRequest<'_>,
     folder: &Folder,
@@ -230,7 +254,7 @@ fn remember(
 
 /// Removes files that left the index longer ago than the grace, unless somebody changed them; the
 /// manifest then knows them no more.
-pub(super) fn remove_dropped(
+fn remove_dropped(
     request: &PublishRequest<'_>,
     folder: &Folder,
     mut manifest: Manifest,

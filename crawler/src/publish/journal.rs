@@ -4,13 +4,17 @@
 //! What is found is staged in the store a few thousand URLs at a time, and counts from the commit on that
 //! records the manifest: a crash before it leaves nothing, one behind it loses nothing.
 
+mod gathered;
+
 use std::{cmp::Ordering, collections::VecDeque, ops::ControlFlow};
 
 use jiff::Timestamp;
 
+pub(super) use self::gathered::Gathered;
 use super::{PublishError, PublishRequest};
 use crate::{
     export::{Export, Listed},
+    page::RunId,
     store::{
         Commit, Store, StoreError,
         outbox::{
@@ -68,19 +72,7 @@ pub(super) fn stage(
     request: &PublishRequest<'_>,
     export: &Export,
 ) -> Result<Journal, PublishError> {
-    let commit = |store: &mut dyn Store, step| {
-        store.commit(&Commit {
-            run: request.run,
-            outbox: vec![step],
-            ..Commit::default()
-        })
-    };
-    // What a publish that did not come to its end left.
-    commit(store, OutboxStep::Unstage)?;
-    let mut journal = Journal {
-        is_first: store.value(ADOPTED)?.is_none(),
-        ..Journal::default()
-    };
+    let mut journal = start(store, request.run)?;
     let mut known = Known::default();
     let mut from: Option<UrlKey> = None;
     let mut has_pages = true;
@@ -105,11 +97,28 @@ pub(super) fn stage(
         let is_over = !has_pages && found.len() < CHUNK;
         let changes = found.iter().filter_map(|difference| difference.change);
         changes.for_each(|change| journal.count(change));
-        commit(store, OutboxStep::Stage(found))?;
+        store.commit(&Commit {
+            run: request.run,
+            outbox: vec![OutboxStep::Stage(found)],
+            ..Commit::default()
+        })?;
         if is_over {
             return Ok(journal);
         }
     }
+}
+
+/// Begins to stage: what a publish that did not come to its end left is forgotten.
+fn start(store: &mut dyn Store, run: RunId) -> Result<Journal, StoreError> {
+    store.commit(&Commit {
+        run,
+        outbox: vec![OutboxStep::Unstage],
+        ..Commit::default()
+    })?;
+    Ok(Journal {
+        is_first: store.value(ADOPTED)?.is_none(),
+        ..Journal::default()
+    })
 }
 
 /// What makes true what was staged, and the value that goes with it.
@@ -232,14 +241,14 @@ impl Known {
         Ok(self.met)
     }
 
-    /// Takes all before `page`, or all there are: they are listed no more. Stops when there is no room in
-    /// `found`.
+    /// Takes all before `page`, or all there are: they are listed no more. `false`: there was no room in `found`, and
+    /// there may be more.
     fn remove_before(
         &mut self,
         store: &dyn Store,
         page: Option<&UrlKey>,
         found: &mut Vec<Difference>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         while found.len() < CHUNK
             && let Some(key) = self.first(store)?
             && page.is_none_or(|page| key < page)
@@ -251,7 +260,15 @@ impl Known {
             });
             self.ahead.pop_front();
         }
-        Ok(())
+        Ok(found.len() < CHUNK)
+    }
+
+    /// Takes the first if it is the URL `key`.
+    fn take_if(&mut self, store: &dyn Store, key: &UrlKey) -> Result<Option<Listing>, StoreError> {
+        match self.first(store)? {
+            Some(first) if first == key => Ok(self.take(store)?.map(|(_, listing)| listing)),
+            Some(_) | None => Ok(None),
+        }
     }
 
     /// Compares a listed page with what is remembered of it; `false` when there is no room for what is
@@ -263,18 +280,14 @@ impl Known {
         found: &mut Vec<Difference>,
     ) -> Result<bool, StoreError> {
         let key = &page.written;
-        self.remove_before(store, Some(key), found)?;
-        if found.len() >= CHUNK {
+        if !self.remove_before(store, Some(key), found)? {
             return Ok(false);
         }
         let listing = Listing {
             lastmod: page.entry.lastmod.as_ref().map(ToString::to_string),
             content: page.content,
         };
-        let before = match self.first(store)? {
-            Some(first) if first == key => self.take(store)?.map(|(_, listing)| listing),
-            Some(_) | None => None,
-        };
+        let before = self.take_if(store, key)?;
         let change = match &before {
             None => Some(UrlChange::Added),
             Some(before) => is_change(before, &listing).then_some(UrlChange::Changed),

@@ -84,8 +84,12 @@ impl Manifest {
     /// no output can have.
     pub(super) fn read(text: &str, site: &str) -> Option<Self> {
         let manifest: Self = serde_json::from_str(text).ok()?;
-        let fits = manifest.version == VERSION && manifest.site == site;
-        (fits && manifest.contents().all(|(name, _)| is_name(name))).then_some(manifest)
+        (manifest.site == site && manifest.is_sound()).then_some(manifest)
+    }
+
+    /// Whether it is one of this version, and names only files that an output can have.
+    pub(super) fn is_sound(&self) -> bool {
+        self.version == VERSION && self.contents().all(|(name, _)| is_name(name))
     }
 
     /// The text form: JSON, one item per line, ends in a line end.

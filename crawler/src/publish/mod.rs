@@ -8,6 +8,8 @@
 //!   -> remove what was dropped long ago -> manifest, with what engines are to be told of -> ledger
 //! ```
 //!
+//! A set that was kept ([`roll_back`]) comes from its copies instead, and goes the same way from the files on.
+//!
 //! At every instant each file that the index names exists and is complete, and the index never states
 //! a `lastmod` later than the file's. A crash between two steps leaves the old set, or the new parts
 //! under the old index; the next publish goes on from there. A file whose entries did not change keeps
@@ -18,11 +20,13 @@ mod content;
 mod disk;
 #[cfg(test)]
 mod fault;
+mod file;
 mod files;
 mod folder;
 mod generations;
 mod guard;
 mod hold;
+mod index;
 mod install;
 mod journal;
 mod manifest;
@@ -48,7 +52,7 @@ use std::{
 
 use jiff::Timestamp;
 
-use self::{folder::Folder, manifest::Manifest, rights::Rights, set::NewSet};
+use self::{folder::Folder, manifest::Manifest, rights::Rights, set::ReadySet};
 use crate::{
     config::PublishConfig,
     export::{self, ExtensionCounts},
@@ -262,10 +266,37 @@ pub fn publish(
     store: &mut dyn Store,
     request: &PublishRequest<'_>,
 ) -> Result<Published, PublishError> {
+    put_out(store, request, ReadySet::of_run)
+}
+
+/// Puts out the set that `build` builds, or only tells of it; without a folder `build` writes nothing.
+fn put_out(
+    store: &mut dyn Store,
+    request: &PublishRequest<'_>,
+    build: impl FnOnce(
+        &mut dyn Store,
+        &PublishRequest<'_>,
+        Option<&mut Folder>,
+    ) -> Result<ReadySet, PublishError>,
+) -> Result<Published, PublishError> {
     let mut published = if request.dry_run {
-        NewSet::build(store, request, None)?.published
+        build(store, request, None)?.published
     } else {
-        write(store, request)?
+        let output = &request.config.output;
+        if !request.config.force {
+            disk::check_mount(store, output)?;
+        }
+        let explained = |error| disk::explained(error, output);
+        let rights = Rights::of(request.config)?;
+        let mut folder = Folder::open(output, rights).map_err(explained)?;
+        let result = build(store, request, Some(&mut folder))
+            .and_then(|set| install::replace(store, request, &folder, set))
+            .map_err(explained);
+        let cleared = folder.clear_temporary();
+        // What made a publish fail is more important than what it left behind.
+        let mut published = result?;
+        published.problems.extend(problem(cleared));
+        published
     };
     if !export::is_clock_set(request.now) {
         published.notices.push(format!(
@@ -273,23 +304,6 @@ pub fn publish(
             request.now
         ));
     }
-    Ok(published)
-}
-
-/// The same, into the output.
-fn write(store: &mut dyn Store, request: &PublishRequest<'_>) -> Result<Published, PublishError> {
-    let output = &request.config.output;
-    if !request.config.force {
-        disk::check_mount(store, output)?;
-    }
-    let explained = |error| disk::explained(error, output);
-    let rights = Rights::of(request.config)?;
-    let mut folder = Folder::open(output, rights).map_err(explained)?;
-    let result = install::replace(store, request, &mut folder).map_err(explained);
-    let cleared = folder.clear_temporary();
-    // What made a publish fail is more important than what it left behind.
-    let mut published = result?;
-    published.problems.extend(problem(cleared));
     Ok(published)
 }
 
@@ -403,6 +417,7 @@ fn carry_values(old: &dyn Store, new: &mut dyn Store) -> Result<(), StoreError> 
     let trust = export::distrusted(old)?;
     let mut values = vec![manifest, own, trust, survey::carried(old)?];
     values.extend(own::values(old)?);
+    values.extend(generations::carried(old)?);
     new.commit(&Commit {
         values,
         ..Commit::default()

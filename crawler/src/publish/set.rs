@@ -1,14 +1,16 @@
-//! The new set as a whole, built and not visible yet: the judgement, the plan, the guard, every file, and
-//! what the manifest will say of it.
+//! A set as a whole, built and not visible yet. A new one is made here: the judgement, the plan, the guard, every file.
+//! What the manifest says of a set, and how it is summed up, is the same for one that was kept and is restored.
 
 use std::collections::HashSet;
 
 use super::{
     PublishError, PublishRequest, Published, PublishedFile,
     census::Census,
-    content::{Builder, BuiltFile},
+    content::Builder,
+    file::BuiltFile,
     files::{PlannedSet, Role},
     folder::{Folder, Temporary},
+    generations::Generation,
     go_on,
     guard::{self, Figures, Remembered},
     manifest::{FileRecord, Manifest},
@@ -22,12 +24,13 @@ use crate::{
     store::Store,
 };
 
-/// The new set, built and not visible yet.
-pub(super) struct NewSet {
-    pub(super) export: Export,
+/// A set, built and not visible yet.
+pub(super) struct ReadySet {
+    pub(super) origin: Origin,
     pub(super) previous: Previous,
     /// What an interrupted publish put in place.
     pub(super) intended: Contents,
+    /// The indexes, then the parts.
     pub(super) built: Vec<BuiltFile>,
     pub(super) manifest: Manifest,
     /// What the guard of the next publish compares with.
@@ -35,9 +38,26 @@ pub(super) struct NewSet {
     pub(super) published: Published,
 }
 
-impl NewSet {
-    /// Plans and builds everything; without a folder nothing is written.
-    pub(super) fn build(
+/// Where a set comes from.
+pub(super) enum Origin {
+    /// The records of a run, which are at hand.
+    Run(Box<Export>),
+    /// One of the sets that were kept; those that are kept from then on, itself the last. Its entries are those in its
+    /// files.
+    Kept(Vec<Generation>),
+}
+
+/// What a set knows of itself beside its files.
+pub(super) struct Facts {
+    pub(super) listed: u64,
+    /// The layout in its text form.
+    pub(super) layout: String,
+    pub(super) remembered: Remembered,
+}
+
+impl ReadySet {
+    /// Plans and builds the set of a run; without a folder nothing is written.
+    pub(super) fn of_run(
         store: &mut dyn Store,
         request: &PublishRequest<'_>,
         mut folder: Option<&mut Folder>,
@@ -84,25 +104,46 @@ impl NewSet {
             previous: &previous,
         };
         let built = builder.build(planned, folder.as_deref_mut())?;
-        let intended = match folder {
-            Some(folder) => previous.intended(folder)?,
-            None => Contents::new(),
+        let facts = Facts {
+            listed: census.listed,
+            layout: census.plan.layout().to_string(),
+            remembered,
         };
-        let manifest = next_manifest(request, &previous, &intended, &census, &built);
-        let mut published = summarise(&built, &previous.manifest);
-        published.listed = census.listed;
-        published.duplicates = export.duplicates();
+        let duplicates = export.duplicates();
+        let origin = Origin::Run(Box::new(export));
+        let mut set = Self::assemble(request, origin, previous, built, facts, folder.as_deref())?;
+        let published = &mut set.published;
+        published.duplicates = duplicates;
         published.sources = census.sources;
         published.extensions = census.extensions;
         published.notices = census.notices;
         published.notices.extend(left_out.notices());
+        Ok(set)
+    }
+
+    /// The set of these files, whoever built them.
+    pub(super) fn assemble(
+        request: &PublishRequest<'_>,
+        origin: Origin,
+        previous: Previous,
+        built: Vec<BuiltFile>,
+        facts: Facts,
+        folder: Option<&Folder>,
+    ) -> Result<Self, PublishError> {
+        let intended = match folder {
+            Some(folder) => previous.intended(folder)?,
+            None => Contents::new(),
+        };
+        let manifest = next_manifest(request, &previous, &intended, &facts, &built);
+        let mut published = summarise(&built, &previous.manifest);
+        published.listed = facts.listed;
         Ok(Self {
-            export,
+            origin,
             previous,
             intended,
             built,
             manifest,
-            remembered,
+            remembered: facts.remembered,
             published,
         })
     }
@@ -111,9 +152,9 @@ impl NewSet {
     pub(super) fn changes(&self) -> Vec<Change<'_>> {
         let changes = self.built.iter().filter_map(|file| {
             Some(Change {
-                record: &file.record,
-                role: file.planned.role,
-                temporary: file.temporary.as_ref()?,
+                record: &file.made.record,
+                role: file.role,
+                temporary: file.made.temporary.as_ref()?,
             })
         });
         changes.collect()
@@ -149,14 +190,14 @@ fn next_manifest(
     request: &PublishRequest<'_>,
     previous: &Previous,
     intended: &Contents,
-    census: &Census,
+    facts: &Facts,
     built: &[BuiltFile],
 ) -> Manifest {
     let known = &previous.manifest;
     let mut manifest = Manifest::new(&known.site, &known.output, request.now);
-    manifest.listed = census.listed;
-    manifest.layout = census.plan.layout().to_string();
-    manifest.files = built.iter().map(|file| file.record.clone()).collect();
+    manifest.listed = facts.listed;
+    manifest.layout.clone_from(&facts.layout);
+    manifest.files = built.iter().map(|file| file.made.record.clone()).collect();
     let named = names(built);
     manifest.dropped = previous.dropped(intended, |name| named.contains(name), request.now);
     let unchanged = manifest.files == known.files && manifest.dropped == known.dropped;
@@ -167,24 +208,25 @@ fn next_manifest(
 }
 
 fn names(built: &[BuiltFile]) -> HashSet<&str> {
-    built.iter().map(|file| file.record.name.as_str()).collect()
+    let names = built.iter().map(|file| file.made.record.name.as_str());
+    names.collect()
 }
 
 fn summarise(built: &[BuiltFile], previous: &Manifest) -> Published {
     let files = built
         .iter()
         .map(|file| PublishedFile {
-            name: file.record.name.clone(),
-            url: file.planned.address.url.clone(),
-            entries: file.record.entries,
-            bytes: file.record.bytes,
-            changed: file.changed,
+            name: file.made.record.name.clone(),
+            url: file.address.url.clone(),
+            entries: file.made.record.entries,
+            bytes: file.made.record.bytes,
+            changed: file.made.changed,
         })
         .collect();
     let sitemap_urls = built
         .iter()
-        .filter(|file| file.planned.is_for_robots_txt())
-        .map(|file| file.planned.address.url.clone())
+        .filter(|file| file.role.is_for_robots_txt())
+        .map(|file| file.address.url.clone())
         .collect();
     let named = names(built);
     let dropped = previous

@@ -4,6 +4,7 @@ mod clock;
 mod crash;
 mod foreign;
 mod formats;
+mod generations;
 mod journal;
 mod layout;
 mod left_out;
@@ -362,8 +363,9 @@ fn new_folders_are_synced_up_to_the_root() {
 
 #[test]
 fn what_fails_once_the_new_index_is_in_place_is_a_problem_and_no_error() {
-    // The note (two steps), three parts and the index; then the manifest's copy, the end of the note.
-    for (steps, is_published) in [(5, false), (6, true), (8, true)] {
+    // Four temporary files, the note (two steps), three parts and the index; then the manifest's copy, the end of the
+    // note.
+    for (steps, is_published) in [(9, false), (10, true), (12, true)] {
         let mut bench = Bench::new("/");
         bench.crawl(&shop());
         fault::after(steps, Fault::Always);

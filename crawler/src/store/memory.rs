@@ -19,7 +19,7 @@ use crate::{
         Commit, Discovery, Earlier, EarlierAnswer, Finished, Forgotten, Gave, GivenUrl, Giving,
         KeptDocument, KeptNote, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store, StoreError,
         StoreErrorKind, Version, VisitPage,
-        outbox::{Listing, OutboxStep, Waiting},
+        outbox::{Difference, Listing, OutboxStep, Waiting},
     },
     url_key::UrlKey,
 };
@@ -655,6 +655,10 @@ impl Store for MemoryStore {
         limit: usize,
     ) -> Result<Vec<(UrlKey, Listing)>, StoreError> {
         Ok(self.contents().outbox.published(after, limit))
+    }
+
+    fn staged(&self, after: Option<&UrlKey>, limit: usize) -> Result<Vec<Difference>, StoreError> {
+        Ok(self.contents().outbox.staged(after, limit))
     }
 
     fn outbox(

@@ -20,7 +20,7 @@ use jiff::Timestamp;
 
 pub(crate) use self::chunks::change_in_chunks;
 pub use self::earlier::{Earlier, EarlierAnswer, orders};
-use self::outbox::{Listing, OutboxStep, Waiting};
+use self::outbox::{Difference, Listing, OutboxStep, Waiting};
 use crate::{
     page::{
         DateSource, Given, LanguageVersion, PageFacts, PageRecord, Reason, RunId, SitemapDate,
@@ -448,6 +448,12 @@ pub trait Store: Send {
         after: Option<&UrlKey>,
         limit: usize,
     ) -> Result<Vec<(UrlKey, Listing)>, StoreError>;
+
+    /// The first `limit` differences behind `after` that are staged and not taken, in key order.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn staged(&self, after: Option<&UrlKey>, limit: usize) -> Result<Vec<Difference>, StoreError>;
 
     /// The first `limit` URLs behind the place `after` that engines are to be told of and may be at `now`:
     /// those that were refused least often first, then in the order of their texts. A URL that was told less than

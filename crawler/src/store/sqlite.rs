@@ -48,7 +48,7 @@ use crate::{
     store::{
         Commit, Gave, KeptDocument, KeptNote, LedgerDates, LedgerEntry, NextGiven, QueuedUrl,
         Rejudged, Store, StoreError, StoreErrorKind, Version, VisitPage,
-        outbox::{Listing, Waiting},
+        outbox::{Difference, Listing, Waiting},
     },
     url_key::UrlKey,
 };
@@ -718,6 +718,10 @@ impl Store for SqliteStore {
         limit: usize,
     ) -> Result<Vec<(UrlKey, Listing)>, StoreError> {
         self.read(|connection| outbox::published(connection, after, limit))
+    }
+
+    fn staged(&self, after: Option<&UrlKey>, limit: usize) -> Result<Vec<Difference>, StoreError> {
+        self.read(|connection| outbox::staged(connection, after, limit))
     }
 
     fn outbox(

@@ -19,6 +19,8 @@ enum Next {
     InPlace,
     /// The same, but both publish every format.
     EveryFormat,
+    /// The same, but copies of both are kept.
+    Kept,
 }
 
 /// Where a publish is interrupted: a step in the folder, or a write to the state.
@@ -117,8 +119,13 @@ fn check(how: Interrupted, next: Next) {
     let mut interrupted = 0;
     for steps in 0.. {
         let mut bench = Bench::new("/");
-        if let Next::EveryFormat = next {
-            bench.config.formats = [Format::Xml, Format::Text, Format::Rss, Format::Atom].into();
+        match next {
+            Next::Same | Next::Plain | Next::InPlace => {}
+            Next::EveryFormat => {
+                bench.config.formats =
+                    [Format::Xml, Format::Text, Format::Rss, Format::Atom].into();
+            }
+            Next::Kept => bench.config.generations = Some(bench.folder.path().join("kept")),
         }
         bench.crawl(&shop());
         bench.publish().unwrap();
@@ -136,7 +143,7 @@ fn check(how: Interrupted, next: Next) {
         assert!(urls.is_some(), "{context}: the index is gone");
 
         match next {
-            Next::Same | Next::EveryFormat => {}
+            Next::Same | Next::EveryFormat | Next::Kept => {}
             Next::Plain => bench.config.gzip = false,
             Next::InPlace => bench.config.layout = Layout::InPlace,
         }
@@ -181,6 +188,13 @@ fn a_publish_that_fails_at_any_step_can_be_followed_by_any_other() {
 }
 
 #[test]
+fn a_publish_that_ends_while_copies_are_kept_can_be_followed_by_another() {
+    for fault in [Fault::Kill, Fault::Once, Fault::Always] {
+        check(Interrupted::Folder(fault), Next::Kept);
+    }
+}
+
+#[test]
 fn a_publish_whose_state_fails_at_any_write_can_be_followed_by_any_other() {
     for next in [Next::Same, Next::Plain, Next::InPlace, Next::EveryFormat] {
         check(Interrupted::State, next);
@@ -188,7 +202,7 @@ fn a_publish_whose_state_fails_at_any_write_can_be_followed_by_any_other() {
 }
 
 /// A rollback is interrupted at each of its steps; a reader finds a whole set, and the same rollback then comes out well.
-fn check_rollback(fault: Fault) {
+fn check_rollback(how: Interrupted) {
     let mut interrupted = 0;
     for steps in 0.. {
         let mut bench = Bench::new("/");
@@ -208,23 +222,35 @@ fn check_rollback(fault: Fault) {
             let mut store = bench.store.clone();
             roll_back(&mut store, &bench.request(), 1)
         };
-        fault::after(steps, fault);
-        let result = catch_unwind(AssertUnwindSafe(|| back(&bench)));
-        let is_over = !fault::end();
-        let context = format!("{fault:?} after {steps} steps");
+        let context = format!("{how:?} after {steps} steps");
+        let (result, is_over) = match how {
+            Interrupted::Folder(fault) => {
+                fault::after(steps, fault);
+                let result = catch_unwind(AssertUnwindSafe(|| back(&bench)));
+                (result.ok(), !fault::end())
+            }
+            Interrupted::State => {
+                let writes = usize::try_from(steps).unwrap();
+                let mut failing = FailingStore::after_writes(bench.store.snapshot(), writes);
+                let result = roll_back(&mut failing, &bench.request(), 1);
+                bench.store = failing.into_inner();
+                let is_over = matches!(&result, Ok(published) if published.problems.is_empty());
+                (Some(result), is_over)
+            }
+        };
         let urls = read_as_a_reader(&bench.config.output);
         assert!(urls.is_some(), "{context}: the index is gone");
-        let is_done = matches!(&result, Ok(Ok(published)) if published.problems.is_empty());
+        let is_done = matches!(&result, Some(Ok(published)) if published.problems.is_empty());
         if is_over {
-            assert!(is_done, "{context}");
+            assert!(is_done, "{context}: {result:?}");
         }
         if !is_done {
             bench.wait(1);
             let published = back(&bench);
-            let is_done_now = published.is_ok_and(|published| published.problems.is_empty());
+            let is_done_now = matches!(&published, Ok(published) if published.problems.is_empty());
             // Either it is done now, or it was recorded before it was interrupted.
             let is_recorded = kept_sets(&bench.store).unwrap().is_empty();
-            assert!(is_done_now || is_recorded, "{context}");
+            assert!(is_done_now || is_recorded, "{context}: {published:?}");
         }
         assert_eq!(
             read_as_a_reader(&bench.config.output),
@@ -237,6 +263,14 @@ fn check_rollback(fault: Fault) {
             let now = files.get(name).map(|(bytes, _)| bytes);
             assert_eq!(now, Some(bytes), "{context}: {name}");
         }
+        // What is remembered is of the set that stands, and what came and went is to be told once.
+        let remembered = bench.store.published(None, usize::MAX).unwrap();
+        assert_eq!(remembered.len(), shop().len(), "{context}");
+        let waiting = bench
+            .store
+            .outbox(None, usize::MAX, Timestamp::MAX)
+            .unwrap();
+        assert_eq!(waiting.len(), 110 + 120, "{context}");
         // The next crawl goes on from there.
         bench.wait(25);
         bench.crawl(&pages);
@@ -253,6 +287,11 @@ fn check_rollback(fault: Fault) {
 #[test]
 fn a_rollback_that_ends_at_any_step_leaves_a_whole_set_and_can_be_done_again() {
     for fault in [Fault::Kill, Fault::Once, Fault::Always] {
-        check_rollback(fault);
+        check_rollback(Interrupted::Folder(fault));
     }
+}
+
+#[test]
+fn a_rollback_whose_state_fails_at_any_write_can_be_done_again() {
+    check_rollback(Interrupted::State);
 }

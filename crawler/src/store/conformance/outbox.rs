@@ -102,9 +102,21 @@ pub(crate) fn what_is_staged_counts_when_it_is_taken<B: Bench>() {
         bench.store(),
         vec![
             OutboxStep::Unstage,
-            OutboxStep::Stage(vec![new("/a"), new("/c")]),
+            OutboxStep::Stage(vec![new("/c"), new("/a")]),
         ],
     );
+    let gone = difference("/b", None, None);
+    let silent = difference("/c", None, Some(listing("", 3)));
+    apply(
+        bench.store(),
+        vec![OutboxStep::Stage(vec![gone.clone(), silent.clone()])],
+    );
+    let staged = [new("/a"), gone, silent];
+    assert_eq!(bench.store().staged(None, 10).unwrap(), staged);
+    assert_eq!(bench.store().staged(None, 2).unwrap(), staged[..2]);
+    let behind = bench.store().staged(Some(&url("/a")), 10).unwrap();
+    assert_eq!(behind, staged[1..]);
+    apply(bench.store(), vec![OutboxStep::Stage(vec![new("/c")])]);
     apply(bench.store(), vec![take("2026-03-01T12:00:00Z", Tell::All)]);
     bench.reopen();
     let published = bench.store().published(None, 10).unwrap();
@@ -122,6 +134,7 @@ pub(crate) fn what_is_staged_counts_when_it_is_taken<B: Bench>() {
         ["/a", "/c"].map(|path| (path.to_owned(), UrlChange::Added, 0))
     );
     // Nothing is staged any more.
+    assert_eq!(bench.store().staged(None, 10).unwrap(), []);
     apply(bench.store(), vec![take("2026-03-01T12:00:01Z", Tell::All)]);
     assert_eq!(bench.store().published(None, 10).unwrap(), published);
 }

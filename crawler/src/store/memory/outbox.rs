@@ -113,6 +113,15 @@ impl Outbox {
             .collect()
     }
 
+    pub(super) fn staged(&self, after: Option<&UrlKey>, limit: usize) -> Vec<Difference> {
+        let behind = |key: &UrlKey| after.is_none_or(|after| key > after);
+        let staged = self.staged.iter().filter(|(key, _)| behind(key));
+        staged
+            .take(limit)
+            .map(|(_, difference)| difference.clone())
+            .collect()
+    }
+
     pub(super) fn waiting(
         &self,
         after: Option<&(u32, UrlKey)>,

@@ -181,12 +181,37 @@ pub(super) fn published(
     after: Option<&UrlKey>,
     limit: usize,
 ) -> rusqlite::Result<Vec<(UrlKey, Listing)>> {
+    let found = behind(connection, "published", "NULL, 1", after, limit)?;
+    let listings = found
+        .into_iter()
+        .map(|found| (found.key, found.listing.unwrap_or_default()));
+    Ok(listings.collect())
+}
+
+/// The first `limit` differences that are staged behind `after`, in key order.
+pub(super) fn staged(
+    connection: &Connection,
+    after: Option<&UrlKey>,
+    limit: usize,
+) -> rusqlite::Result<Vec<Difference>> {
+    behind(connection, "staged", "change, is_listed", after, limit)
+}
+
+/// The first `limit` rows of `table` behind `after`, in key order; `state` are the columns that say what became of
+/// a URL, and whether it is listed.
+fn behind(
+    connection: &Connection,
+    table: &'static str,
+    state: &'static str,
+    after: Option<&UrlKey>,
+    limit: usize,
+) -> rusqlite::Result<Vec<Difference>> {
     let mut found = Vec::new();
-    let mut statement = connection.prepare(
-        "SELECT url, lastmod, content, hash_version FROM published
+    let mut statement = connection.prepare(&format!(
+        "SELECT url, {state}, lastmod, content, hash_version FROM {table}
          WHERE url >= ?1 AND url < ?2 ORDER BY url LIMIT ?3",
-    )?;
-    for range in ranges::of_origins(connection, "published", after)? {
+    ))?;
+    for range in ranges::of_origins(connection, table, after)? {
         // One more: the first may be the one that was found last.
         let wanted = i64::try_from(limit - found.len())
             .unwrap_or(i64::MAX)
@@ -200,13 +225,20 @@ pub(super) fn published(
             if after == Some(&key) {
                 continue;
             }
+            let change = columns.optional_word("change", UrlChange::from_word)?;
+            let is_listed: bool = columns.get()?;
             let lastmod = columns.get()?;
             let (hash, version) = (columns.get::<Option<i64>>()?, columns.get::<Option<u32>>()?);
             let content = hash.zip(version).map(|(hash, version)| ContentMark {
                 version,
                 hash: hash.cast_unsigned(),
             });
-            found.push((key, Listing { lastmod, content }));
+            let listing = is_listed.then_some(Listing { lastmod, content });
+            found.push(Difference {
+                key,
+                change,
+                listing,
+            });
         }
         if found.len() >= limit {
             break;

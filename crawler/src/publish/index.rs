@@ -1,0 +1,95 @@
+//! What is in an index, whoever builds the set that it names: one entry for each of its files, with the time that the
+//! file changed. Every index is written here.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::Path,
+};
+
+use sitemap_core::{
+    IndexEntry, LastMod, Limits, Loc,
+    read::{Expectation, Kind},
+    write::{FileSummary, IndexWriter, Push, SchemaLocation},
+};
+
+use super::{
+    PublishError, PublishRequest,
+    file::{
+        BuiltFile, FileContent, Hashing, Weighed, check_written, over_limit, write_failed, write_to,
+    },
+    folder::Temporary,
+    place::Address,
+};
+use crate::export::is_clock_set;
+
+/// An index that is to be written.
+pub(super) struct Index<'a> {
+    pub(super) address: &'a Address,
+    /// What it names, in this order.
+    pub(super) members: Vec<&'a BuiltFile>,
+    pub(super) schema_location: SchemaLocation,
+}
+
+/// Whether documents say where their schema is.
+pub(super) fn schema_location(request: &PublishRequest<'_>) -> SchemaLocation {
+    if request.config.schema_location {
+        SchemaLocation::Written
+    } else {
+        SchemaLocation::Omitted
+    }
+}
+
+impl Index<'_> {
+    fn write_entries(&self, out: impl Write) -> Result<Weighed, PublishError> {
+        let name = self.address.name.as_str();
+        let failed = |error| write_failed(name, error);
+        let mut writer = IndexWriter::with_schema_location(
+            Hashing::new(out),
+            Limits::PROTOCOL,
+            self.schema_location,
+        )
+        .map_err(failed)?;
+        for member in &self.members {
+            let mut entry = IndexEntry::new(location(name, &member.address.url)?);
+            let changed = member.made.record.lastmod;
+            // A file that was written before the clock was set has a time that says nothing.
+            if is_clock_set(changed) {
+                entry = entry.with_lastmod(LastMod::from_timestamp(changed));
+            }
+            match writer.push(&entry).map_err(failed)? {
+                Push::Written => {}
+                Push::Full => return Err(over_limit(name)),
+            }
+        }
+        let (out, summary) = writer.finish().map_err(failed)?;
+        Ok((out.finish(), summary))
+    }
+}
+
+impl FileContent for Index<'_> {
+    fn weigh(&self) -> Result<Weighed, PublishError> {
+        self.write_entries(io::sink())
+    }
+
+    fn write(&self, path: &Path, file: &File) -> Result<Weighed, PublishError> {
+        write_to(&self.address.name, path, file, |out| {
+            self.write_entries(out)
+        })
+    }
+
+    fn check(&self, temporary: &Temporary, summary: &FileSummary) -> Result<(), PublishError> {
+        let own = location(&self.address.name, &self.address.url)?;
+        let mut expectation = Expectation::new(Kind::Index, &own);
+        expectation.entries = Some(summary.entries);
+        check_written(&self.address.name, &expectation, temporary, summary)
+    }
+}
+
+/// The URL `text`, which the file `name` stands at or names.
+pub(super) fn location(name: &str, text: &str) -> Result<Loc, PublishError> {
+    Loc::parse(text).map_err(|error| PublishError::Check {
+        name: name.to_owned(),
+        problem: error.to_string(),
+    })
+}
