@@ -378,7 +378,7 @@ impl Summary {
                 human::count(self.orphans, "URL")
             ));
         }
-        self.seeds.add_to(&self.report.seeds, lines);
+        self.seeds.add_to(&self.report.seeds, &self.site, lines);
         add_dates(&self.lastmod, self.listed, lines);
         if self.duplicates > 0 {
             lines.push(format!(

@@ -5,6 +5,7 @@ mod folder;
 mod forgiven;
 mod memory;
 mod sections;
+mod tables;
 
 use std::{
     collections::BTreeMap,

@@ -259,6 +259,11 @@ fn wrong_usage_says_what_was_expected() {
     check(&["empty"], "no sitemap found in empty");
     check(&["a.xml", "--at", "h.example"], "--at: URL is not absolute");
     check(
+        &["empty", "--at", "https://h.example/sitemap.xml"],
+        "--at: expected the URL of the folder empty, with a / at its end",
+    );
+    check(&["-", "a.xml", "-"], "expected `-`, standard input, once");
+    check(
         &["a.xml", "a.xml", "--at", "https://h.example/a.xml"],
         "expected the URL of a folder",
     );
@@ -375,6 +380,36 @@ fn folder_is_served_where_its_index_says() {
         "{}",
         elsewhere.stdout
     );
+}
+
+#[test]
+fn every_part_that_an_index_lists_may_be_missing_from_its_folder() {
+    let index = |children: &[&str]| {
+        let entry = |child| format!("\n<sitemap><loc>https://h.example/{child}</loc></sitemap>");
+        let entries = children.iter().map(entry).collect::<Vec<_>>().concat();
+        format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{entries}\n</sitemapindex>\n"
+        )
+    };
+    let other = urlset(GOOD);
+    let check = |children: &[&str], files: &[(&str, &str)], missing: usize| {
+        let index = index(children);
+        let files = [&[("set/sitemap.xml", &*index)], files].concat();
+        let place = Place::new(&files);
+        let ran = place.check(&["set"]).expect_code(i32::from(missing > 0));
+        let count = ran.stdout.matches("error[R40]").count();
+        assert_eq!(count, missing, "{children:?}: {}", ran.stdout);
+        assert!(!ran.stdout.contains("R58"), "{children:?}: {}", ran.stdout);
+    };
+    // A deploy that takes along *.xml only.
+    check(&["sitemap-root.xml.gz"], &[], 1);
+    check(&["a.xml.gz", "b/a.xml.gz"], &[], 2);
+    // What stands beside them is not taken to be somewhere else for it.
+    check(&["blog/sitemap.xml.gz"], &[("set/old.xml", &*other)], 1);
+    check(&["A.xml"], &[("set/b.xml", &*other)], 1);
+    // One of them says where the folder is served; a program is no file.
+    check(&["a.xml", "b.xml"], &[("set/a.xml", &*other)], 1);
+    check(&["list.php?p=1"], &[], 0);
 }
 
 /// What the schema says of a document, and what the strict reading does.

@@ -31,7 +31,7 @@ use sitemap_core::{
 };
 
 use self::{
-    folder::Folder,
+    folder::{Folder, file_at_end, has_ending},
     live::{Live, Stopped},
     places::{Base, place_of_file},
     tell::{Served, Teller},
@@ -58,6 +58,7 @@ pub(crate) fn run(
     if args.quiet {
         output.be_quiet();
     }
+    check_input(&args.paths)?;
     let urls: Vec<String> = args.paths.iter().filter_map(|path| url_of(path)).collect();
     if !urls.is_empty() {
         return live::run(args, urls, environment, output);
@@ -72,6 +73,15 @@ pub(crate) fn run(
     let mut check = Check::new(args, output)?;
     let end = check.all(args, None)?;
     Ok(check.finish(end))
+}
+
+/// Refuses standard input that is typed twice: it can be read once.
+fn check_input(paths: &[PathBuf]) -> anyhow::Result<()> {
+    let inputs = paths.iter().filter(|path| *path == Path::new("-"));
+    if inputs.count() > 1 {
+        return Err(Misuse("expected `-`, standard input, once".to_owned()).into());
+    }
+    Ok(())
 }
 
 /// The URL that was typed in the place of a path.
@@ -250,7 +260,7 @@ impl Check<'_> {
 
     /// Checks all sitemaps in a folder: indexes, then what they list, then the others.
     fn folder(&mut self, path: &Path, at: Option<&Loc>) -> anyhow::Result<()> {
-        let typed = at.map(Base::directory).transpose()?;
+        let typed = at.map(|at| base_of(path, at)).transpose()?;
         let folder = Folder::read(path, typed)?;
         if folder.documents().is_empty() {
             return Err(Misuse(format!("no sitemap found in {}", path.display())).into());
@@ -277,14 +287,8 @@ impl Check<'_> {
                 continue;
             };
             indexes.insert(relative.clone(), report.document);
-            let Some(base) = folder.base() else { continue };
             for child in &report.children {
-                // What stands elsewhere cannot be looked for here.
-                let Some(relative) = base.relative(&child.loc) else {
-                    continue;
-                };
-                if !path.join(&relative).is_file() {
-                    let why = format!("there is no file {}", relative.display());
+                if let Some(why) = missing(path, folder.base(), &child.loc) {
                     self.validator
                         .missing(report.document, child, &why, &mut |finding| {
                             self.teller.finding(&finding);
@@ -378,6 +382,37 @@ impl Check<'_> {
         };
         code.worse(found).worse(self.worst)
     }
+}
+
+/// Where a folder is served by `--at`, which may name it without the slash at its end; the URL of a file is none.
+fn base_of(folder: &Path, at: &Loc) -> anyhow::Result<Base> {
+    let name = at.path().rsplit('/').next().unwrap_or_default();
+    if has_ending(name) {
+        return Err(Misuse(format!(
+            "--at: expected the URL of the folder {}, with a / at its end, found that of a file: {at}",
+            folder.display()
+        ))
+        .into());
+    }
+    Base::directory(at)
+}
+
+/// Why a sitemap that an index in a folder lists cannot be read; `None` when it is there, or cannot be looked for.
+fn missing(folder: &Path, base: Option<&Base>, child: &Loc) -> Option<String> {
+    let Some(base) = base else {
+        // Nothing that an index lists says where the folder is served: it would if it were there. What a program answers is no
+        // file anyhow.
+        let is_there = child.as_str().contains('?') || file_at_end(folder, child).is_some();
+        let why = || {
+            let path = child.path().trim_start_matches('/');
+            format!("there is no file {path} in {}", folder.display())
+        };
+        return (!is_there).then(why);
+    };
+    // What stands elsewhere cannot be looked for here.
+    let relative = base.relative(child)?;
+    let is_there = folder.join(&relative).is_file();
+    (!is_there).then(|| format!("there is no file {}", relative.display()))
 }
 
 /// Where each of the files that were typed is served, if `at` says so; a folder is asked itself.

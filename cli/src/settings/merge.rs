@@ -9,7 +9,9 @@ use std::{
 };
 
 use crawler::{
-    config::{Config, Credentials, EntryConfig, Namespace, NamespaceElement, ParseConfig},
+    config::{
+        Config, Credentials, EntryConfig, Namespace, NamespaceElement, ParseConfig, ScopeWidth,
+    },
     export::EntryRules,
     parse::PageReader,
     pattern::Pattern,
@@ -613,6 +615,20 @@ impl Merge {
             self.misfit(
                 "as",
                 "one directory cannot be what several sites are written as; write it into the table [[site]] of the one it is for",
+            );
+        } else if let Some(start) = urls.first()
+            && self.draft.config.scope.width == ScopeWidth::Origin
+            && start.to_directory().path() != "/"
+        {
+            // The directory of the scope stands for the other one: nobody who names a start in a directory means the root.
+            let directory = start.to_directory();
+            let root = format!("{}/", start.origin());
+            self.misfit(
+                "as",
+                format!(
+                    "the directory of the start URL, {directory}, is what stands for {written_as}, and the scope is all of {root}; \
+                     leave the scope at \"dir\", or start at {root} and name the directory that it stands for"
+                ),
             );
         } else if let Some(start) = urls.first()
             && let Err(error) =

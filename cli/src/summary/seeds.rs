@@ -2,7 +2,10 @@
 
 use std::cmp::Reverse;
 
-use crawler::seeds::{RuleTally, Tally};
+use crawler::{
+    seeds::{RuleTally, Tally},
+    url_key::UrlKey,
+};
 use serde::Serialize;
 
 use crate::human;
@@ -110,8 +113,8 @@ impl From<&Tally> for SeedLine {
 }
 
 impl SeedLine {
-    /// Adds their part of the text, of which `tally` has the documents.
-    pub(super) fn add_to(&self, tally: &Tally, lines: &mut Vec<String>) {
+    /// Adds their part of the text for `site`, of which `tally` has the documents.
+    pub(super) fn add_to(&self, tally: &Tally, site: &str, lines: &mut Vec<String>) {
         if self.kept > 0 {
             lines.push(format!(
                 "  {} not fetched again: the index says that nothing changed",
@@ -130,7 +133,7 @@ impl SeedLine {
                 human::number(self.waiting)
             ));
         }
-        self.add_outside_to(tally.outside, lines);
+        self.add_outside_to(tally.outside, site, lines);
         self.add_entries_to(lines);
         if self.troubled == 0 {
             return;
@@ -157,12 +160,21 @@ impl SeedLine {
     }
 
     /// Which of them name URLs outside of what is crawled, `total` in all.
-    fn add_outside_to(&self, total: u64, lines: &mut Vec<String>) {
+    fn add_outside_to(&self, total: u64, site: &str, lines: &mut Vec<String>) {
         if total == 0 {
             return;
         }
+        let is_near = |line: &OutsideLine| {
+            let keys = [site, &line.example].map(UrlKey::from_normalised);
+            matches!(keys, [Ok(site), Ok(example)] if example.is_on(&site.origin()))
+        };
+        let advice = if self.outside.iter().any(is_near) {
+            " (--scope origin takes those on its host)"
+        } else {
+            ""
+        };
         lines.push(format!(
-            "  {} of sitemaps, feeds and lists outside the site, not taken (--scope origin takes those on its host):",
+            "  {} of sitemaps, feeds and lists outside the site, not taken{advice}:",
             human::count(total, "URL")
         ));
         for line in self.outside.iter().take(MAX_SEEDS_SHOWN) {

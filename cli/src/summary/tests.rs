@@ -4,7 +4,7 @@ use crawler::{
     export::{ExtensionCounts, KindCounts, LeftOut},
     page::DateSource,
     publish::{Journal, PublishedFile},
-    seeds::{Document, DocumentKind, RuleTally, SeedProblem, Tally},
+    seeds::{Document, DocumentKind, Outside, RuleTally, SeedProblem, Tally},
 };
 
 use super::{robots::tests::robots_file, *};
@@ -130,6 +130,35 @@ fn what_is_wrong_with_entries_has_a_line_for_each_rule() {
         "    1,011 R11 in 12 files, e.g. https://www.example.com/a.xml, line 2, byte 7: no date (R11)"
     );
     assert_eq!(told[11], "    and 2 more rules");
+}
+
+#[test]
+fn advice_to_widen_the_scope_is_given_where_it_helps() {
+    let text = |example: &str| {
+        let mut list = Document::new("urls.txt", DocumentKind::List, 1);
+        list.entries = 3;
+        list.outside = Some(Outside {
+            count: 2,
+            example: example.to_owned(),
+        });
+        let mut summary = summary();
+        let seeds = Tally {
+            outside: 2,
+            outside_in: vec![list],
+            ..Tally::default()
+        };
+        summary.set_report(Report {
+            seeds,
+            ..Report::default()
+        });
+        summary.text().join("\n")
+    };
+    let outside = "2 URLs of sitemaps, feeds and lists outside the site, not taken";
+    let near = text("https://www.example.com/blog/a");
+    let advice = format!("{outside} (--scope origin takes those on its host):");
+    assert!(near.contains(&advice), "{near}");
+    let far = text("https://elsewhere.example/docs/a");
+    assert!(far.contains(&format!("{outside}:")), "{far}");
 }
 
 #[test]

@@ -1,23 +1,24 @@
 //! CSV by RFC 4180: a header line names the columns, fields may be quoted and then hold anything, line
-//! ends too. The delimiter is the one with which the header names a URL: comma, semicolon or tab.
+//! ends too. The delimiter is the one with which the header names a URL: comma, semicolon, tab or bar.
 
 use std::{
     collections::BTreeSet,
     io::{self, BufRead},
 };
 
-use sitemap_core::{ChangeFreq, LastMod, Priority};
+use sitemap_core::{
+    ChangeFreq, LastMod, Priority,
+    read::{Columns, UrlColumn},
+};
 
 use super::{
     BuildError,
     draft::{Draft, Field},
     input::Row,
     lines::{LineError, Lines, MAX_LINE_BYTES},
+    quoted,
     text::is_silent,
 };
-
-/// What may stand between two fields.
-const DELIMITERS: [char; 3] = [',', ';', '\t'];
 
 /// Columns of a table; a header with more is none.
 const MAX_COLUMNS: usize = 1_000;
@@ -27,49 +28,92 @@ pub(super) struct CsvRows<R> {
     pub(super) lines: Lines<R>,
     delimiter: char,
     columns: Vec<Option<Field>>,
+    /// The name of the column of URLs, when other columns may be called so too.
+    doubtful: Option<String>,
     /// Names of columns that nothing is known of.
     pub(super) unused: Vec<String>,
 }
 
-/// Whether a line is what spreadsheets write in front of a table: `sep=;`. The header line tells as much.
-pub(super) fn is_separator_line(line: &str) -> bool {
-    let mut separator = line.strip_prefix("sep=").unwrap_or_default().chars();
-    separator
-        .next()
-        .is_some_and(|first| DELIMITERS.contains(&first))
-        && separator.next().is_none()
+/// The delimiter with which a header line names a column of URLs, and how sure that name is.
+pub(super) fn delimiter_of(header: &str) -> Option<(char, UrlColumn)> {
+    [UrlColumn::Certain, UrlColumn::Possible]
+        .into_iter()
+        .find_map(|wanted| {
+            let delimiter = Columns::DELIMITERS.into_iter().find(|delimiter| {
+                let mut record = Record::default();
+                record.add(header, *delimiter);
+                record.is_complete()
+                    && record.fields.len() <= MAX_COLUMNS
+                    && record
+                        .fields
+                        .iter()
+                        .any(|name| UrlColumn::named(name) == Some(wanted))
+            })?;
+            Some((delimiter, wanted))
+        })
 }
 
-/// The delimiter with which a header line names a column of URLs.
-pub(super) fn delimiter_of(header: &str) -> Option<char> {
-    DELIMITERS.into_iter().find(|delimiter| {
-        let mut record = Record::default();
-        record.add(header, *delimiter);
-        record.is_complete()
-            && record.fields.len() <= MAX_COLUMNS
-            && record
-                .fields
-                .iter()
-                .any(|name| Field::named(name, &BTreeSet::new()) == Some(Field::Loc))
-    })
-}
-
-/// Whether a line is the first row of a table that has no header line: an absolute URL, a delimiter, and
-/// values among which one is of a kind that tables have. Such a line can be read as one URL, with commas in it.
+/// Whether a line is the first row of a table that has no header line: a URL, a delimiter, and values among
+/// which one is of a kind that tables have. Such a line can be read as one URL, with commas in it.
 pub(super) fn is_row_without_header(line: &str) -> bool {
-    DELIMITERS.into_iter().any(|delimiter| {
-        let mut record = Record::default();
-        record.add(line, delimiter);
-        let mut fields = record.fields.iter().map(|field| field.trim());
-        let is_url = |field: &str| field.starts_with("http://") || field.starts_with("https://");
+    Columns::DELIMITERS.into_iter().any(|delimiter| {
+        let fields = fields_of(line, delimiter);
+        let mut fields = fields.iter().map(|field| field.trim());
         let is_date =
             |field: &str| field.len() >= "2026-01-02".len() && LastMod::parse(field).is_ok();
         let is_priority = |field: &str| field.contains('.') && Priority::parse(field).is_ok();
-        fields.next().is_some_and(is_url)
-            && fields.any(|field| {
-                is_date(field) || is_priority(field) || ChangeFreq::parse(field).is_ok()
-            })
+        fields.next().is_some_and(|url| {
+            // A query may have other URLs in it.
+            let has_query = url.contains('?');
+            is_address(url)
+                && fields.any(|field| {
+                    is_date(field)
+                        || is_priority(field)
+                        || ChangeFreq::parse(field).is_ok()
+                        || (is_absolute(field) && !has_query)
+                })
+        })
     })
+}
+
+/// Whether a line that is no URL itself has an absolute one behind a delimiter.
+pub(super) fn has_url_in_column(line: &str) -> bool {
+    Columns::DELIMITERS.into_iter().any(|delimiter| {
+        let fields = fields_of(line, delimiter);
+        let mut fields = fields.iter().map(|field| field.trim());
+        fields.next().is_some_and(|first| !is_address(first)) && fields.any(is_absolute)
+    })
+}
+
+/// Whether two lines that follow each other are a header line, of whatever names, and a row: the first is no
+/// URL, and both have as many fields, several.
+pub(super) fn are_header_and_row(header: &str, row: &str) -> bool {
+    !is_address(header)
+        && Columns::DELIMITERS.into_iter().any(|delimiter| {
+            let names = fields_of(header, delimiter);
+            names.len() > 1
+                && names.iter().all(|name| !is_address(name.trim()))
+                && names.len() == fields_of(row, delimiter).len()
+        })
+}
+
+/// Whether a text begins like a URL, absolute or relative to the host.
+pub(super) fn is_address(text: &str) -> bool {
+    text.starts_with('/') || is_absolute(text)
+}
+
+fn is_absolute(text: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| {
+        let start = text.as_bytes().get(..scheme.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes()))
+    })
+}
+
+/// The fields of a line for itself.
+fn fields_of(line: &str, delimiter: char) -> Vec<String> {
+    let mut record = Record::default();
+    record.add(line, delimiter);
+    record.fields
 }
 
 impl<R: BufRead> CsvRows<R> {
@@ -94,11 +138,13 @@ impl<R: BufRead> CsvRows<R> {
             };
             let header = match lines.next().map_err(broken)? {
                 None => String::new(),
-                Some(Ok(line)) if is_silent(line.trim()) || is_separator_line(line) => continue,
+                Some(Ok(line)) if is_silent(line.trim()) || Columns::is_separator_line(line) => {
+                    continue;
+                }
                 Some(Ok(line)) => line.to_owned(),
                 Some(Err(error)) => return Err(format(error.to_string())),
             };
-            let delimiter = delimiter_of(&header).ok_or_else(|| {
+            let (delimiter, certainty) = delimiter_of(&header).ok_or_else(|| {
                 format(
                     "no header line, expected one that names the columns, `url` or `loc` among them"
                         .to_owned(),
@@ -106,11 +152,20 @@ impl<R: BufRead> CsvRows<R> {
             })?;
             let mut record = Record::default();
             record.add(&header, delimiter);
-            let columns: Vec<_> = record
+            let mut columns: Vec<_> = record
                 .fields
                 .iter()
                 .map(|name| Field::named(name, wanted))
                 .collect();
+            let mut doubtful = None;
+            if certainty == UrlColumn::Possible {
+                for (name, column) in record.fields.iter().zip(&mut columns) {
+                    if UrlColumn::named(name).is_some() {
+                        *column = Some(Field::Loc);
+                        doubtful = Some(name.trim().to_owned());
+                    }
+                }
+            }
             for (field, what) in [
                 (
                     Field::Loc,
@@ -135,6 +190,7 @@ impl<R: BufRead> CsvRows<R> {
                 lines,
                 delimiter,
                 columns,
+                doubtful,
                 unused,
             });
         }
@@ -204,6 +260,17 @@ impl<R: BufRead> CsvRows<R> {
             if let Some(column) = column {
                 draft.set(column, field);
             }
+        }
+        if let Some(name) = &self.doubtful
+            && !draft.loc.is_empty()
+            && !is_address(&draft.loc)
+        {
+            return Err(format!(
+                "{} in the column {}, expected https://... or a path that begins with / (a column that is called `url` \
+                 may have other relative URLs)",
+                quoted(&draft.loc),
+                quoted(name)
+            ));
         }
         Ok(draft)
     }
@@ -426,7 +493,10 @@ mod tests {
         check("https://example.com/article,1234.html", false);
         check("https://example.com/a,2026", false);
         check("https://example.com/a,1", false);
-        check("/a,2026-01-02", false);
+        check("/a,2026-01-02", true);
+        check("https://example.com/a|https://example.com/a.png", true);
+        check("https://example.com/go?to=1,https://example.com/b", false);
+        check("/a,b", false);
         check("2026-01-02,https://example.com/a", false);
     }
 
@@ -466,6 +536,48 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "list.csv:2: no header line, expected one that names the columns, `url` or `loc` among them"
+        );
+    }
+    #[test]
+    fn column_of_urls_may_be_called_otherwise() {
+        fn check(text: &str, expected: &[Result<&str, &str>]) {
+            let rows = read(text);
+            let found: Vec<_> = rows
+                .iter()
+                .map(|(_, said)| {
+                    said.as_ref()
+                        .map(|draft| &*draft.loc)
+                        .map_err(|error| &**error)
+                })
+                .collect();
+            assert_eq!(found, expected, "{text}");
+        }
+        let a = "https://example.com/a";
+        check(&format!("Status,Address\n200,{a}\n"), &[Ok(a)]);
+        check("Top pages;Clicks\n/a,b;5\n", &[Ok("/a,b")]);
+        check("Page|Link name\n/a|x\n", &[Ok("/a")]);
+        check(&format!("Permalink\n{a}\n"), &[Ok(a)]);
+        // A more certain name counts before them.
+        check("page,url\n1,/a\n", &[Ok("/a")]);
+        // What a column of that name may have as well.
+        check(
+            "Location,Name\nBerlin,x\n,y\n/a,z\n",
+            &[
+                Err(
+                    "\"Berlin\" in the column \"Location\", expected https://... or a path that begins with / \
+                     (a column that is called `url` may have other relative URLs)",
+                ),
+                Ok(""),
+                Ok("/a"),
+            ],
+        );
+        let Err(error) = CsvRows::open("list.csv", &b"Page,Link\n1,/a\n"[..], &BTreeSet::new())
+        else {
+            panic!("it was read");
+        };
+        assert_eq!(
+            error.to_string(),
+            "list.csv:1: several columns of URLs, expected one that is called `url` or `loc`"
         );
     }
 }

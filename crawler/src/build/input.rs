@@ -7,7 +7,7 @@ use std::{
 };
 
 use encoding_rs::{Encoding, UTF_8};
-use sitemap_core::read::{MAX_GZIP_LAYERS, Start, Unpacked};
+use sitemap_core::read::{Columns, MAX_GZIP_LAYERS, Start, Unpacked, UrlColumn};
 
 use super::{
     BuildError,
@@ -93,20 +93,17 @@ impl Rows {
             .and_then(|name| Encoding::for_label(name.as_bytes()))
             .unwrap_or(UTF_8);
         let (head, _) = encoding.decode_with_bom_removal(&head);
+        let lines = telling_lines(&head);
         let detected = match format {
             Some(format) => format,
             None if start.is_markup => InputFormat::Sitemap,
-            None => detect(&head),
+            None => detect(&lines),
         };
         if let (None, InputFormat::Text) = (format, detected)
-            && let Some(line) = row_without_header(&head)
+            && let Some((line, problem)) = table_in(&lines)
         {
-            return Err(refused(
-                line,
-                "this is a table without a header line, expected one that names the columns, e.g. `url,lastmod` \
-                          (--input-format text reads each line as one URL)"
-                    .to_owned(),
-            ));
+            let advice = "(--input-format text reads each line as one URL)";
+            return Err(refused(line, format!("{problem} {advice}")));
         }
         // The reader of sitemaps undoes every encoding itself.
         let input: Bytes = if encoding == UTF_8 || detected == InputFormat::Sitemap {
@@ -149,6 +146,16 @@ impl Rows {
         }
     }
 
+    /// Whether it was compressed and has other bytes behind its end, which are left out.
+    pub(super) fn has_trailing_bytes(&self) -> bool {
+        match self {
+            Self::Text(rows) => rows.lines.has_trailing_bytes(),
+            Self::Csv(rows) => rows.lines.has_trailing_bytes(),
+            Self::Ndjson(rows) => rows.lines.has_trailing_bytes(),
+            Self::Sitemap(rows) => rows.has_trailing_bytes(),
+        }
+    }
+
     /// Names of columns and keys that mean nothing here.
     pub(super) fn unused_columns(&self) -> Vec<String> {
         match self {
@@ -184,28 +191,64 @@ fn peek(mut bytes: Box<dyn Read + Send>) -> io::Result<(Vec<u8>, Bytes)> {
     ))
 }
 
-/// The format of a list that is no markup, by its first line that says anything.
-fn detect(head: &str) -> InputFormat {
-    let first = head
-        .split(['\n', '\r'])
-        .filter(|line| !csv::is_separator_line(line))
-        .map(str::trim)
-        .find(|line| !is_silent(line))
-        .unwrap_or_default();
+/// The lines at the beginning of a list that say something, without blanks around them, and their numbers from 1.
+fn telling_lines(head: &str) -> Vec<(u64, String)> {
+    let mut lines = Lines::new(head.as_bytes());
+    let mut telling = Vec::new();
+    // Bytes in memory do not fail.
+    while let Ok(Some(line)) = lines.next() {
+        let line = line.ok().filter(|line| !Columns::is_separator_line(line));
+        let line = line.map(str::trim).filter(|line| !is_silent(line));
+        if let Some(line) = line.map(str::to_owned) {
+            telling.push((lines.number(), line));
+        }
+    }
+    telling
+}
+
+/// The format of a list that is no markup, by its first lines that say anything.
+fn detect(lines: &[(u64, String)]) -> InputFormat {
+    let mut lines = lines.iter().map(|(_, line)| &**line);
+    let first = lines.next().unwrap_or_default();
     if first.starts_with(['{', '[']) {
-        InputFormat::Ndjson
-    } else if csv::delimiter_of(first).is_some() {
-        InputFormat::Csv
-    } else {
-        InputFormat::Text
+        return InputFormat::Ndjson;
+    }
+    match csv::delimiter_of(first) {
+        Some((_, UrlColumn::Certain)) => InputFormat::Csv,
+        // Alone, such a name may be a relative URL itself.
+        Some((delimiter, UrlColumn::Possible))
+            if first.contains(delimiter) || lines.next().is_some_and(csv::is_address) =>
+        {
+            InputFormat::Csv
+        }
+        Some(_) | None => InputFormat::Text,
     }
 }
 
-/// The line, from 1, on which a table without a header line begins, if the list is one.
-fn row_without_header(head: &str) -> Option<u64> {
-    let mut lines = (1..).zip(head.lines().map(str::trim));
-    let (number, line) = lines.find(|(_, line)| !is_silent(line))?;
-    csv::is_row_without_header(line).then_some(number)
+/// What shows that lines are those of a table of which nobody knows where its URLs are: where, and in words.
+fn table_in(lines: &[(u64, String)]) -> Option<(u64, &'static str)> {
+    let (number, first) = lines.first()?;
+    if csv::is_row_without_header(first) {
+        let problem = "this is a table without a header line, expected one that names the columns, e.g. `url,lastmod`";
+        return Some((*number, problem));
+    }
+    let before_urls = lines.windows(2).take_while(|pair| match pair {
+        [(_, header), _] => !csv::is_address(header),
+        _ => false,
+    });
+    for pair in before_urls {
+        if let [(number, header), (_, row)] = pair
+            && csv::are_header_and_row(header, row)
+        {
+            let problem = "this begins a table, no column of which is called `url` or `loc`, expected one that is";
+            return Some((*number, problem));
+        }
+    }
+    let (number, _) = lines
+        .iter()
+        .find(|(_, line)| csv::has_url_in_column(line))?;
+    let problem = "this is the row of a table, expected a header line that names the columns, `url` or `loc` among them";
+    Some((*number, problem))
 }
 
 #[cfg(test)]
@@ -215,7 +258,7 @@ mod tests {
     #[test]
     fn a_format_is_told_by_its_first_line() {
         fn check(text: &str, expected: InputFormat) {
-            assert_eq!(detect(text), expected, "{text:?}");
+            assert_eq!(detect(&telling_lines(text)), expected, "{text:?}");
         }
         check("", InputFormat::Text);
         check("https://example.com/\n", InputFormat::Text);
@@ -226,7 +269,33 @@ mod tests {
         check("id\turl\tlastmod", InputFormat::Csv);
         check("loc\n/a\n", InputFormat::Csv);
         check("sep=\t\r\nloc\tpriority\r\n", InputFormat::Csv);
+        check("url|lastmod\n", InputFormat::Csv);
+        check("Status Code,Address\n", InputFormat::Csv);
+        check("page\r/a\r", InputFormat::Csv);
+        check("page\nother\n", InputFormat::Text);
         check("  {\"loc\": \"/a\"}\n", InputFormat::Ndjson);
         check("[\n{\"loc\": \"/a\"}\n]", InputFormat::Ndjson);
+    }
+    #[test]
+    fn tables_that_nobody_can_read_are_told_from_lists() {
+        fn check(text: &str, expected: Option<u64>) {
+            let found = table_in(&telling_lines(text)).map(|(line, _)| line);
+            assert_eq!(found, expected, "{text:?}");
+        }
+        check("https://h/a,2026-01-02\n", Some(1));
+        check("/a;;daily\n", Some(1));
+        check("https://h/a,https://h/a.png\n", Some(1));
+        check("Adresse;Titel\nhttps://h/a;Hallo\n", Some(1));
+        check("# x\n\nWas,Wo\r\n200,https://h/a\r\n", Some(3));
+        check("Report\nSeite,Klicks\n/a,3\n", Some(2));
+        check("a.html,Title of A\nb.html,Title of B\n", Some(1));
+        check("https://h/a\n200,https://h/b\n", Some(2));
+        check("Was,Wo\n\"a, b\",\"https://h/a\",x\n", Some(2));
+        check("", None);
+        check("/a,b;c\n/d,e;f\n", None);
+        check("https://h/a,1.html\nhttps://h/b,2.html\n", None);
+        check("https://h/go?to=1,https://h/b\n", None);
+        check("about\nproducts/1\nproducts/1,2\n", None);
+        check("sep=;\nabout\n", None);
     }
 }

@@ -5,6 +5,8 @@ use std::{
     io::{self, BufRead},
 };
 
+use sitemap_core::read::Unpacked;
+
 /// Longest line, or record of several lines, in bytes: a thousand images of 2,047 characters, and room.
 pub(super) const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
 
@@ -17,6 +19,8 @@ pub(super) struct Lines<R> {
     line: Vec<u8>,
     /// The last line ended in `\r`: a `\n` that follows belongs to it.
     skips_line_feed: bool,
+    /// The input was compressed, and other bytes stand behind what was.
+    has_trailing_bytes: bool,
 }
 
 /// Why a line is no text.
@@ -36,7 +40,13 @@ impl<R: BufRead> Lines<R> {
             bytes: 0,
             line: Vec::new(),
             skips_line_feed: false,
+            has_trailing_bytes: false,
         }
+    }
+
+    /// Whether the input, which was compressed, has other bytes behind its end, which are left out.
+    pub(super) fn has_trailing_bytes(&self) -> bool {
+        self.has_trailing_bytes
     }
 
     /// The line that was read last, from 1.
@@ -63,6 +73,11 @@ impl<R: BufRead> Lines<R> {
             let buffer = match self.input.fill_buf() {
                 Ok(buffer) => buffer,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                // What was compressed is whole.
+                Err(error) if Unpacked::is_trailing(&error) => {
+                    self.has_trailing_bytes = true;
+                    &[]
+                }
                 Err(error) => return Err(error),
             };
             if buffer.is_empty() {

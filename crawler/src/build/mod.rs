@@ -36,7 +36,7 @@ use std::{
 use encoding_rs::UTF_8;
 use jiff::{Timestamp, ToSpan as _};
 use sitemap_core::{
-    Loc,
+    LastMod, Loc,
     extension::{Extensions, Namespaces, News as Article},
 };
 use url::Url;
@@ -250,6 +250,9 @@ const PROGRESS_STEP: u64 = 4_096;
 /// How much later than now a page may have changed: clocks and zones differ.
 const MAX_AHEAD_HOURS: i64 = 24;
 
+/// The first year in which a page can have changed; the web began in 1990. Programs write earlier dates for "never".
+const FIRST_YEAR: u16 = 1990;
+
 /// Loads `sources` into `store` as the records of [`LoadRequest::run`], which has to be begun. Folders
 /// first: what a page of a folder says of itself goes before what a list says of its URL.
 ///
@@ -342,6 +345,11 @@ impl Lists<'_> {
             let Some(Row { line, said }) = row else {
                 let name = Arc::clone(&list.name);
                 let unused = list.rows.unused_columns();
+                if list.rows.has_trailing_bytes() {
+                    self.loaded.notices.push(format!(
+                        "{name}: bytes that are not compressed stand behind the compressed ones; they are left out"
+                    ));
+                }
                 self.note_unused(&name, &unused);
                 self.current = None;
                 continue;
@@ -430,6 +438,11 @@ impl Lists<'_> {
         {
             let problem =
                 format!("lastmod {lastmod} is in the future, expected the time of a change");
+            self.remark(line, RemarkKind::ValueLeftOut, problem);
+        }
+        if let Some(lastmod) = given.lastmod.take_if(|lastmod| is_ancient(lastmod)) {
+            let problem =
+                format!("lastmod {lastmod} is older than the web, expected the time of a change");
             self.remark(line, RemarkKind::ValueLeftOut, problem);
         }
         let is_ahead = |news: &Article| news.publication_date.earliest_instant() > self.latest;
@@ -537,6 +550,13 @@ impl Lists<'_> {
             ));
         }
     }
+}
+
+/// Whether nothing that is on the web can have changed then (R14).
+fn is_ancient(lastmod: &LastMod) -> bool {
+    let year = lastmod.as_str().get(..4);
+    let year = year.and_then(|year| year.parse().ok());
+    year.is_some_and(|year: u16| year < FIRST_YEAR)
 }
 
 fn wanted_fields(config: &Config) -> BTreeSet<String> {

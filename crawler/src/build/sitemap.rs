@@ -16,24 +16,39 @@ const LIMITS: Limits = Limits {
 };
 
 /// The entries of a sitemap.
-pub(super) struct SitemapRows<R: BufRead>(Reader<R>);
+pub(super) struct SitemapRows<R: BufRead> {
+    reader: Reader<R>,
+    has_trailing_bytes: bool,
+}
 
 impl<R: BufRead> SitemapRows<R> {
     pub(super) fn new(input: R) -> Self {
-        Self(Reader::new(input, LIMITS))
+        Self {
+            reader: Reader::new(input, LIMITS),
+            has_trailing_bytes: false,
+        }
     }
 
     /// Bytes that were read.
     pub(super) fn bytes(&self) -> u64 {
-        self.0.bytes()
+        self.reader.bytes()
+    }
+
+    /// Whether it was compressed and has other bytes behind its end, which are left out.
+    pub(super) fn has_trailing_bytes(&self) -> bool {
+        self.has_trailing_bytes
     }
 
     pub(super) fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
-        let Some(item) = self.0.next() else {
+        let item = self.reader.next();
+        let findings = self.reader.take_findings();
+        self.has_trailing_bytes |= findings
+            .iter()
+            .any(|finding| finding.problem == Problem::TrailingBytes);
+        let Some(item) = item else {
             return Ok(None);
         };
-        let line = self.0.entry_position().line;
-        let findings = self.0.take_findings();
+        let line = self.reader.entry_position().line;
         match item {
             Ok(Item::Url(entry)) => {
                 let mut draft = Draft::from(entry);
@@ -66,7 +81,7 @@ impl<R: BufRead> SitemapRows<R> {
             })),
             // It is a sitemap, or the beginning of one, and there is more of it that cannot be read.
             Err(ReadError::File(finding))
-                if finding.problem == Problem::Truncated || self.0.kind().is_some() =>
+                if finding.problem == Problem::Truncated || self.reader.kind().is_some() =>
             {
                 Err(BuildError::Broken {
                     name: name.to_owned(),
@@ -88,7 +103,7 @@ impl<R: BufRead> SitemapRows<R> {
     fn broken(&self, name: &str, source: io::Error) -> BuildError {
         BuildError::Broken {
             name: name.to_owned(),
-            line: self.0.entry_position().line,
+            line: self.reader.entry_position().line,
             source,
         }
     }

@@ -286,6 +286,64 @@ fn lists_are_read_whatever_stands_around_them() {
 }
 
 #[test]
+fn what_stands_behind_a_compressed_list_is_left_out_and_told() {
+    let table = "loc,lastmod\n/a,2026-01-02\n/b,";
+    let lines = "{\"loc\":\"/a\"}\n{\"loc\":\"/b\"}";
+    let wide: Vec<u8> = "/a\n/b".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let lists = [
+        b"/a\n/b\n",
+        table.as_bytes(),
+        lines.as_bytes(),
+        &wide,
+        SITEMAP.as_bytes(),
+    ];
+    for list in lists {
+        for behind in [&b"\n"[..], b"junk /c\n", b"\0\0x"] {
+            let name = format!("{} and {behind:?}", list.escape_ascii());
+            let list = [&packed(list)[..], behind].concat();
+            let (store, loaded, told) =
+                load_list_of(&example_site(), &list, &Config::default(), &|| false);
+            let loaded = loaded.unwrap();
+            assert_eq!(
+                (loaded.entries, loaded.left_out),
+                (2, 0),
+                "{name}: {told:?}"
+            );
+            let [notice] = &loaded.notices[..] else {
+                panic!("{name}: {:?}", loaded.notices);
+            };
+            assert!(
+                notice.starts_with("list: bytes that are not compressed"),
+                "{notice}"
+            );
+            assert!(page(&store, "/a").is_some() && page(&store, "/b").is_some());
+        }
+    }
+}
+
+#[test]
+fn dates_before_the_web_are_left_out() {
+    let list =
+        "url,lastmod\n/a,0001-01-01T00:00:00Z\n/b,1970-01-01\n/c,1989-12-31\n/d,1990-01-01\n";
+    let (store, loaded, told) = load_list(list, &Config::default(), &|| false);
+    assert_eq!(loaded.unwrap().values_left_out, 3);
+    assert!(
+        told[1].starts_with("list:3: value left out: lastmod 1970-01-01 is older than the web"),
+        "{told:?}"
+    );
+    for (path, expected) in [("/a", None), ("/c", None), ("/d", Some("1990-01-01"))] {
+        let Some(Outcome::Given(given)) = page(&store, path).unwrap().outcome else {
+            panic!("{path}");
+        };
+        assert_eq!(
+            given.lastmod.as_ref().map(LastMod::as_str),
+            expected,
+            "{path}"
+        );
+    }
+}
+
+#[test]
 fn what_breaks_off_is_broken_and_what_is_no_list_is_told() {
     let is_broken = |list: &[u8]| {
         let (_, loaded, _) = load_list_of(&example_site(), list, &Config::default(), &|| false);
@@ -300,7 +358,9 @@ fn what_breaks_off_is_broken_and_what_is_no_list_is_told() {
     assert!(is_broken(&packed(cut)));
     let whole = packed(SITEMAP.as_bytes());
     assert!(is_broken(&whole[..whole.len() - 9]));
-    assert!(is_broken(&[&packed(b"/a\n")[..], b"more"].concat()));
+    assert!(is_broken(
+        &[&packed(b"/a\n")[..], &packed(b"/b\n")[..9]].concat()
+    ));
     assert!(!is_broken(b"<!doctype html><title>x</title>"));
     assert!(!is_broken(b"PK\x03\x04 and so on"));
 }

@@ -12,7 +12,7 @@ use std::{
 };
 
 use encoding_rs::{Encoding, UTF_8};
-use sitemap_core::read::{Columns, Start, Unpacked};
+use sitemap_core::read::{Columns, MAX_GZIP_LAYERS, Start, Unpacked};
 
 use super::{
     Decoded, SeedProblem,
@@ -31,6 +31,9 @@ pub const MAX_BAD_LINES_TOLD: usize = 20;
 
 /// Bytes of a list that are looked at to find out what it is; more say nothing more.
 const HEAD_BYTES: u64 = 8 * 1024;
+
+/// The first bytes of every gzip file (RFC 1952 section 2.3.1).
+const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
 /// Characters of a bad line that are told.
 const MAX_CHARACTERS_TOLD: usize = 100;
@@ -123,6 +126,11 @@ pub enum LineProblem {
     /// It is not UTF-8.
     #[error("the line is not UTF-8 text, expected a URL")]
     NotText,
+    /// Nobody knows which of its values is the URL.
+    #[error(
+        "the line has other columns than the header line, expected as many (a value that has the delimiter in it between quotation marks)"
+    )]
+    Columns,
 }
 
 /// What a first look at a list found.
@@ -255,6 +263,12 @@ impl SeedList {
             .read_to_end(&mut head);
         file.rewind().map_err(io)?;
         let input = BufReader::new(&*file);
+        if head.starts_with(GZIP_MAGIC) {
+            return Err(SeedListError::NotAList {
+                name: self.name.to_string(),
+                problem: format!("it is compressed more than {MAX_GZIP_LAYERS} times"),
+            });
+        }
         match Start::of(&head) {
             Some(Start {
                 is_markup: false,
@@ -295,11 +309,20 @@ impl SeedList {
         let mut table = Table::default();
         let mut read_bytes = 0;
         let mut line = 0;
+        let mut has_trailing_bytes = false;
         loop {
-            let length = read_line(&mut input, &mut bytes).map_err(|source| SeedListError::Io {
-                name: self.name.to_string(),
-                source,
-            })?;
+            let length = match read_line(&mut input, &mut bytes) {
+                Ok(length) => length,
+                // What was compressed is whole, so the line is.
+                Err(error) if Unpacked::is_trailing(&error) => {
+                    has_trailing_bytes = true;
+                    bytes.len() as u64
+                }
+                Err(source) => {
+                    let name = self.name.to_string();
+                    return Err(SeedListError::Io { name, source });
+                }
+            };
             read_bytes += length;
             if read_bytes > MAX_LIST_BYTES {
                 return Err(self.too_large());
@@ -332,6 +355,9 @@ impl SeedList {
         if let Some(first) = reading.troubles.first().filter(|_| reading.entries == 0) {
             // Its lines were changed since they were checked.
             reading.problem = Some((SeedProblem::NotASitemap, first.example.clone()));
+        }
+        if has_trailing_bytes {
+            reading.note_trailing_bytes();
         }
         if !batch.pages.is_empty() && take(batch).is_break() {
             return Ok(reading);
@@ -388,22 +414,27 @@ fn key_of(
         return Err(LineProblem::TooLong);
     }
     let text = std::str::from_utf8(line).map_err(|_| LineProblem::NotText)?;
-    let text = text.trim_start_matches('\u{feff}').trim();
+    let line = text.trim_start_matches('\u{feff}');
+    let text = line.trim();
     if text.is_empty() || text.starts_with('#') {
         return Ok(None);
     }
-    let reason = match identity.parse(table.columns.url_in(text)) {
+    let url = table.columns.url_in(line).ok_or(LineProblem::Columns)?;
+    let reason = match identity.parse(url) {
         Ok(key) => {
             table.is_begun = true;
             return Ok(Some(key));
         }
         Err(reason) => reason,
     };
-    if !table.is_begun
-        && let Some(columns) = Columns::of_header(text)
-    {
-        table.columns = columns;
-        return Ok(None);
+    if !table.is_begun {
+        if Columns::is_separator_line(line) {
+            return Ok(None);
+        }
+        if let Some(columns) = Columns::of_header(line) {
+            table.columns = columns;
+            return Ok(None);
+        }
     }
     Err(LineProblem::NoUrl {
         text: text.chars().take(MAX_CHARACTERS_TOLD).collect(),

@@ -22,6 +22,9 @@ use crate::{
 /// ([`super::SeedList`]s have a limit of their own), because many a sitemap is larger than it should be.
 pub const MAX_UNPACKED_BYTES: u64 = 4 * 52_428_800;
 
+/// The rule for compressed lists of lines.
+const GZIP_OF_TEXT: &str = "R56";
+
 /// Entries of one [`Batch`].
 const BATCH_ENTRIES: usize = 1_000;
 
@@ -190,6 +193,13 @@ impl Reading {
     pub(super) fn note_unusable(&mut self, words: impl FnOnce() -> String) {
         self.findings += 1;
         self.troubles.add(UNUSABLE, words);
+    }
+
+    /// Notes what stands behind the end of a compressed list of lines and is left out, as the reader of sitemaps does.
+    pub(super) fn note_trailing_bytes(&mut self) {
+        self.findings += 1;
+        self.troubles
+            .add(GZIP_OF_TEXT, || Problem::TrailingBytes.to_string());
     }
 
     /// The reading of something that could not be opened.

@@ -215,6 +215,11 @@ fn a_list_says_the_same_however_it_is_packed() {
         &[a, b],
         &[4],
     );
+    check(
+        &format!("sep=\t\nlastmod\turl\n2026-01-02\t{a}\n\t{b}\n"),
+        &[a, b],
+        &[],
+    );
     check(&format!("{a}\t2026-01-02\n{b} 2026-01-03\n"), &[a, b], &[]);
     // Without a header line nobody knows that a comma is not of the URL.
     let comma = "https://example.com/a,2026-01-02";

@@ -314,11 +314,19 @@ impl Extensions {
     /// # Errors
     /// [`ExtensionError::MediaIsPage`] and [`ExtensionError::UploaderElsewhere`].
     pub fn check(&self, page: &Loc) -> Result<(), ExtensionError> {
-        self.videos().iter().try_for_each(|video| video.check(page))
+        self.videos().iter().try_for_each(|video| {
+            video.check(page)?;
+            // A reader keeps such a film: what it is of is not in doubt.
+            if video.thumbnail_loc.is_equivalent(page) {
+                let element = "video:thumbnail_loc";
+                return Err(ExtensionError::MediaIsPage { element });
+            }
+            Ok(())
+        })
     }
 
     /// Takes away what contradicts the address of their page, as [`check`](Self::check) finds it, and says from which film: what can
-    /// be done without, or else the film.
+    /// be done without, or else the film. A picture of it that is the page stays, and is for the strict reading to tell.
     pub(crate) fn remove_contradictions(&mut self, page: &Loc) -> Vec<(usize, ExtensionError)> {
         let mut removed = Vec::new();
         if self.videos().is_empty() {

@@ -271,8 +271,8 @@ fn narrowed(bytes: u64) -> usize {
 /// to have one, or to keep nothing.
 ///
 /// # Errors
-/// Besides those of the input: the compressed bytes are damaged or end too early, other bytes stand behind them, or the input is a
-/// zip archive. What was whole before comes out first.
+/// Besides those of the input: the compressed bytes are damaged or end too early, other bytes stand behind them
+/// ([`is_trailing`](Unpacked::is_trailing)), or the input is a zip archive. What was whole before comes out first.
 ///
 /// ```
 /// use std::io::{Read, Write};
@@ -295,6 +295,31 @@ impl<R: BufRead> Unpacked<R> {
     /// Nothing is read yet.
     pub fn new(input: R) -> Self {
         Self(Source::new(Source::new(input, Bounds::NONE), Bounds::NONE))
+    }
+}
+
+impl Unpacked<io::Empty> {
+    /// Whether an error says that bytes which are not compressed stand behind the compressed ones: what was compressed is whole, and
+    /// came out before it.
+    ///
+    /// ```
+    /// use std::io::{Read, Write};
+    ///
+    /// use flate2::{Compression, write::GzEncoder};
+    /// use sitemap_core::read::Unpacked;
+    ///
+    /// let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    /// packed.write_all(b"https://example.com/\n")?;
+    /// let mut file = packed.finish()?;
+    /// file.extend(b"<!-- cached -->");
+    /// let mut list = String::new();
+    /// let error = Unpacked::new(&file[..]).read_to_string(&mut list).unwrap_err();
+    /// assert!(Unpacked::is_trailing(&error));
+    /// assert_eq!(list, "https://example.com/\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn is_trailing(error: &io::Error) -> bool {
+        Halt::of(error) == Some(&Halt::TrailingBytes)
     }
 }
 

@@ -19,6 +19,7 @@ mod document;
 mod draft;
 mod extension;
 mod feed;
+mod table;
 mod text;
 
 mod date;
@@ -40,7 +41,7 @@ pub use finding::{Finding, Position, Problem, ReadError, Rule, Severity, Source}
 pub use input::Unpacked;
 pub use reader::{Reader, Start};
 pub use schema_location::SchemaLocationError;
-pub use text::Columns;
+pub use table::{Columns, UrlColumn};
 pub use window::Excerpt;
 
 use std::fmt;

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    Item, Kind, MAX_VALUE_BYTES, Position, Problem, ReadError,
+    Columns, Item, Kind, MAX_VALUE_BYTES, Position, Problem, ReadError,
     document::{Document, Place},
     draft::{Draft, Tag, Text},
     input::{Halt, Input},
@@ -21,50 +21,6 @@ const MAX_HEADER_LINES: usize = 100;
 
 /// How many bytes may come before the end of the first URL.
 const MAX_HEADER_BYTES: u64 = 64 * 1024;
-
-/// The names that the column of the URLs has in tables.
-const URL_COLUMNS: [&str; 8] = [
-    "url", "urls", "loc", "location", "link", "address", "page", "uri",
-];
-
-/// What stands between the columns of a table.
-const TABLE_SEPARATORS: &[char] = &['\t', ',', ';', '|'];
-
-/// Where the URL ends in the lines of a text file that has more columns: behind its header line a table has them at any
-/// separator, other files only where there is no doubt.
-///
-/// ```
-/// use sitemap_core::read::Columns;
-///
-/// let line = "https://example.com/a,2026-01-02";
-/// assert_eq!(Columns::default().url_in(line), line);
-/// let table = Columns::of_header("url,lastmod").unwrap();
-/// assert_eq!(table.url_in(line), "https://example.com/a");
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Columns {
-    separators: &'static [char],
-}
-
-impl Default for Columns {
-    fn default() -> Self {
-        let separators = &['\t'];
-        Self { separators }
-    }
-}
-
-impl Columns {
-    /// The columns behind `line`, when that is the header line of a table with a column of URLs.
-    pub fn of_header(line: &str) -> Option<Self> {
-        let separators = TABLE_SEPARATORS;
-        is_table_header(line).then_some(Self { separators })
-    }
-
-    /// The URL in a line without blanks around it: all of it when it has no more columns.
-    pub fn url_in(self, line: &str) -> &str {
-        column(line, self.separators).unwrap_or(line)
-    }
-}
 
 /// Something that comes out of a line.
 #[derive(Debug)]
@@ -278,7 +234,9 @@ impl Lines {
         if content.len() < line.len() {
             problems.push(Problem::Padded { name: "line" });
         }
-        let url = self.columns.url_in(content);
+        let Some(url) = self.columns.url_in(line) else {
+            return self.lose(Problem::Columns, position);
+        };
         if url != content {
             problems.push(Problem::Columns);
         }
@@ -311,7 +269,7 @@ impl Lines {
             };
         }
         if !self.has_url
-            && let Some(columns) = Columns::of_header(content)
+            && let Some(columns) = Columns::of_header(line)
         {
             self.columns = columns;
             return self.lose(Problem::Header, position);
@@ -349,22 +307,6 @@ fn is_like_url(line: &str) -> bool {
     !line.contains(char::is_whitespace) && line.contains(['/', '.'])
 }
 
-/// The URL in a line that has more columns, beyond doubt: quotation marks, a tab or another URL or date behind a blank, or any
-/// separator in a table.
-fn column<'a>(line: &'a str, separators: &[char]) -> Option<&'a str> {
-    if let Some(quoted) = line.strip_prefix('"') {
-        return quoted.split('"').next().map(str::trim);
-    }
-    if let Some((url, _)) = line.split_once(separators) {
-        return Some(url.trim());
-    }
-    let (url, rest) = line.split_once(char::is_whitespace)?;
-    let is_metadata = rest
-        .split_whitespace()
-        .any(|word| has_web_scheme(word) || is_metadata(word));
-    is_metadata.then(|| url.trim_end_matches([',', ';']))
-}
-
 /// Whether commas separate columns in a line that is a URL as it stands. It is taken as it stands: commas are good characters of a
 /// URL, and one that ends in a comma and a date exists.
 fn columns_behind_commas(url: &str) -> Option<Problem> {
@@ -383,18 +325,7 @@ fn columns_behind_commas(url: &str) -> Option<Problem> {
 }
 
 /// Whether a text is what else is said of a page: a date, a frequency or a priority.
-fn is_metadata(text: &str) -> bool {
+pub(super) fn is_metadata(text: &str) -> bool {
     let is_priority = text.contains('.') && Priority::parse(text).is_ok();
     is_priority || LastMod::parse(text).is_ok() || ChangeFreq::parse(text).is_ok()
-}
-
-/// Whether a line names the columns of a table.
-fn is_table_header(line: &str) -> bool {
-    line.contains(TABLE_SEPARATORS)
-        && line.split(TABLE_SEPARATORS).any(|name| {
-            let name = name.trim_matches(['"', ' ', '\'']);
-            URL_COLUMNS
-                .iter()
-                .any(|column| column.eq_ignore_ascii_case(name))
-        })
 }

@@ -174,6 +174,117 @@ fn a_table_names_the_same_pages_packed_or_not_and_its_bad_lines_are_told() {
 }
 
 #[test]
+fn the_header_line_of_a_table_says_where_the_url_stands_and_where_it_ends() {
+    fn check(name: &str, table: impl Fn(&str) -> String, bad_lines: usize) {
+        let site = site(|_, _| None);
+        let bench = bench();
+        fs::write(bench.path().join(name), table(&site.origin())).unwrap();
+        let ran = bench
+            .crawl(&site.url("/"), &["--seeds", name])
+            .expect_code(0);
+        let listed = bench
+            .published()
+            .parts()
+            .values()
+            .map(|file| file.xml.clone())
+            .collect::<String>();
+        let expected = format!("<loc>{}/p/l/1,c.html</loc>", site.origin());
+        assert!(listed.contains(&expected), "{name}: {listed}");
+        assert_eq!(number(&ran.summary(), "listed"), 2, "{name}: {listed}");
+        let told = ran.stderr.matches("the line is left out").count();
+        assert_eq!(told, bad_lines, "{name}: {}", ran.stderr);
+    }
+    let url = |origin: &str| format!("{origin}/p/l/1,c.html");
+    check("one column", |origin| format!("url\n{}\n", url(origin)), 0);
+    check(
+        "semicolons",
+        |origin| format!("url;title\n{};T\n", url(origin)),
+        0,
+    );
+    check(
+        "tabs",
+        |origin| format!("url\ttitle\n{}\tT\n", url(origin)),
+        0,
+    );
+    check(
+        "bars",
+        |origin| format!("title|url\nT|{}\n", url(origin)),
+        0,
+    );
+    check(
+        "quoted",
+        |origin| format!("url,title\n\"{}\",\"a\"\n", url(origin)),
+        0,
+    );
+    check(
+        "second",
+        |origin| format!("id,url\n1,\"{}\"\n", url(origin)),
+        0,
+    );
+    check(
+        "empty first",
+        |origin| format!("id\turl\n\t{}\n", url(origin)),
+        0,
+    );
+    check(
+        "spreadsheet",
+        |origin| {
+            format!(
+                "sep=;\n\"lastmod\";\"url\"\n\"2026-01-01\";\"{}\"\n",
+                url(origin)
+            )
+        },
+        0,
+    );
+    check(
+        "other name",
+        |origin| format!("Status Code;Address\n200;{}\n", url(origin)),
+        0,
+    );
+    // Nobody knows which of its commas end the URL.
+    check(
+        "too many",
+        |origin| {
+            format!(
+                "url,title\n\"{}\",T\n{origin}/p/l/2,d.html,T\n",
+                url(origin)
+            )
+        },
+        1,
+    );
+}
+
+#[test]
+fn what_stands_behind_a_compressed_list_is_left_out_and_told() {
+    let site = site(|_, _| None);
+    let list = pages(&site.origin(), "l", 3).join("\n");
+    let packed = gzipped(&Response::text(list)).body;
+    for behind in ["\n", "<!-- cached -->\nhttps://example.com/"] {
+        let bench = bench();
+        let content = [&packed, behind.as_bytes()].concat();
+        fs::write(bench.path().join("list.gz"), content).unwrap();
+        let summary = crawl(&bench, &site, &["--seeds", "list.gz"]);
+        assert_eq!(number(&summary, "listed"), 4, "{behind:?}");
+        let trouble = &summary["seeds"]["entries"][0];
+        assert_eq!(trouble["rule"], "R56", "{summary}");
+        assert_eq!(trouble["example"], "other bytes follow the gzip stream");
+    }
+    let bench = bench();
+    let often = (0..3).fold(Response::text("https://example.com/\n"), |list, _| {
+        gzipped(&list)
+    });
+    fs::write(bench.path().join("often.gz"), often.body).unwrap();
+    let ran = bench
+        .crawl(&site.url("/"), &["--seeds", "often.gz"])
+        .expect_code(2);
+    assert!(
+        ran.stderr.contains("compressed more than 2 times"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
 fn urls_outside_of_the_crawl_are_told_with_advice() {
     let site = site(|request, origin| match request.target.as_str() {
         "/maps/all.xml" => Some(urlset(pages(origin, "l", 2))),
@@ -190,6 +301,11 @@ fn urls_outside_of_the_crawl_are_told_with_advice() {
     let outside = &ran.summary()["seeds"]["outside"][0];
     assert_eq!(number(outside, "count"), 2);
     assert_eq!(outside["example"], "https://elsewhere.example/a");
+    // A list that is given twice is read and told of once.
+    let ran = bench
+        .crawl(&site.url("/"), &["--seeds", "list", "--seeds", "list"])
+        .expect_code(0);
+    assert_eq!(ran.stderr.matches(told).count(), 1, "{}", ran.stderr);
     // Nothing of what the start URL names is in its directory.
     let ran = bench.crawl(&site.url("/maps/all.xml"), &[]).expect_code(4);
     let told = format!("--scope origin takes the whole of {}", site.origin());

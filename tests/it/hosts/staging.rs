@@ -177,6 +177,24 @@ fn a_staging_crawl_is_known_as_what_is_crawled_and_told_as_both() {
 }
 
 #[test]
+fn a_scope_wider_than_the_directory_of_the_start_is_refused() {
+    let staging = Staging::start("/app/", |request, _| match request.target.as_str() {
+        "/robots.txt" => Response::text(""),
+        _ => page("", &[]),
+    });
+    let bench = Bench::new();
+    let options = ["--scope", "origin"];
+    let ran = staging
+        .crawl(&bench, "/stage/", "/app/", &options)
+        .expect_code(2);
+    let told = "--as: the directory of the start URL, ";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    assert_eq!(staging.copy.log().len(), 0);
+    // At the root there is no doubt.
+    staging.crawl(&bench, "/", "/app/", &options).expect_code(0);
+}
+
+#[test]
 fn versions_and_images_of_a_staging_crawl_are_those_of_production() {
     let staging = Staging::start("/app/", |request, production| {
         let versions = format!(

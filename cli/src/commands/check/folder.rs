@@ -189,19 +189,32 @@ fn guess_base(root: &Path, index: &Path) -> Option<Base> {
     children(&root.join(index))
         .take(MAX_TRIES)
         .find_map(|child| {
-            let origin = Base::directory(&Loc::parse(child.origin()).ok()?).ok()?;
-            let relative = origin.relative(&child)?;
-            let mut rest = relative.components();
-            // The longest end of the path that is a file: the fewest folders are guessed.
-            while rest.clone().next().is_some() {
-                let candidate = rest.as_path();
-                if root.join(candidate).is_file() {
-                    return Base::of_file(&child, candidate);
-                }
-                rest.next();
-            }
-            None
+            let child = without_query(child);
+            let file = file_at_end(root, &child)?;
+            Base::of_file(&child, &file)
         })
+}
+
+/// The file of a folder that a sitemap may be which an index lists, when nobody knows where the folder is served: the longest end of
+/// the path that is a file, so that the fewest folders are guessed.
+pub(super) fn file_at_end(root: &Path, child: &Loc) -> Option<PathBuf> {
+    let origin = Base::directory(&Loc::parse(child.origin()).ok()?).ok()?;
+    let relative = origin.relative(child)?;
+    let mut rest = relative.components();
+    while rest.clone().next().is_some() {
+        let candidate = rest.as_path();
+        if root.join(candidate).is_file() {
+            return Some(candidate.to_owned());
+        }
+        rest.next();
+    }
+    None
+}
+
+/// A URL without its query, which says nothing to a server of files.
+fn without_query(loc: Loc) -> Loc {
+    let path = loc.as_str().split('?').next().unwrap_or_default();
+    Loc::parse(path).unwrap_or(loc)
 }
 
 /// Indexes in such an order that one stands before those it lists, as far as that is possible.
@@ -289,6 +302,17 @@ mod tests {
             read.parent(Path::new("aa.xml")).unwrap(),
             Path::new("zz.xml")
         );
+    }
+
+    #[test]
+    fn a_query_does_not_hide_where_a_folder_is_served() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let children = ["https://h/x/list.php?p=1", "https://h/x/a.xml?v=2"];
+        write(path, "sitemap.xml", &index(&children));
+        write(path, "a.xml", URLSET);
+        let read = Folder::read(path, None).unwrap();
+        assert_eq!(read.base().unwrap().loc().as_str(), "https://h/x/");
     }
 
     #[test]

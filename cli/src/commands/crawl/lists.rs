@@ -1,6 +1,7 @@
 //! The URL lists of the user, each read once to find what is wrong with it before anything else is done.
 
 use std::{
+    collections::BTreeSet,
     io,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
@@ -21,7 +22,7 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// Opens the lists `files`; lines that are left out are told.
+    /// Opens the lists `files`, each once; lines that are left out are told.
     ///
     /// # Errors
     /// One cannot be read, or holds no URL.
@@ -30,7 +31,9 @@ impl Lists {
         files: &[String],
         output: &Output,
     ) -> Result<Vec<SeedList>, SeedListError> {
-        files.iter().map(|file| self.open(file, output)).collect()
+        let mut seen = BTreeSet::new();
+        let files = files.iter().filter(|file| seen.insert(*file));
+        files.map(|file| self.open(file, output)).collect()
     }
 
     fn open(&self, file: &str, output: &Output) -> Result<SeedList, SeedListError> {

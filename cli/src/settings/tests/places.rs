@@ -159,6 +159,29 @@ fn a_site_is_written_as_one_other_directory() {
              nothing would tell the URLs of the two apart",
         ),
     );
+    let within = "https://h/stage/";
+    check(
+        &[within, "--as", "https://www.example/app/"],
+        Ok("https://www.example/app/"),
+    );
+    check(
+        &[staging, "--as", "https://h/app/", "--scope", "origin"],
+        Ok("https://h/app/"),
+    );
+    // Which of the two directories would be the one that stands for the other?
+    check(
+        &[
+            within,
+            "--as",
+            "https://www.example/app/",
+            "--scope",
+            "origin",
+        ],
+        Err(
+            "--as: the directory of the start URL, https://h/stage/, is what stands for https://www.example/app/, and the scope \
+             is all of https://h/; leave the scope at \"dir\", or start at https://h/ and name the directory that it stands for",
+        ),
+    );
     check(
         &[
             staging,

@@ -261,17 +261,28 @@ fn words_behind_a_url_are_columns_only_when_they_look_like_them() {
 
 #[test]
 fn separators_count_below_the_names_of_columns_only() {
-    let check = |header: &str, url: &str, findings: &[&str]| {
+    let check = |header: &str, row: &str, url: &str, findings: &[&str]| {
         check_reading(
-            format!("{header}\nhttp://host/a;b"),
+            format!("{header}\n{row}"),
             &["- R55", &format!("{url}|||")],
             findings,
         );
     };
-    check("url;title", "http://host/a", &["Error R54"]);
-    check("title;'URL'", "http://host/a", &["Error R54"]);
-    check("url", "http://host/a;b", &[]);
-    check("My pages, all of them", "http://host/a;b", &[]);
+    let row = "http://host/a;b";
+    check("url;title", row, "http://host/a", &["Error R54"]);
+    check("url", row, row, &[]);
+    check("My pages, all of them", row, row, &[]);
+    let row = "1,2;http://host/a,b.html";
+    check("title;'URL'", row, "http://host/a,b.html", &["Error R54"]);
+}
+
+#[test]
+fn row_with_other_columns_than_the_header_is_left_out() {
+    check_reading(
+        "url,title\nhttp://host/a,b.html,T\nhttp://host/c,T\nhttp://host/d",
+        &["- R55", "- R54", "http://host/c|||", "http://host/d|||"],
+        &["Error R54"],
+    );
 }
 
 #[test]

@@ -1,0 +1,106 @@
+//! Tables: whatever the column of URLs is called, and refused when nobody knows which one it is.
+
+use super::Builds;
+
+const A: &str = "https://www.example.com/x1";
+
+#[test]
+fn the_column_of_urls_is_found_by_its_names() {
+    for table in [
+        format!("Address,Status\n{A},200\n"),
+        format!("Status,Address\n200,{A}\n"),
+        format!("Status Code,Address\n200,{A}\n"),
+        format!("Top pages,Clicks\n{A},20\n"),
+        format!("Page;Clicks\n{A};20\n"),
+        format!("\"Page URL\",\"Title\"\n\"{A}\",\"a, b\"\n"),
+        format!("url|lastmod\n{A}|2026-01-01\n"),
+        format!("sep=;\n\"lastmod\";\"url\"\n\"2026-01-01\";\"{A}\"\n"),
+        format!("Permalink\n{A}\n"),
+    ] {
+        let builds = Builds::new();
+        let list = builds.file("list.csv", &table);
+        let ran = builds.build(&["--strict", &list]).expect_code(0);
+        let lines = builds.lines();
+        let urls: Vec<&String> = lines.keys().collect();
+        assert_eq!(urls, ["/x1"], "{table}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_table_that_nobody_can_read_is_refused() {
+    let check = |table: &str, line: u64, said: &str| {
+        let builds = Builds::new();
+        let list = builds.file("list.csv", table);
+        let ran = builds.build(&[&list]).expect_code(2);
+        let said = format!("list.csv:{line}: {said}");
+        assert!(ran.stderr.contains(&said), "{table}: {}", ran.stderr);
+        assert!(ran.stderr.contains("--input-format text"), "{}", ran.stderr);
+        assert!(!builds.output().exists(), "{table}");
+    };
+    let no_column = "this begins a table, no column of which is called `url` or `loc`";
+    let row = "this is the row of a table";
+    let no_header = "this is a table without a header line";
+    check(&format!("Adresse;Titel\n{A};Hallo\n"), 1, no_column);
+    check(&format!("# x\n\nWas,Wo\n200,{A}\n404,{A}\n"), 3, no_column);
+    check("Report\nSeite,Klicks\n/a,3\n", 2, no_column);
+    check(&format!("Was,Wo\n\"a, b\",x,\"{A}\"\n"), 2, row);
+    check(&format!("{A}\n200,{A}\n"), 2, row);
+    check(
+        &format!("{A},https://www.example.com/x1.png\n"),
+        1,
+        no_header,
+    );
+    check("/x1,2026-01-01\n", 1, no_header);
+}
+
+#[test]
+fn a_value_that_is_no_url_is_left_out_where_the_name_of_the_column_is_in_doubt() {
+    let builds = Builds::new();
+    let list = builds.file("list.csv", "Location,Name\nBerlin,x\n/a,y\n");
+    let ran = builds.build(&[&list]).expect_code(3);
+    let told = "list.csv:2: left out: \"Berlin\" in the column \"Location\", expected https://... or a path";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    let lines = builds.lines();
+    assert_eq!(lines.keys().collect::<Vec<_>>(), ["/a"]);
+}
+
+#[test]
+fn a_plain_list_may_have_delimiters_in_its_urls() {
+    let builds = Builds::new();
+    let list = format!("{A},c.html\n/a,b;c\nabout\nproducts/1,2\n/go?to={A},{A}\n");
+    let list = builds.file("list.txt", list);
+    builds.build(&["--strict", &list]).expect_code(0);
+    assert_eq!(builds.lines().len(), 5);
+}
+
+#[test]
+fn a_film_whose_picture_is_the_page_is_left_out_and_told() {
+    let builds = Builds::new();
+    let table = "url,video_thumbnail_loc,video_title,video_description,video_content_loc\n\
+                 /v,/%76,T,D,/v.mp4\n/w,/w.png,T,D,/w.mp4\n";
+    let list = builds.file("list.csv", table);
+    let ran = builds.build(&[&list]).expect_code(3);
+    let told = "list.csv:2: value left out: <video:thumbnail_loc> is the page itself";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    let lines = builds.lines();
+    assert!(!lines["/v"].contains("video:"), "{}", lines["/v"]);
+    assert!(
+        lines["/w"].contains("<video:thumbnail_loc>"),
+        "{}",
+        lines["/w"]
+    );
+}
+
+#[test]
+fn a_date_before_the_web_is_left_out_and_told() {
+    let builds = Builds::new();
+    let list = builds.file(
+        "list.csv",
+        "url,lastmod\n/a,0001-01-01T00:00:00Z\n/b,1899-12-30\n/c,2024-05-17\n",
+    );
+    let ran = builds.build(&[&list]).expect_code(3);
+    assert_eq!(ran.summary()["input"]["values_left_out"], 2);
+    let lines = builds.lines();
+    assert!(!lines["/a"].contains("lastmod") && !lines["/b"].contains("lastmod"));
+    assert!(lines["/c"].contains("<lastmod>2024-05-17</lastmod>"));
+}
