@@ -14,7 +14,9 @@ mod publish;
 mod status;
 
 // What several commands have in common.
+mod announcing;
 mod entries;
+mod place;
 mod requests;
 mod telling;
 
@@ -64,7 +66,7 @@ pub(crate) enum Command {
     /// Show how the last run of each site ended, and when the next one begins
     #[command(long_about = status::STATUS_HELP)]
     Status(Box<StatusArgs>),
-    /// Publish again what the last crawl found, or restore earlier sitemaps, without a request
+    /// Publish again what the last crawl found, or restore earlier sitemaps, without crawling
     #[command(long_about = publish::PUBLISH_HELP)]
     Publish(Box<PublishArgs>),
 }
@@ -122,21 +124,54 @@ mod tests {
         Args::command().debug_assert();
     }
 
-    /// The commands whose options are settings.
-    const COMMANDS: [&str; 3] = ["crawl", "build", "daemon"];
+    /// All commands, each with those of its options that are its own and no settings.
+    const COMMANDS: [(&str, &[&str]); 7] = [
+        ("crawl", &["config"]),
+        ("build", &["config"]),
+        (
+            "check",
+            &[
+                "paths", "at", "robots", "format", "repeats", "explain", "pages", "config",
+            ],
+        ),
+        ("notify", &["list", "submit_all", "config"]),
+        ("daemon", &["config"]),
+        ("status", &["config", "json", "max_age"]),
+        ("publish", &["rollback", "config"]),
+    ];
+
+    #[test]
+    fn every_command_is_looked_at() {
+        let command = Args::command();
+        let commands: BTreeSet<_> = command
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .collect();
+        assert_eq!(commands, COMMANDS.map(|(name, _)| name).into());
+        for (name, own) in COMMANDS {
+            let command = command.find_subcommand(name).unwrap();
+            let options: BTreeSet<_> = command
+                .get_arguments()
+                .map(|option| option.get_id().as_str())
+                .collect();
+            for option in own {
+                assert!(options.contains(option), "{name} has no --{option}");
+            }
+        }
+    }
 
     #[test]
     fn every_option_is_a_setting_of_the_same_name() {
         let command = Args::command();
         let names: BTreeSet<_> = SETTINGS.iter().map(|setting| setting.name).collect();
-        for name in COMMANDS {
+        for (name, own) in COMMANDS {
             let command = command.find_subcommand(name).unwrap();
             for option in command
                 .get_arguments()
                 .map(|option| option.get_id().as_str())
             {
                 assert!(
-                    option == "config" || names.contains(option),
+                    own.contains(&option) || names.contains(option),
                     "{name}: --{option} is no setting"
                 );
             }
@@ -146,31 +181,36 @@ mod tests {
     #[test]
     fn every_typed_option_arrives_under_its_name() {
         let command = Args::command();
-        for command in COMMANDS.map(|name| command.find_subcommand(name).unwrap()) {
+        for (command_name, own) in COMMANDS {
+            let command = command.find_subcommand(command_name).unwrap();
             for option in command.get_arguments() {
                 let name = option.get_id().as_str();
-                let mut line = vec!["arpent".to_owned(), command.get_name().to_owned()];
-                match (name, option.get_action()) {
-                    ("config", _) => continue,
+                if own.contains(&name) {
+                    continue;
+                }
+                let mut line = vec!["arpent".to_owned(), command_name.to_owned()];
+                match option.get_action() {
                     _ if option.is_positional() => line.push("x".to_owned()),
-                    (_, clap::ArgAction::Set | clap::ArgAction::Append) => {
+                    clap::ArgAction::Set | clap::ArgAction::Append => {
                         line.extend([format!("--{}", name.replace('_', "-")), "x".to_owned()]);
                     }
-                    (_, _) => line.push(format!("--{}", name.replace('_', "-"))),
+                    _ => line.push(format!("--{}", name.replace('_', "-"))),
+                }
+                if command_name == "check" {
+                    // It does not start without.
+                    line.push("file".to_owned());
                 }
                 let typed = match Args::try_parse_from(line).unwrap().command {
                     Command::Crawl(args) => args.typed(),
                     Command::Build(args) => args.typed(),
+                    Command::Check(args) => args.typed(),
+                    Command::Notify(args) => args.typed(),
                     Command::Daemon(args) => args.typed(),
-                    Command::Check(_)
-                    | Command::Notify(_)
-                    | Command::Publish(_)
-                    | Command::Status(_) => {
-                        unreachable!("no settings are typed there")
-                    }
+                    Command::Status(args) => args.typed(),
+                    Command::Publish(args) => args.typed(),
                 };
                 let names: Vec<_> = typed.into_iter().map(|(name, _)| name).collect();
-                assert_eq!(names, [name]);
+                assert_eq!(names, [name], "{command_name}");
             }
         }
     }

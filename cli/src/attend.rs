@@ -74,7 +74,7 @@ impl Attendant {
     pub(crate) fn new(output: &Output) -> io::Result<Self> {
         Ok(Self {
             output: output.clone(),
-            signals: Signals::listen()?,
+            signals: Signals::listen_beside_hangups()?,
             stop: Stop::default(),
             abort_at: None,
             sends_requests: true,

@@ -107,9 +107,11 @@ impl ExitCode {
         match error {
             CrawlError::Start { .. } | CrawlError::Robots { .. } => Self::NotCrawled,
             CrawlError::Settings(_) => Self::Usage,
+            // As with a state that cannot be read: nothing was asked, the old set stands.
+            CrawlError::Holds(_) => Self::Refused,
             CrawlError::Store(error) => Self::of_store_error(error),
             CrawlError::Stopped => Self::Interrupted,
-            // The library may learn to fail in new ways; until this place knows them they are bugs.
+            // `Internal`, and whatever the library may learn to fail by until this place knows it.
             _ => Self::Internal,
         }
     }
@@ -210,7 +212,7 @@ impl From<ExitCode> for std::process::ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use crawler::fetch::FetchErrorKind;
+    use crawler::{fetch::FetchErrorKind, holds::HoldsError};
 
     use super::*;
 
@@ -313,6 +315,21 @@ mod tests {
         check(PublishError::Settings(message()), 2);
         check(PublishError::Store(store(StoreErrorKind::Busy)), 6);
         check(Panicked::new("x"), 70);
+    }
+
+    #[test]
+    fn a_bug_and_a_file_that_cannot_be_read_are_told_apart() {
+        let io = || std::io::Error::other("x");
+        let holds = CrawlError::Holds(HoldsError::Read {
+            path: PathBuf::from("x"),
+            source: io(),
+        });
+        assert_eq!(ExitCode::of_error(&holds.into()), ExitCode::Refused);
+        let internal = CrawlError::Internal {
+            work: "testing",
+            source: Box::new(io()),
+        };
+        assert_eq!(ExitCode::of_error(&internal.into()), ExitCode::Internal);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! SIGINT and SIGTERM: the first asks for a clean stop, the second drops what is in flight, the
-//! third ends the process at once. SIGHUP asks a daemon to read its settings again. It only counts and translates; what stopping means is the engine's.
+//! third ends the process at once. SIGHUP asks a daemon to read its settings again, and is nothing to any other job that
+//! has no terminal. It only counts and translates; what stopping means is the engine's.
 
+#[cfg(unix)]
+use std::io::IsTerminal as _;
 use std::{
     io,
     sync::{Arc, OnceLock},
@@ -79,6 +82,23 @@ impl Signals {
         })
     }
 
+    /// The same for a job that goes on when SIGHUP comes and no terminal is there that could have been closed: what else
+    /// sends it means somebody who reads settings again. With a terminal it stays what it is: the end, from which the next
+    /// start goes on.
+    ///
+    /// # Errors
+    /// The system refused.
+    pub(crate) fn listen_beside_hangups() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let has_terminal =
+            io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
+        if !has_terminal {
+            // Who has listened once never gets the signal's own effect again.
+            drop(signal(SignalKind::hangup())?);
+        }
+        Self::listen()
+    }
+
     /// The next signal. Cancel safe: a signal that is not taken stays.
     pub(crate) async fn next(&mut self) -> StopSignal {
         // Both arms are cancel safe: `recv` loses nothing when it is dropped.
@@ -109,6 +129,14 @@ impl Signals {
             interrupt: ctrl_c()?,
             terminate: ctrl_shutdown()?,
         })
+    }
+
+    /// The same: here nothing hangs up.
+    ///
+    /// # Errors
+    /// The system refused.
+    pub(crate) fn listen_beside_hangups() -> io::Result<Self> {
+        Self::listen()
     }
 
     /// The next signal. Cancel safe: a signal that is not taken stays.

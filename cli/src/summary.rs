@@ -116,6 +116,9 @@ pub(crate) struct Summary {
     duplicates: u64,
     #[serde(skip)]
     resumed: bool,
+    /// The hooks do not know of the set that stands, whichever run published it.
+    #[serde(skip)]
+    pub(crate) awaits_hooks: bool,
     /// Where the files are.
     #[serde(skip)]
     pub(crate) output: Option<PathBuf>,
@@ -170,6 +173,7 @@ impl Summary {
             dropped: 0,
             duplicates: 0,
             resumed: false,
+            awaits_hooks: false,
             output: None,
             state: None,
             has_old_set: false,
@@ -290,17 +294,18 @@ impl Summary {
         self.dropped > 0 || self.files.iter().any(FileLine::has_changed)
     }
 
-    /// What hooks are called for: a set that changed, one that was refused, and every failure.
+    /// What hooks are called for: a set that changed, or of which they do not know yet, one that was refused, and every
+    /// failure.
     pub(crate) fn hook_event(&self) -> Option<HookEvent> {
         match self.outcome {
-            Outcome::Published | Outcome::Partial => {
-                self.has_changed().then_some(HookEvent::Published)
+            Outcome::Published | Outcome::Partial | Outcome::Unchanged => {
+                (self.has_changed() || self.awaits_hooks).then_some(HookEvent::Published)
             }
             Outcome::Refused => Some(HookEvent::Refused),
             Outcome::Unreachable | Outcome::Busy | Outcome::Settings | Outcome::Internal => {
                 Some(HookEvent::Failed)
             }
-            Outcome::Unchanged | Outcome::DryRun | Outcome::Interrupted => None,
+            Outcome::DryRun | Outcome::Interrupted => None,
         }
     }
 

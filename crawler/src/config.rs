@@ -659,14 +659,16 @@ impl Share {
 /// When the published set is kept in spite of a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GuardConfig {
-    /// The least share of the published set that a new one lists, unless fewer than 20 URLs are missing. Default 0.8.
+    /// The least share of the published set that a new one lists, unless fewer than 20 URLs are missing. Pages that
+    /// answer 404 for the first time are listed all the same, but count as missing here. Default 0.8.
     pub min_listed_share: Share,
     /// The largest share of the known URLs that cannot be fetched. What fails stays listed for a while anyhow
     /// ([`RemovalConfig::keep_failing`]), so less would only hold back the news of the others; of a site that
     /// mostly fails even what answers says little. Default 0.5.
     pub max_error_share: Share,
-    /// The largest share of the pages of the published set that are one content, nearly one text, one form that
-    /// asks for a password, or redirect to one URL. Default 0.3.
+    /// The largest share of the pages of the published set that changed and are one content, nearly one text, pages
+    /// with one title, forms that ask for a password, or redirect to one URL or to such pages. Fewer than five do
+    /// not count, unless they are all but the start page. Default 0.3.
     pub max_alike_share: Share,
     /// How many times as many URLs a new set lists at most, unless it is not 1,000 more. `None`: as many as there
     /// are. Default 5.

@@ -339,7 +339,7 @@ impl Export {
 }
 
 /// What tells whether the content of a page is another one.
-fn content_mark(facts: &PageFacts) -> Option<ContentMark> {
+pub(crate) fn content_mark(facts: &PageFacts) -> Option<ContentMark> {
     let ContentHash(hash) = facts.content_hash?;
     Some(ContentMark {
         version: ContentHash::VERSION,

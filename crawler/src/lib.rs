@@ -16,30 +16,35 @@
 //! ```
 //!
 //! # Map, top to bottom
-//! A room may use rooms below it, never above or beside unless its module says so.
+//! A room uses rooms below it, never above or beside. The order of the table, of the `mod` lines and of the list in
+//! `tests/it/architecture.rs`, which says who uses whom and is checked against the sources, is one.
 //!
 //! | room | question it answers |
 //! | --- | --- |
+//! | `testing` | what do tests crawl instead of a site? |
 //! | [`notify`] | who is told of what was published, and how? |
-//! | [`engine`] | what happens next? The only place that starts work |
 //! | [`build`] | which records do lists and folders make, without a request? |
+//! | [`engine`] | what happens next? It starts the tasks of a crawl and alone writes its state |
 //! | [`publish`] | how does a new set of files become visible at once? |
 //! | [`export`] | which entry does this page become, or why none? |
-//! | [`schedule`] | which site is crawled next, and when? |
 //! | [`report`] | how many URLs are in which state, for which reason? |
+//! | [`schedule`] | which site is crawled next, and when? |
 //! | [`frontier`] | which URL is next? |
 //! | [`politeness`] | may the host be contacted now? |
-//! | [`robots`] | does robots.txt allow this URL? |
-//! | [`scope`] | does this URL belong to the crawl? |
 //! | [`verdict`] | is this page listed, and which links are followed? |
-//! | [`parse`] | what does this answer say? |
+//! | [`scope`] | does this URL belong to the crawl? |
 //! | [`seeds`] | what do sitemaps, feeds and lists name? |
+//! | [`parse`] | what does this answer say? |
+//! | [`robots`] | does robots.txt allow this URL? |
 //! | [`fetch`] | one request, one answer |
-//! | [`store`] | what is known, durably |
 //! | [`runs`] | which run is open, which begins? |
 //! | [`holds`] | which hosts asked to wait, across starts? |
-//! | `machine` | what do the machine and its disks say of themselves? |
-//! | [`page`], [`site`], [`url_key`], [`pattern`], [`config`], [`clock`] | the words everything else is written in |
+//! | [`store`] | what is known, durably |
+//! | `machine` | what do the machine and its disks say of themselves, and what runs on it? |
+//! | [`site`], [`config`], [`page`], [`pattern`], [`url_key`], [`clock`] | the words everything else is written in |
+
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub mod notify;
 
@@ -54,28 +59,29 @@ pub mod schedule;
 
 pub mod frontier;
 pub mod politeness;
-pub mod robots;
-pub mod scope;
 pub mod verdict;
 
-pub mod parse;
+pub mod scope;
 pub mod seeds;
+
+pub mod parse;
+pub mod robots;
 
 pub mod fetch;
 
-pub mod store;
+pub mod runs;
 
 pub mod holds;
-pub mod runs;
+pub mod store;
 
 mod machine;
 
-pub mod clock;
+pub mod site;
+
 pub mod config;
 pub mod page;
 pub mod pattern;
-pub mod site;
+
 pub mod url_key;
 
-#[cfg(any(test, feature = "testing"))]
-pub mod testing;
+pub mod clock;

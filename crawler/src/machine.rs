@@ -84,6 +84,19 @@ pub(crate) fn end_all(child: &mut Child) {
     let _ = child.kill();
 }
 
+/// Makes reading from, or writing to, our end of a pipe fail instead of waiting.
+///
+/// # Errors
+/// The system refuses.
+#[cfg(unix)]
+pub(crate) fn never_wait_for(pipe: &impl std::os::fd::AsFd) -> std::io::Result<()> {
+    let flags = rustix::fs::fcntl_getfl(pipe)?;
+    Ok(rustix::fs::fcntl_setfl(
+        pipe,
+        flags | rustix::fs::OFlags::NONBLOCK,
+    )?)
+}
+
 #[cfg(unix)]
 mod system {
     use std::{

@@ -49,6 +49,7 @@ pub struct Rules {
     matcher: Matcher,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<String>,
+    is_hidden: bool,
 }
 
 /// What the answer to a request for robots.txt means
@@ -130,6 +131,39 @@ impl Rules {
     /// Rules that allow everything.
     pub fn allow_all() -> Self {
         Self::default()
+    }
+
+    /// What an answer with `status` allows that is no file to obey ([`RobotsAnswer::AllowAll`]): everything. Only 404 and
+    /// 410 say besides that there is no file.
+    pub(crate) fn of_refusal(status: u16) -> Self {
+        Self {
+            is_hidden: !matches!(status, 404 | 410),
+            ..Self::default()
+        }
+    }
+
+    /// What may be fetched, as a robots.txt for everybody that says the same: for those who ask later. `Sitemap` lines
+    /// and `Crawl-delay` are not in it.
+    pub(crate) fn to_text(&self) -> String {
+        let mut text = "User-agent: *\n".to_owned();
+        for (is_allow, pattern) in self.matcher.lines() {
+            text += if is_allow { "Allow: " } else { "Disallow: " };
+            text += pattern;
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Reads what [`Rules::to_text`] wrote, which may be longer than a file that is fetched: what is outside of ASCII
+    /// is escaped.
+    pub(crate) fn from_text(text: &str) -> Self {
+        parse::rules(text.as_bytes(), "")
+    }
+
+    /// Whether there may be a file that is not shown to us (401, 403, a redirect to nowhere): all is allowed then, but
+    /// that there are no `Sitemap` lines is not known.
+    pub fn is_hidden(&self) -> bool {
+        self.is_hidden
     }
 
     /// Whether a URL may be fetched: `path_and_query` is that of the normalised URL that is really

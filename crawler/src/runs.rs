@@ -9,22 +9,25 @@ use crate::{
 };
 
 /// Number of the newest run.
-const NUMBER: &str = "run.number";
+const NUMBER: &str = crate::store::names::RUN_NUMBER;
 /// `open` or `finished`.
-const STATE: &str = "run.state";
+const STATE: &str = crate::store::names::RUN_STATE;
 /// Fingerprint of the settings that decide which URLs are known: another one starts a new run.
-const IDENTITY: &str = "run.identity";
+const IDENTITY: &str = crate::store::names::RUN_IDENTITY;
 /// The first `Date` that the host sent in the run, or our own clock when it sent none (RFC 3339).
-const HOST_DATE: &str = "run.host_date";
+const HOST_DATE: &str = crate::store::names::RUN_HOST_DATE;
 /// When the run began (RFC 3339).
-const STARTED: &str = "run.started";
+const STARTED: &str = crate::store::names::RUN_STARTED;
 
 /// A finished run, and when it was finished: what no later run found is forgotten some time after.
-const FORGET_MARK: &str = "run.forget";
+const FORGET_MARK: &str = crate::store::names::RUN_FORGET;
 
 /// So long a URL is remembered that no run finds any more, unless it is listed: when it comes back in that time, its
 /// last answer and the history of its `lastmod` are still known. As long as a page that only fails keeps its place.
 pub const FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// More runs than any site will ever have, one a second for a century; a larger number is damage.
+const MAX_RUNS: RunId = 1 << 32;
 
 /// The run a start of the program works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,7 +154,7 @@ impl Mark {
     fn parse(text: &str) -> Option<Self> {
         let (run, at) = text.split_once(' ')?;
         Some(Self {
-            run: run.parse().ok()?,
+            run: run.parse().ok().filter(|run| *run <= MAX_RUNS)?,
             at: at.parse().ok()?,
         })
     }
@@ -162,20 +165,37 @@ impl Mark {
 /// # Errors
 /// The store failed, or holds a value that cannot be read.
 pub fn host_date(store: &dyn Store) -> Result<Option<Timestamp>, StoreError> {
-    let Some(text) = store.value(HOST_DATE)? else {
+    time(store, HOST_DATE)
+}
+
+/// What our own clock said then.
+///
+/// # Errors
+/// The store failed, or holds a value that cannot be read.
+pub fn started(store: &dyn Store) -> Result<Option<Timestamp>, StoreError> {
+    time(store, STARTED)
+}
+
+fn time(store: &dyn Store, name: &'static str) -> Result<Option<Timestamp>, StoreError> {
+    let Some(text) = store.value(name)? else {
         return Ok(None);
     };
     text.parse()
         .map(Some)
-        .map_err(|error: jiff::Error| corrupt(HOST_DATE, &text).with_source(error))
+        .map_err(|error: jiff::Error| corrupt(name, &text).with_source(error))
 }
 
 fn number(store: &dyn Store) -> Result<RunId, StoreError> {
     let Some(text) = store.value(NUMBER)? else {
         return Ok(0);
     };
-    text.parse()
-        .map_err(|error: std::num::ParseIntError| corrupt(NUMBER, &text).with_source(error))
+    let number = text
+        .parse()
+        .map_err(|error: std::num::ParseIntError| corrupt(NUMBER, &text).with_source(error))?;
+    if number > MAX_RUNS {
+        return Err(corrupt(NUMBER, &text));
+    }
+    Ok(number)
 }
 
 fn corrupt(name: &str, text: &str) -> StoreError {
@@ -264,16 +284,29 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_cannot_be_read_is_damage() {
-        let mut store = MemoryStore::default();
-        let values = vec![(FORGET_MARK.to_owned(), Some("7".to_owned()))];
-        store
-            .commit(&Commit {
-                values,
-                ..Commit::default()
-            })
-            .unwrap();
-        let error = forget(&mut store, 1, Timestamp::UNIX_EPOCH).unwrap_err();
-        assert_eq!(error.kind(), StoreErrorKind::Corrupt);
+    fn a_value_that_cannot_be_is_damage() {
+        let now = Timestamp::UNIX_EPOCH;
+        let with = |name: &str, value: &str| {
+            let mut store = MemoryStore::default();
+            let values = vec![(name.to_owned(), Some(value.to_owned()))];
+            store
+                .commit(&Commit {
+                    values,
+                    ..Commit::default()
+                })
+                .unwrap();
+            store
+        };
+        let most = u64::MAX.to_string();
+        for mark in ["7", "x 2026-01-01T00:00:00Z", &format!("{most} {now}")] {
+            let error = forget(&mut with(FORGET_MARK, mark), 1, now).unwrap_err();
+            assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{mark}");
+        }
+        for number in ["", "-1", &most] {
+            let mut store = with(NUMBER, number);
+            let error = open(&mut store, "", now, now).unwrap_err();
+            assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{number}");
+            newest(&store).unwrap_err();
+        }
     }
 }

@@ -8,7 +8,8 @@
 //! - A slot that comes while the site's run of an earlier one still goes on is skipped.
 //! - Where a clock change takes the wall-clock time of a slot away, its run starts with the first time that
 //!   exists again; where it brings one twice, a slot at a fixed time happens once.
-//! - A clock that was put back does not start a run again that was started before.
+//! - A clock that was put back by less than the time between two slots does not start a run again that was
+//!   started before; put back by more, it leaves out nothing that is still to come.
 
 mod timetable;
 
@@ -25,9 +26,6 @@ use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
 pub use self::timetable::{Planned, Step, Timetable};
-
-/// A served slot further ahead than this was served under a clock that was wrong: it is not believed.
-const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
 /// Missed slots are counted up to here.
 const MAX_COUNTED: u32 = 1_000;
@@ -206,9 +204,26 @@ impl Schedule {
         }
     }
 
+    /// What of `past` can be true at `now`: whatever has another time than a right clock could have given it was done
+    /// under a wrong one, and would stop the schedule until that time comes. A slot to come may be served already only
+    /// if it is the next one. What a schedule of another text did is nothing of this one.
+    ///
+    /// Whoever keeps a past keeps this in its place: a schedule that begins anew at every look never comes to a slot.
+    #[must_use]
+    pub fn believed(&self, past: &Past, now: Timestamp) -> Past {
+        let is_ahead = past.served.is_some_and(|served| {
+            served > now && self.slot_after(now).is_none_or(|next| served > next)
+        });
+        if past.schedule != self.text || past.since > now || is_ahead {
+            return self.begin(now);
+        }
+        past.clone()
+    }
+
     /// What comes next, when this was done so far.
     pub fn next(&self, past: &Past, now: Timestamp) -> NextRun {
-        let Some(first) = self.slot_after(self.dealt_with_until(past, now)) else {
+        let past = self.believed(past, now);
+        let Some(first) = self.slot_after(past.dealt_with_until()) else {
             return NextRun::Never;
         };
         let newest = self.slot_before(now).map_or(first, |slot| slot.max(first));
@@ -238,8 +253,9 @@ impl Schedule {
     /// Notes that a run which began earlier has ended at `now`: slots whose runs would have started meanwhile
     /// are skipped. Says how many, at most 1,000.
     pub fn skip(&self, past: &mut Past, now: Timestamp) -> u32 {
+        *past = self.believed(past, now);
         let mut skipped = 0;
-        let mut slot = self.dealt_with_until(past, now);
+        let mut slot = past.dealt_with_until();
         while skipped < MAX_COUNTED
             && let Some(next) = self.slot_after(slot)
             && self.start_of(next) <= now
@@ -257,15 +273,12 @@ impl Schedule {
         }
         skipped
     }
+}
 
+impl Past {
     /// Up to when nothing is left to do.
-    fn dealt_with_until(&self, past: &Past, now: Timestamp) -> Timestamp {
-        if past.schedule != self.text {
-            return now;
-        }
-        let until = past.served.map_or(past.since, |slot| slot.max(past.since));
-        let latest = now.checked_add(MAX_AHEAD).unwrap_or(Timestamp::MAX);
-        if until > latest { now } else { until }
+    fn dealt_with_until(&self) -> Timestamp {
+        self.served.map_or(self.since, |slot| slot.max(self.since))
     }
 }
 

@@ -65,14 +65,14 @@ pub const MAX_FAILURES_NAMED: usize = 100;
 const MAX_DETAIL_CHARACTERS: usize = 500;
 
 /// Name of the store's value with the number of documents.
-const COUNT: &str = "seeds.count";
+const COUNT: &str = crate::store::names::SEEDS_COUNT;
 
 /// Name of the store's value with the number of the run that the documents are of.
-const RUN: &str = "seeds.run";
+const RUN: &str = crate::store::names::SEEDS_RUN;
 
 /// Name of the store's value with one document.
 fn name_of(number: usize) -> String {
-    format!("seeds.{number}")
+    format!("{}{number}", crate::store::names::SEEDS)
 }
 
 /// What a document is expected to be.

@@ -377,6 +377,7 @@ pub struct FailingStore<S> {
     inner: S,
     writes_left: usize,
     only_commits: bool,
+    panics: bool,
 }
 
 impl<S> FailingStore<S> {
@@ -386,6 +387,16 @@ impl<S> FailingStore<S> {
             inner,
             writes_left: commits,
             only_commits: true,
+            panics: false,
+        }
+    }
+
+    /// Panics where it would have failed.
+    #[must_use]
+    pub fn panicking(self) -> Self {
+        Self {
+            panics: true,
+            ..self
         }
     }
 
@@ -395,11 +406,13 @@ impl<S> FailingStore<S> {
             inner,
             writes_left: writes,
             only_commits: false,
+            panics: false,
         }
     }
 
     fn write(&mut self) -> Result<(), StoreError> {
         if self.writes_left == 0 {
+            assert!(!self.panics, "a bug of the store");
             return Err(StoreError::new(
                 StoreErrorKind::Io,
                 "failed to write: no space left on device",

@@ -45,8 +45,6 @@ pub enum CanonicalPolicy {
     /// All of them.
     #[default]
     Obey,
-    /// Those that stay in the site's scope: for a staging copy, whose pages name the public host.
-    IgnoreForeign,
     /// None.
     Ignore,
 }
@@ -82,14 +80,13 @@ pub struct Brief {
     pub next: Option<UrlKey>,
 }
 
-/// Judges the last attempt at `key`. `stored` are the facts of an earlier answer that a 304 confirms.
+/// Judges the last attempt at `key`. What a 304 confirms is judged by the facts of the earlier answer, as any answer.
 ///
 /// The first row that fits decides: the user's scope rules, status, body, kind of content, immediate
 /// meta refresh, follow-only and page rules, noindex, `unavailable_after`, canonical link.
 pub fn judge(
     key: &UrlKey,
     outcome: &Outcome,
-    stored: Option<&PageFacts>,
     scope: &Scope,
     policy: &Policy,
     now: Timestamp,
@@ -124,7 +121,6 @@ pub fn judge(
             | Judgement::Inside => Reason::Given,
         }),
         Outcome::Answered(facts) => {
-            let facts = stored.filter(|_| facts.status == 304).unwrap_or(facts);
             let page = Page {
                 key,
                 facts,
@@ -367,7 +363,6 @@ impl Page<'_> {
         };
         let counts = match self.policy.canonicals {
             CanonicalPolicy::Obey => true,
-            CanonicalPolicy::IgnoreForeign => self.scope.contains(target),
             CanonicalPolicy::Ignore => false,
         };
         counts.then_some(target)

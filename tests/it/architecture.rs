@@ -48,12 +48,38 @@ const OWNERS: [(&str, &[&str]); 18] = [
     ("zstd", &["crawler/src/fetch/decode"]),
 ];
 
-/// Where anything may wait. The rest are plain functions that take the time as an argument.
+/// Where anything may be async. The rest are plain functions: they take the time as an argument, and where one
+/// blocks, its caller decides on which thread.
 const MAY_WAIT: [&str; 3] = ["cli/src/", "crawler/src/engine/", "crawler/src/fetch/"];
 
-/// The rooms of the crawler from top to bottom, and what each may use besides itself.
+/// What starts threads, tasks or programs, and the only places that do.
+const STARTERS: [(&str, &[&str]); 5] = [
+    // What happens next, and what happens beside it.
+    (
+        "JoinSet",
+        &["cli/src/commands/crawl/runs.rs", "crawler/src/engine/"],
+    ),
+    // Work that blocks, off the threads of the runtime.
+    (
+        "spawn_blocking",
+        &[
+            "cli/src/commands/",
+            "crawler/src/engine/",
+            "crawler/src/fetch/dns.rs",
+        ],
+    ),
+    ("tokio::spawn", &[]),
+    // Where the system has no other way to read what a hook says.
+    ("thread::spawn", &["crawler/src/notify/command/talk.rs"]),
+    // A hook.
+    ("Command::new", &["crawler/src/notify/command.rs"]),
+];
+
+/// The rooms of the crawler from top to bottom, and what each uses besides itself: rooms below it.
 const ROOMS: [(&str, &[&str]); 26] = [
-    // It asks the network through a function it is given, and never waits.
+    // For tests of this and other crates.
+    ("testing", &["clock", "fetch", "page", "store", "url_key"]),
+    // It asks the network through a function it is given.
     (
         "notify",
         &[
@@ -93,8 +119,8 @@ const ROOMS: [(&str, &[&str]); 26] = [
     (
         "publish",
         &[
-            "config", "export", "machine", "page", "pattern", "robots", "seeds", "site", "store",
-            "url_key",
+            "config", "export", "machine", "page", "pattern", "robots", "runs", "seeds", "site",
+            "store", "url_key",
         ],
     ),
     (
@@ -103,28 +129,26 @@ const ROOMS: [(&str, &[&str]); 26] = [
             "config", "page", "pattern", "robots", "runs", "store", "url_key", "verdict",
         ],
     ),
-    ("schedule", &["url_key"]),
     ("report", &["page", "seeds", "store"]),
-    ("seeds", &["page", "store", "url_key"]),
+    ("schedule", &["url_key"]),
     ("frontier", &["store", "url_key"]),
     ("politeness", &["config", "url_key"]),
-    ("robots", &["fetch", "page"]),
     ("verdict", &["page", "scope", "store", "url_key"]),
     ("scope", &["config", "page", "pattern", "site", "url_key"]),
+    ("seeds", &["page", "store", "url_key"]),
     ("parse", &["config", "fetch", "page", "pattern", "url_key"]),
+    ("robots", &["fetch", "page"]),
     ("fetch", &["config", "page", "url_key"]),
-    ("holds", &["url_key"]),
     ("runs", &["page", "store"]),
+    ("holds", &["url_key"]),
     ("store", &["machine", "page", "url_key"]),
+    ("machine", &["clock"]),
     ("site", &["config", "url_key"]),
     ("config", &["url_key"]),
     ("page", &["url_key"]),
     ("pattern", &["url_key"]),
-    ("machine", &["clock"]),
-    ("clock", &[]),
     ("url_key", &[]),
-    // For tests of this and other crates.
-    ("testing", &["clock", "fetch", "page", "store", "url_key"]),
+    ("clock", &[]),
 ];
 
 /// Dependencies that would bring a runtime, a network or a disk into `sitemap-core`.
@@ -261,18 +285,71 @@ fn rooms_use_the_rooms_below_them() {
 }
 
 #[test]
-fn no_room_is_above_and_below_another() {
-    let rooms: BTreeMap<&str, &[&str]> = ROOMS.into();
-    for start in rooms.keys() {
-        let mut below = BTreeSet::new();
-        let mut waiting: Vec<&str> = rooms[start].to_vec();
-        while let Some(room) = waiting.pop() {
-            if below.insert(room) {
-                waiting.extend(rooms[room]);
+fn no_room_uses_one_above_it() {
+    for (position, (room, used)) in ROOMS.iter().enumerate() {
+        let below: Vec<&str> = ROOMS[position + 1..]
+            .iter()
+            .map(|(name, _)| *name)
+            .collect();
+        for name in *used {
+            assert!(
+                below.contains(name),
+                "{room} uses {name}, which is not below it"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_map_and_the_modules_have_the_order_of_the_rooms() {
+    let source = read("crawler/src/lib.rs");
+    let rooms = ROOMS.map(|(name, _)| name);
+    let declared: Vec<&str> = source
+        .lines()
+        .filter_map(|line| {
+            line.strip_prefix("pub ")
+                .unwrap_or(line)
+                .strip_prefix("mod ")
+        })
+        .filter_map(|line| line.strip_suffix(';'))
+        .collect();
+    assert_eq!(declared, rooms, "the `mod` lines");
+    let drawn: Vec<&str> = source
+        .lines()
+        .filter_map(|line| line.strip_prefix("//! | ")?.split(" | ").next())
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .collect();
+    assert_eq!(drawn, rooms, "the map");
+}
+
+#[test]
+fn names_of_values_stand_in_one_place() {
+    let kinds = ["lastmod", "notify", "publish", "run", "seeds", "validators"];
+    let mut strangers = BTreeSet::new();
+    for (path, code) in sources() {
+        if !path.starts_with("crawler/src/") || path == "crawler/src/store/names.rs" {
+            continue;
+        }
+        for kind in kinds {
+            if code.contains(&format!("\"{kind}.")) {
+                strangers.insert(format!("{path} has a name that begins with {kind}."));
             }
         }
-        assert!(!below.contains(start), "{start} is below itself");
     }
+    assert_eq!(strangers, BTreeSet::new());
+}
+
+#[test]
+fn few_places_start_threads_tasks_and_programs() {
+    let mut strangers = BTreeSet::new();
+    for (path, code) in sources() {
+        for (starter, places) in STARTERS {
+            if code.contains(starter) && !places.iter().any(|place| path.starts_with(place)) {
+                strangers.insert(format!("{path} has {starter}"));
+            }
+        }
+    }
+    assert_eq!(strangers, BTreeSet::new());
 }
 
 /// Every source file by its path in the repository: the code without comments and tests.

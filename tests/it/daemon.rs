@@ -234,18 +234,45 @@ fn a_run_that_was_missed_is_made_up_once_and_everybody_is_told() {
     assert_eq!(good.log().len(), asked);
 }
 
+/// Sets the clock of the daemon so that a minute begins soon after it is there.
+fn begin_before_a_minute(command: &mut Command) {
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .expect("a time")
+        .as_secs();
+    command.env("ARPENT_CLOCK_AHEAD", format!("{}s", 60 + 56 - now % 60));
+}
+
+#[test]
+fn sites_that_were_crawled_before_are_crawled_when_settings_were_read_again() {
+    let bench = Bench::new();
+    let site = two_pages();
+    owe(&bench, &["a"]);
+    let mut command = daemon(
+        &bench,
+        &format!("{SHARED}{}", table("a", &site.url("/"), YEARLY)),
+    );
+    begin_before_a_minute(&mut command);
+    let mut running = Running::of(command);
+    running.wait_until_it_says("a: published: 2 listed of 2 URLs known");
+    bench.settings(&format!(
+        "{SHARED}{}",
+        table("a", &site.url("/"), "* * * * *")
+    ));
+    running.signal("HUP");
+    running.wait_until_it_says("settings read again: 1 site by a schedule\n");
+    running.wait_until_it_says("a: unchanged: 2 listed of 2 URLs known");
+    running.signal("TERM");
+    running.wait().expect_code(143);
+}
+
 #[test]
 fn settings_are_read_again_and_wrong_ones_change_nothing() {
     let bench = Bench::new();
     let (first, second) = (two_pages(), two_pages());
     let file = format!("{SHARED}{}", table("first", &first.url("/"), YEARLY));
     let mut command = daemon(&bench, &file);
-    // A minute of the daemon begins soon after it is there.
-    let now = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .expect("a time")
-        .as_secs();
-    command.env("ARPENT_CLOCK_AHEAD", format!("{}s", 60 + 56 - now % 60));
+    begin_before_a_minute(&mut command);
     let mut manager = Manager::listen(&bench, &mut command);
     let mut running = Running::of(command);
     manager.wait_for(&mut running, "READY=1");

@@ -547,6 +547,31 @@ fn an_output_that_another_run_holds_is_busy() {
     bench.crawl(&site.url("/"), &[]).expect_code(0);
 }
 
+#[test]
+fn nobody_is_asked_when_it_is_not_known_who_asked_to_wait() {
+    let site = site_of(3);
+    let bench = Bench::new();
+    let file = bench.state().join("retry-after");
+    fs::create_dir_all(bench.state()).expect("created");
+    let check = || {
+        let ran = bench.crawl(&site.url("/"), &[]).expect_code(4);
+        assert_outcome(&ran, "refused");
+        assert!(ran.stderr.contains("retry-after"), "{}", ran.stderr);
+        assert_eq!(site.log().len(), 0);
+        assert_nothing_published(&bench);
+    };
+    // A folder is no file that can be read.
+    fs::create_dir(&file).expect("created");
+    check();
+    fs::remove_dir(&file).expect("removed");
+    for damaged in ["\0\0\0", "site.example\tsoon\n"] {
+        fs::write(&file, damaged).expect("written");
+        check();
+    }
+    fs::remove_file(&file).expect("removed");
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+}
+
 // ----- 70 -----
 
 #[test]
@@ -567,6 +592,20 @@ fn a_bug_while_publishing_is_told_and_costs_nothing() {
         ["/"],
         "only the start page is asked for again"
     );
+}
+
+#[test]
+fn a_bug_while_opening_the_state_is_told_and_costs_nothing() {
+    let site = site_of(3);
+    let bench = Bench::new();
+    let mut command = bench.command(&site.url("/"), &[]);
+    command.env("ARPENT_FAULT", "panic-in-opening");
+    let ran = Ran::of(command).expect_code(70);
+    assert_outcome(&ran, "internal");
+    assert!(ran.stderr.contains("please report it"), "{}", ran.stderr);
+    assert_nothing_published(&bench);
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    assert_eq!(bench.published().urls().len(), 4);
 }
 
 // ----- 130 and 143 -----
@@ -650,6 +689,20 @@ fn a_second_signal_does_not_wait_for_answers() {
     assert!(!may_answer.swap(true, Ordering::SeqCst));
     bench.crawl(&site.url("/"), &[]).expect_code(0);
     assert_eq!(bench.published().urls().len(), 2);
+}
+
+#[test]
+fn without_a_terminal_nothing_hangs_up() {
+    let (site, may_answer) = waiting_site();
+    let bench = Bench::new();
+    let mut running = bench.spawn(&site.url("/"), &[]);
+    wait_for(&site, "/slow");
+    running.signal("HUP");
+    // Signals are taken in their order where they are taken at all: this one comes after it.
+    running.signal("TERM");
+    running.wait_until_it_says("stopping: no new requests");
+    may_answer.store(true, Ordering::SeqCst);
+    running.wait().expect_code(143);
 }
 
 // ----- Several sites -----

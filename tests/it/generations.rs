@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs,
+    path::PathBuf,
     process::{Command, Stdio},
     sync::{
         Arc,
@@ -99,15 +100,20 @@ impl World {
         ran
     }
 
-    /// The copies that are kept.
-    fn copies(&self) -> Vec<String> {
+    /// The folder of the copies.
+    fn copies_folder(&self) -> PathBuf {
         let folders = fs::read_dir(self.bench.state()).expect("there is a state");
         let mut folders = folders
             .map(|entry| entry.expect("the folder can be read").path())
             .filter(|path| path.is_dir());
         let folder = folders.next().expect("there are copies");
         assert!(folder.to_string_lossy().ends_with(".generations"));
-        let copies = fs::read_dir(folder).expect("the copies can be listed");
+        folder
+    }
+
+    /// The copies that are kept.
+    fn copies(&self) -> Vec<String> {
+        let copies = fs::read_dir(self.copies_folder()).expect("the copies can be listed");
         let name = |entry: std::io::Result<fs::DirEntry>| {
             let name = entry.expect("the folder can be read").file_name();
             name.to_string_lossy().into_owned()
@@ -262,11 +268,7 @@ fn a_copy_that_is_damaged_or_missing_restores_nothing() {
     let world = World::new();
     world.publish_edition(1);
     let second = world.publish_edition(2);
-    let state = fs::read_dir(world.bench.state()).expect("there is a state");
-    let folder = state
-        .map(|entry| entry.expect("the folder can be read").path())
-        .find(|path| path.is_dir())
-        .expect("there are copies");
+    let folder = world.copies_folder();
     for copy in world.copies() {
         fs::write(folder.join(copy), "mine").expect("it can be written");
     }
@@ -345,4 +347,57 @@ fn what_a_crawl_found_and_the_guard_refused_can_be_published() {
     assert_eq!(files.len(), 3);
     world.publish(&["--rollback"]).expect_code(0);
     assert_eq!(parts(&world.bench.published()), parts(&whole));
+}
+
+#[test]
+fn what_is_not_ours_beside_the_copies_stays() {
+    let world = World::new();
+    world.publish_edition(1);
+    let folder = world.copies_folder();
+    let hash = "0123456789abcdef".repeat(4);
+    let foreign = ["note".to_owned(), hash.clone(), "README".to_owned()];
+    fs::create_dir(folder.join("note")).expect("a folder");
+    fs::create_dir(folder.join(&hash)).expect("a folder");
+    fs::write(folder.join("README"), "keep").expect("a file");
+    // What a run that was killed left behind is ours.
+    let half = format!("{}.new", hash.replace('0', "f"));
+    fs::write(folder.join(&half), "half").expect("a file");
+    for edition in 2..=5 {
+        world.publish_edition(edition);
+    }
+    let copies = world.copies();
+    assert!(foreign.iter().all(|name| copies.contains(name)));
+    assert!(!copies.contains(&half));
+    // The start page and two sections, the first of which never changes; indexes are written anew.
+    assert_eq!(copies.len(), 3 + 1 + 3 * 3);
+}
+
+#[test]
+fn a_problem_that_stays_keeps_no_crawl_from_looking() {
+    let world = World::new();
+    world.publish_edition(1);
+    let folder = world.copies_folder();
+    fs::remove_dir_all(&folder).expect("the copies can be removed");
+    fs::write(&folder, "no folder").expect("a file");
+    for edition in 2..=4 {
+        world.is(edition);
+        let ran = world.crawl(&[]).expect_code(3);
+        assert!(ran.stderr.contains("failed to create"), "{}", ran.stderr);
+        let summary = ran.summary();
+        assert_eq!(summary["outcome"], "published", "{summary}");
+        assert_eq!(number(&summary, "listed"), 46 - edition as u64);
+        assert_whole(&world.bench.published());
+    }
+    // An entry of the output that cannot be written either.
+    fs::remove_file(&folder).expect("the file can be removed");
+    let copy = world.bench.output().join(".arpent-manifest.json");
+    fs::remove_file(&copy).expect("there is a manifest");
+    fs::create_dir(&copy).expect("a folder");
+    for edition in 5..=7 {
+        world.is(edition);
+        let summary = world.crawl(&[]).expect_code(3).summary();
+        assert_eq!(number(&summary, "listed"), 46 - edition as u64, "{summary}");
+    }
+    fs::remove_dir(&copy).expect("the folder can be removed");
+    world.publish_edition(8);
 }

@@ -1,5 +1,7 @@
 //! A site that was well and is not any more: its published set stands, byte for byte, until it is well again.
 
+mod walls;
+
 use std::{
     fs,
     process::Command,
@@ -35,8 +37,14 @@ enum Mode {
     LoginRedirect,
     /// The same, on a host of its own.
     LoginElsewhere,
+    /// Every page but the first redirects to a form at an address of its own.
+    LoginEach,
     /// Every page is that form.
     LoginForm,
+    /// Every page is a form that asks for a password, with the title and some words of the page.
+    LoginInPlace,
+    /// "Not found" with status 200, and words that differ each time.
+    NotFoundAdorned,
     /// "Not found" with status 200, which repeats the address and tells the time.
     NotFound200,
     /// One page for everything.
@@ -47,8 +55,14 @@ enum Mode {
     FiveGone,
     /// The same, and nothing links to any page.
     FiveGoneUnlinked,
+    /// Pages from this one on fail.
+    FailFrom(usize),
+    /// The first five pages fail.
+    FiveFail,
     /// Pages from the tenth on ask to be left alone for two hours.
     Busy,
+    /// The start page has no content.
+    EmptyStart,
     /// These pages are left of [`PAGES`], and nothing links to the others, which are gone.
     Left(usize),
     DisallowsAll,
@@ -157,11 +171,18 @@ fn path(number: usize) -> String {
     format!("/s{}/page-{number}", number % 3)
 }
 
+/// So many words, others for each seed.
+fn words(seed: u64, count: usize) -> String {
+    let mut random = Random(seed);
+    let words: Vec<String> = (0..count).map(|_| random.word()).collect();
+    words.join(" ")
+}
+
 fn page(text: Text, number: usize) -> String {
     match text {
         Text::Articles => {
-            let mut random = Random(number as u64);
-            let words: Vec<String> = (0..40).map(|_| random.word()).collect();
+            let words = words(number as u64, 40);
+            let words: Vec<&str> = words.split(' ').collect();
             format!(
                 "<title>{} {}</title><main><h1>{0}</h1><p>{}</p></main>",
                 words[0],
@@ -200,6 +221,10 @@ fn answer(mode: Mode, text: Text, request: &Request) -> Response {
         };
     }
     let token = Random(target.len() as u64 * 31 + request.earlier as u64).next();
+    // Other words for each page.
+    let own = target.bytes().fold(token, |seed, byte| {
+        seed.wrapping_mul(31).wrapping_add(byte.into())
+    });
     let login = || {
         Response::html(format!(
             "<title>Sign in</title><h1>Please sign in to go on</h1><form action=\"/session?to={target}\">\
@@ -221,12 +246,23 @@ fn answer(mode: Mode, text: Text, request: &Request) -> Response {
         Mode::StatusBehindTheStart(status) if !is_start => Response::status(status),
         Mode::Dead => Response::dropped(),
         Mode::Status(status) => Response::status(status),
-        Mode::LoginRedirect if target.starts_with("/login") => login(),
+        Mode::LoginRedirect | Mode::LoginEach if target.starts_with("/login") => login(),
         Mode::LoginRedirect => Response::redirect(302, &format!("/login?next={target}")),
         Mode::LoginElsewhere => {
             Response::redirect(302, &format!("http://login.test/?next={target}"))
         }
+        Mode::LoginEach if !is_start => Response::redirect(302, &format!("/login{target}")),
         Mode::LoginForm => login(),
+        Mode::LoginInPlace if !is_start => Response::html(format!(
+            "<title>{}</title><form action=\"/session\"><input name=user><input type=\"password\" name=word></form>\
+             <main><p>{}</main>",
+            words(own, 4),
+            words(own, 40)
+        )),
+        Mode::NotFoundAdorned if !is_start => Response::html(format!(
+            "<title>Page not found</title><h1>Page not found</h1><main><p>You may like {}</main>",
+            words(own, 60)
+        )),
         Mode::NotFound200 => Response::html(format!(
             "<title>{target} was not found</title><h1>Not found</h1><p>There is no page \u{201c}{target}\u{201d} here. \
              <p>Request {token:x}, answered in {} ms at 12:{:02}. <a href=\"/\">To the front page</a>",
@@ -240,15 +276,26 @@ fn answer(mode: Mode, text: Text, request: &Request) -> Response {
         Mode::FiveGone | Mode::FiveGoneUnlinked if (0..5).any(|gone| path(gone) == target) => {
             Response::status(410)
         }
+        Mode::FiveFail if (0..5).any(|failing| path(failing) == target) => Response::status(503),
         Mode::FiveGoneUnlinked if is_start => Response::html(start(0)),
+        Mode::FailFrom(first) if (first..PAGES).any(|number| path(number) == target) => {
+            Response::status(500)
+        }
         Mode::Busy if (10..PAGES).any(|number| path(number) == target) => {
             Response::status(429).with("Retry-After", "7200")
         }
+        Mode::EmptyStart if is_start => Response::html(""),
         Mode::Left(pages) => well(pages),
         Mode::Well
+        | Mode::EmptyStart
+        | Mode::LoginEach
+        | Mode::LoginInPlace
+        | Mode::NotFoundAdorned
         | Mode::FiveGone
         | Mode::FiveGoneUnlinked
+        | Mode::FiveFail
         | Mode::Busy
+        | Mode::FailFrom(_)
         | Mode::DeadBehindTheStart
         | Mode::StatusBehindTheStart(_)
         | Mode::DisallowsAll
@@ -265,78 +312,105 @@ fn objections(summary: &Value) -> Vec<&str> {
         .collect()
 }
 
+/// How a site dies, with the exit code, what is said of it, and the objections.
+const DYING: &[(Mode, i32, &str, &[&str])] = &[
+    (Mode::Dead, 5, "cannot be read", &[]),
+    (
+        Mode::DeadBehindTheStart,
+        4,
+        "45 of 46 known URLs could not be fetched",
+        &["failing"],
+    ),
+    (Mode::Status(503), 5, "cannot be read", &[]),
+    (
+        Mode::StatusBehindTheStart(503),
+        4,
+        "45 of 46 known URLs could not be fetched",
+        &["failing"],
+    ),
+    (
+        Mode::StatusBehindTheStart(403),
+        4,
+        "45 of 46 known URLs could not be fetched",
+        &["failing"],
+    ),
+    (
+        Mode::StatusBehindTheStart(410),
+        4,
+        "this crawl would list only 1 (-98 %), without 45 (answered 404 or 410)",
+        &["fewer-urls"],
+    ),
+    (
+        Mode::LoginRedirect,
+        4,
+        "now redirect to http",
+        &["one-redirect-target"],
+    ),
+    (Mode::LoginElsewhere, 5, "login.test", &[]),
+    (
+        Mode::LoginEach,
+        4,
+        "45 of 46 pages in it that answered now say the same",
+        &["one-content"],
+    ),
+    (
+        Mode::LoginInPlace,
+        4,
+        "45 of 46 pages in it that answered now ask for a password",
+        &["login-form"],
+    ),
+    (
+        Mode::NotFoundAdorned,
+        4,
+        "45 of 46 pages in it that answered now have the same title",
+        &["one-title"],
+    ),
+    (
+        Mode::LoginForm,
+        4,
+        "46 of 46 pages in it that answered now say",
+        &["one-content"],
+    ),
+    (
+        Mode::NotFound200,
+        4,
+        "46 of 46 pages in it that answered now say nearly the same",
+        &["one-text"],
+    ),
+    (
+        Mode::Parked,
+        4,
+        "46 of 46 pages in it that answered now say the same",
+        &["one-content"],
+    ),
+    (Mode::Blank, 4, "say the same", &["one-content"]),
+    (
+        Mode::EmptyStart,
+        4,
+        "the start page: answered without content",
+        &["start-page"],
+    ),
+    (
+        Mode::Left(PAGES / 2),
+        4,
+        "this crawl would list only 23 (-50 %)",
+        &["fewer-urls"],
+    ),
+    (Mode::DisallowsAll, 5, "is disallowed by", &[]),
+    (
+        Mode::DisallowsAllButTheStart,
+        4,
+        "without 45 (disallowed by robots.txt)",
+        &["fewer-urls"],
+    ),
+    (Mode::RobotsFails, 5, "cannot be read", &[]),
+];
+
 #[test]
 fn a_site_that_dies_keeps_its_set_until_it_is_well_again() {
     let world = World::new(Text::Articles);
     let before = world.publish();
-    for (mode, code, said, expected) in [
-        (Mode::Dead, 5, "cannot be read", &[][..]),
-        (
-            Mode::DeadBehindTheStart,
-            4,
-            "45 of 46 known URLs could not be fetched",
-            &["failing"],
-        ),
-        (Mode::Status(503), 5, "cannot be read", &[]),
-        (
-            Mode::StatusBehindTheStart(503),
-            4,
-            "45 of 46 known URLs could not be fetched",
-            &["failing"],
-        ),
-        (
-            Mode::StatusBehindTheStart(403),
-            4,
-            "45 of 46 known URLs could not be fetched",
-            &["failing"],
-        ),
-        (
-            Mode::StatusBehindTheStart(410),
-            4,
-            "this crawl would list only 1 (-98 %), without 45 (answered 404 or 410)",
-            &["fewer-urls"],
-        ),
-        (
-            Mode::LoginRedirect,
-            4,
-            "now redirect to http",
-            &["one-redirect-target"],
-        ),
-        (Mode::LoginElsewhere, 5, "login.test", &[]),
-        (
-            Mode::LoginForm,
-            4,
-            "46 of 46 pages in it that answered now say",
-            &["one-content"],
-        ),
-        (
-            Mode::NotFound200,
-            4,
-            "46 of 46 pages in it that answered now say nearly the same",
-            &["one-text"],
-        ),
-        (
-            Mode::Parked,
-            4,
-            "46 of 46 pages in it that answered now say the same",
-            &["one-content"],
-        ),
-        (Mode::Blank, 4, "say the same", &["one-content"]),
-        (
-            Mode::Left(PAGES / 2),
-            4,
-            "this crawl would list only 23 (-50 %)",
-            &["fewer-urls"],
-        ),
-        (Mode::DisallowsAll, 5, "is disallowed by", &[]),
-        (
-            Mode::DisallowsAllButTheStart,
-            4,
-            "without 45 (disallowed by robots.txt)",
-            &["fewer-urls"],
-        ),
-        (Mode::RobotsFails, 5, "cannot be read", &[]),
-    ] {
+    for &(mode, code, said, expected) in DYING {
         world.is(mode);
         let summary = world.expect_kept(&before, code, said);
         assert_eq!(objections(&summary), expected, "{mode:?}: {summary}");
@@ -423,15 +497,21 @@ fn a_page_that_answers_404_twice_everywhere_is_still_a_site_that_died() {
     let world = World::new(Text::Articles);
     let before = world.publish();
     world.is(Mode::StatusBehindTheStart(404));
-    // The first time it proves nothing.
-    let summary = world.crawl(&[]).expect_code(0).summary();
+    // The first time it proves nothing of a page, but so many tell of the site.
+    let summary = world.expect_kept(&before, 4, "45 pages in it answer 404 now");
     assert_eq!(summary["kept"]["kept-gone-once"], PAGES);
+    assert_eq!(objections(&summary), ["gone"]);
     let ran = world.crawl_later("2h", &[]).expect_code(4);
-    assert_eq!(objections(&ran.summary()), ["fewer-urls"]);
+    assert_eq!(objections(&ran.summary()), ["gone"]);
+    // Somebody looked: it is published, and then they are gone.
+    let ran = world.crawl_later("3h", &["--force"]).expect_code(0);
+    assert_eq!(ran.summary()["kept"]["kept-gone-once"], PAGES);
     assert_eq!(
         world.bench.published().differences(&before),
         [] as [String; 0]
     );
+    let summary = world.crawl_later("6h", &[]).expect_code(0).summary();
+    assert_eq!(number(&summary, "listed"), 1);
 }
 
 #[test]
@@ -636,4 +716,29 @@ fn the_few_pages_that_a_crawl_with_a_limit_came_to_show_that_the_site_died() {
         world.bench.published().differences(&before),
         [] as [String; 0]
     );
+}
+
+#[test]
+fn what_a_refused_run_was_answered_is_no_basis_for_a_page_that_fails() {
+    for mode in [Mode::LoginRedirect, Mode::Parked, Mode::LoginForm] {
+        let world = World::new(Text::Articles);
+        let before = world.publish();
+        world.is(mode);
+        world.expect_kept(&before, 4, "");
+        world.expect_kept(&before, 4, "");
+        // Those that fail are listed as they were published, and so are those that are not reached.
+        world.is(Mode::FiveFail);
+        for options in [&["--max-pages", "20"][..], &[]] {
+            let summary = world.crawl(options).expect_code(3).summary();
+            assert_adds_up(&summary);
+            let listed = world.bench.published().entries();
+            assert_eq!(listed, before.entries(), "{mode:?} {options:?}: {summary}");
+        }
+        assert_eq!(
+            world.bench.published().differences(&before),
+            [] as [String; 0]
+        );
+        world.is(Mode::Well);
+        world.publish();
+    }
 }

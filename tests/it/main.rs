@@ -33,6 +33,7 @@ mod limits;
 mod notify;
 mod options;
 mod politeness;
+mod publish_by_hand;
 mod readers;
 mod real_world;
 mod recrawl;

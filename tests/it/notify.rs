@@ -425,6 +425,44 @@ fn the_directory_of_the_key_file_limits_what_is_sent() {
 }
 
 #[test]
+fn a_key_on_another_host_is_told_of_before_anything_is_asked_for() {
+    let world = World::new();
+    let check = |notify: &str, options: &[&str], expected: Option<&str>| {
+        world.bench.settings(&format!("{ONE_TRY}{notify}"));
+        let ran = world.crawl(options);
+        let found = ran.stderr.contains("config.toml:");
+        assert_eq!(found, expected.is_some(), "{notify}: {}", ran.stderr);
+        if let Some(expected) = expected {
+            let ran = ran.expect_code(2);
+            let own = world.site.origin().replace("http://", "");
+            let expected = expected.replace("SITE", &own);
+            assert!(ran.stderr.contains(&expected), "{notify}: {}", ran.stderr);
+            assert!(!ran.stderr.contains("secret-key"), "{}", ran.stderr);
+            assert_eq!(world.site.pages(), [] as [String; 0]);
+        }
+        world.site.clear_log();
+    };
+    let elsewhere = "[notify]\nindexnow = true\nindexnow_key_location = \"https://other.example/secret-key.txt\"\n";
+    let why = "it is on other.example, where no file proves the key for SITE; expected the URL of a file on SITE";
+    check(elsewhere, &[], Some(why));
+    // Another port is another host, as IndexNow has it.
+    let port = "[notify]\nindexnow_key_location = \"http://127.0.0.1:1/secret-key.txt\"\n";
+    check(port, &["--dry-run"], Some("it is on 127.0.0.1:1, where"));
+    // What counts is the host that the set is written for.
+    check(elsewhere, &["--as", "https://www.other.example/"], None);
+    let own = format!(
+        "[notify]\nindexnow_key_location = \"{}\"\n",
+        world.site.url("/k.txt")
+    );
+    check(&own, &[], None);
+    check(
+        &own,
+        &["--as", "https://other.example/"],
+        Some("where no file proves the key for other.example"),
+    );
+}
+
+#[test]
 fn without_the_key_served_nothing_is_sent() {
     let world = World::new();
     world.tell().expect_code(0);
@@ -478,6 +516,66 @@ fn a_ping_is_encoded_as_in_the_protocol_and_sent_again_until_it_is_received() {
         assert_eq!(targets(), vec![target.clone(); requests], "{status}");
         assert!(!ran.stderr.contains("secret-of-ours"), "{}", ran.stderr);
     }
+}
+
+#[test]
+fn an_engine_that_did_not_answer_is_asked_again_by_the_next_run() {
+    let world = World::new();
+    let template = format!(
+        "http://engine.test:{}/ping?sitemap={{sitemap}}",
+        world.engine.port()
+    );
+    let check = |status: usize, requests: usize| {
+        world.answers(status);
+        world.crawl(&["--ping", &template]).expect_code(0);
+        assert_eq!(world.requests().len(), requests, "{status}");
+    };
+    // The set is published once; what is no last word is asked for again.
+    check(500, 1);
+    check(1, 1);
+    check(200, 1);
+    check(200, 0);
+    world.changes();
+    check(503, 1);
+    check(410, 1);
+    check(200, 0);
+}
+
+#[test]
+fn killed_before_others_are_told_the_next_run_tells_them() {
+    let world = World::new();
+    let template = format!(
+        "http://engine.test:{}/ping?sitemap={{sitemap}}",
+        world.engine.port()
+    );
+    let hook = "echo $ARPENT_EVENT $ARPENT_OUTCOME >> called";
+    let called = || fs::read_to_string(world.bench.path().join("called")).unwrap_or_default();
+    world.answers(0);
+    let options = [
+        "--config",
+        &world.settings,
+        "--ping",
+        &template,
+        "--hook-shell",
+        hook,
+    ];
+    let mut running = world.bench.spawn(&world.site.url("/"), &options);
+    while world.engine.log().is_empty() {
+        assert!(!running.has_ended());
+        std::thread::yield_now();
+    }
+    assert!(running.kill());
+    let set = world.bench.published();
+    assert_eq!((set.urls().len(), called().as_str()), (4, ""));
+    world.requests();
+    world.answers(200);
+    let tell = || world.crawl(&options[2..]).expect_code(0);
+    tell();
+    assert_eq!(world.requests().len(), 1);
+    assert_eq!(called(), "published unchanged\n");
+    tell();
+    assert_eq!(world.requests().len(), 0);
+    assert_eq!(called(), "published unchanged\n");
 }
 
 #[test]
@@ -673,6 +771,50 @@ fn a_hook_inherits_no_secret() {
     ] {
         assert!(seen.lines().any(|known| known == line), "{line}: {seen}");
     }
+}
+
+#[test]
+fn a_hook_that_failed_is_called_until_it_knows_of_the_set() {
+    let is_down = Arc::new(AtomicUsize::new(0));
+    let site = {
+        let is_down = Arc::clone(&is_down);
+        Site::start(move |_| match is_down.load(Ordering::SeqCst) {
+            0 => Response::html("<title>a page</title>"),
+            _ => Response::status(503),
+        })
+    };
+    let bench = Bench::new();
+    let settings = bench.settings(ONE_TRY);
+    let hook = "echo $ARPENT_EVENT $ARPENT_OUTCOME >> called; test -e well";
+    let crawl = |code: i32| {
+        let options = ["--config", &settings, "--hook-shell", hook];
+        bench.crawl(&site.url("/"), &options).expect_code(code)
+    };
+    let ran = crawl(0);
+    assert!(
+        ran.stderr.contains("hook_shell ended with"),
+        "{}",
+        ran.stderr
+    );
+    crawl(0);
+    fs::write(bench.path().join("well"), "").expect("written");
+    // What it is called for in between is not the news of the set.
+    is_down.store(1, Ordering::SeqCst);
+    crawl(5);
+    is_down.store(0, Ordering::SeqCst);
+    crawl(0);
+    crawl(0);
+    let called = fs::read_to_string(bench.path().join("called")).expect("it was called");
+    let called: Vec<&str> = called.lines().collect();
+    assert_eq!(
+        called,
+        [
+            "published published",
+            "published unchanged",
+            "failed unreachable",
+            "published unchanged"
+        ]
+    );
 }
 
 #[test]

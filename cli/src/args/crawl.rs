@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::{Typed, entries::EntryArgs, requests::RequestArgs, telling::TellingArgs, typed};
+use super::{
+    Typed, announcing::AnnouncingArgs, entries::EntryArgs, place::PlaceArgs, requests::RequestArgs,
+    telling::TellingArgs, typed,
+};
 
 /// What was typed after `arpent crawl`.
 #[derive(Debug, Default, clap::Args)]
@@ -16,21 +19,8 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Where the sitemaps are written [default: sitemaps/SITE]; with several sites, DIR/SITE each
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    output: Option<String>,
-
-    /// Where progress and memory are kept, one SQLite file per site [default: arpent/ in the platform's state directory]
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    state: Option<String>,
-
-    /// The URL of the directory where the output will be served, on another host too [default: the scope's directory]; with several sites, URL/SITE each
-    #[arg(long, value_name = "URL", help_heading = "Output")]
-    public_url: Option<String>,
-
-    /// Write the site as what is at this URL: crawl a staging copy, list production (which is never asked)
-    #[arg(id = "as", long = "as", value_name = "URL", help_heading = "Output")]
-    written_as: Option<String>,
+    #[command(flatten)]
+    place: PlaceArgs,
 
     #[command(flatten)]
     entries: EntryArgs,
@@ -87,21 +77,8 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "N", help_heading = "Limits")]
     max_depth: Option<String>,
 
-    /// When something changed, tell an engine of IndexNow which URLs
-    #[arg(long, help_heading = "Notify")]
-    indexnow: bool,
-
-    /// When something changed, ask for this URL, with the sitemap's in the place of {sitemap} (repeatable)
-    #[arg(long, value_name = "URL", help_heading = "Notify")]
-    ping: Vec<String>,
-
-    /// Write the Sitemap lines that it lacks into this robots.txt file
-    #[arg(long, value_name = "FILE", help_heading = "Notify")]
-    robots_file: Option<String>,
-
-    /// Run this command line after a run; it gets the summary as JSON on its standard input
-    #[arg(long, value_name = "COMMAND", help_heading = "Notify")]
-    hook_shell: Option<String>,
+    #[command(flatten)]
+    announcing: AnnouncingArgs,
 
     /// Forget what is known of the site (the old state is set aside, not deleted)
     #[arg(long, help_heading = "Run")]
@@ -146,27 +123,22 @@ impl CrawlArgs {
                 ("follow_only", &self.follow_only),
                 ("list_only", &self.list_only),
                 ("ignore", &self.ignore),
-                ("ping", &self.ping),
             ],
             [
-                ("output", &self.output),
-                ("state", &self.state),
-                ("public_url", &self.public_url),
-                ("as", &self.written_as),
                 ("concurrency", &self.concurrency),
                 ("scope", &self.scope),
                 ("max_pages", &self.max_pages),
                 ("max_time", &self.max_time),
                 ("max_depth", &self.max_depth),
-                ("robots_file", &self.robots_file),
-                ("hook_shell", &self.hook_shell),
             ],
-            [("indexnow", self.indexnow), ("fresh", self.fresh)],
+            [("fresh", self.fresh)],
         );
         let groups = [
             own,
+            self.place.typed(),
             self.entries.typed(),
             self.requests.typed(),
+            self.announcing.typed(),
             self.telling.typed(),
         ];
         groups.concat()

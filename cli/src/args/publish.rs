@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::{Typed, entries::EntryArgs, telling::TellingArgs, typed};
+use super::{
+    Typed, announcing::AnnouncingArgs, entries::EntryArgs, place::PlaceArgs, requests::RequestArgs,
+    telling::TellingArgs, typed,
+};
 
 /// What was typed after `arpent publish`.
 #[derive(Debug, Default, clap::Args)]
@@ -27,21 +30,8 @@ pub(crate) struct PublishArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Where the sitemaps are written [default: sitemaps/SITE]; with several sites, DIR/SITE each
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    output: Option<String>,
-
-    /// Where the state of the crawl is [default: arpent/ in the platform's state directory]
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    state: Option<String>,
-
-    /// The URL of the directory where the output will be served [default: the scope's directory]
-    #[arg(long, value_name = "URL", help_heading = "Output")]
-    public_url: Option<String>,
-
-    /// Write the site as what is at this URL
-    #[arg(id = "as", long = "as", value_name = "URL", help_heading = "Output")]
-    written_as: Option<String>,
+    #[command(flatten)]
+    place: PlaceArgs,
 
     #[command(flatten)]
     entries: EntryArgs,
@@ -59,17 +49,29 @@ pub(crate) struct PublishArgs {
     ignore: Vec<String>,
 
     #[command(flatten)]
+    requests: RequestArgs,
+
+    #[command(flatten)]
+    announcing: AnnouncingArgs,
+
+    #[command(flatten)]
     telling: TellingArgs,
 }
 
 /// Shown above the options by `--help`.
 pub(super) const PUBLISH_HELP: &str = "\
-Publish again what the last crawl found, without a request
+Publish again what the last crawl found, without crawling
 
-What is known of the pages is judged under the settings of now, and published as after a crawl. What would have to be \
-fetched for that stays as it is. With --force a set is published that the guard refused.
+What is known of the pages is judged under the settings of now, and by what robots.txt said when it was asked last, and \
+published as after a crawl. What would have to be fetched for that stays as it is. With --force a set is published that \
+the guard refused.
 
-The last three published sets are kept beside the state; --rollback restores the one before the last.";
+The last three published sets are kept beside the state; --rollback restores the one before the last, as it was: what \
+changed on the site since shows with the next crawl.
+
+Whom the settings name is told as after a crawl: hooks, engines, a robots.txt file. After --rollback an engine of \
+IndexNow is told of every URL that comes or goes with it; the pages themselves did not change. A dry run changes \
+nothing and tells nobody.";
 
 /// Shown below the options.
 const EXIT_CODES: &str = "\
@@ -79,7 +81,8 @@ Exit codes:
   3    published, but partial: some URLs failed or were not reached
   4    refused to publish, the old sitemaps stand
   6    busy: a run holds the state or the output
-  70   internal error";
+  70   internal error
+  130  stopped by SIGINT (143: SIGTERM)";
 
 impl PublishArgs {
     /// The settings that were typed, by setting name.
@@ -91,14 +94,17 @@ impl PublishArgs {
                 ("exclude", &self.exclude),
                 ("ignore", &self.ignore),
             ],
-            [
-                ("output", &self.output),
-                ("state", &self.state),
-                ("public_url", &self.public_url),
-                ("as", &self.written_as),
-            ],
+            [],
             [],
         );
-        [own, self.entries.typed(), self.telling.typed()].concat()
+        let groups = [
+            own,
+            self.place.typed(),
+            self.entries.typed(),
+            self.requests.typed(),
+            self.announcing.typed(),
+            self.telling.typed(),
+        ];
+        groups.concat()
     }
 }

@@ -22,7 +22,6 @@ use tokio::time::Instant;
 
 use self::place::Place;
 use super::{
-    aborted,
     crawl::{begin_telling, check_site, foresee_log, read_settings_file},
     print,
     published::Ended,
@@ -108,7 +107,7 @@ pub(super) fn run(
                 // Dropped is only the handle: the work is not waited for.
                 joined = work => Some(joined),
                 // Cancel safe: it only looks.
-                () = aborted(&stopping) => None,
+                () = stopping.aborted() => None,
             }
         };
         let result = match attendant.during(work, None).await? {

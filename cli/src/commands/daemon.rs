@@ -17,7 +17,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use crawler::{clock::Clock, politeness::Politeness};
+use crawler::{clock::Clock, politeness::Politeness, store::StoreError};
 
 use self::{
     dispatch::{Dispatcher, Outside},
@@ -95,6 +95,8 @@ pub(super) fn run(
             let crawler = crawler.for_site(&site);
             async move { crawler.run(&site, watch).await }
         });
+        // Sites that are gone from the settings, or changed there, are nobody's from now on.
+        drop(settings);
         let work = dispatcher.run(async || signals.next().await);
         anyhow::Ok(caught(Box::pin(work)).await?)
     });
@@ -110,10 +112,9 @@ fn pasts(state: &Path, clock: &dyn Clock, output: &Output) -> anyhow::Result<Pas
         Ok(kept) => Ok(kept.sites),
         Err(KeptError::Damaged { path, problem }) => {
             let aside = kept::set_aside(&path, clock.now()).map_err(|error| {
-                Misuse(format!(
-                    "{} is damaged ({problem}), and cannot be set aside: {error}",
-                    path.display()
-                ))
+                let path = path.display();
+                let message = format!("{path} is damaged ({problem}), and cannot be set aside");
+                StoreError::of_io(message, error)
             })?;
             output.warn(&format!(
                 "{} is damaged ({problem}) and set aside as {}; runs that were missed are not made up",
@@ -122,6 +123,9 @@ fn pasts(state: &Path, clock: &dyn Clock, output: &Output) -> anyhow::Result<Pas
             ));
             Ok(Pasts::new())
         }
-        Err(error) => Err(Misuse(format!("{:#}", anyhow::Error::from(error))).into()),
+        Err(KeptError::Io { path, source }) => {
+            Err(StoreError::of_io(format!("failed to read {}", path.display()), source).into())
+        }
+        Err(error @ KeptError::Newer { .. }) => Err(Misuse(error.to_string()).into()),
     }
 }

@@ -12,11 +12,7 @@ mod published;
 mod seams;
 mod status;
 
-use std::time::Duration;
-
 use clap::Parser as _;
-use crawler::engine::Shutdown;
-use tokio::time::interval;
 
 use crate::{
     args::{Args, Command},
@@ -25,9 +21,6 @@ use crate::{
     settings::{Environment, SettingsError, SummaryFormat},
     summary::Summary,
 };
-
-/// Time between two looks at whether to wait for the work any longer.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// The whole program.
 pub(crate) fn run() -> ExitCode {
@@ -85,14 +78,6 @@ fn tell(error: &anyhow::Error, output: &Output) {
             }
         }
         Some(SettingsError::Unreadable { .. }) | None => output.error(&format!("{error:#}")),
-    }
-}
-
-/// Waits until the work shall not be waited for any longer.
-async fn aborted(shutdown: &Shutdown) {
-    let mut looks = interval(LOOK);
-    while !shutdown.is_aborting() {
-        looks.tick().await;
     }
 }
 

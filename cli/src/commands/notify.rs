@@ -4,7 +4,10 @@
 mod by_hand;
 mod doors;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use crawler::{
     clock::Clock,
@@ -16,7 +19,7 @@ use crawler::{
         service_url, shown_url, submit, write_lines,
     },
     politeness::SharedPoliteness,
-    publish::Standing,
+    publish::{Standing, Untold, note_untold, untold},
     store::{Store, StoreError},
     url_key::UrlKey,
 };
@@ -39,6 +42,8 @@ pub(super) struct Told {
     pub(super) notices: Vec<String>,
     /// What failed; it is tried again the next time.
     pub(super) problems: Vec<String>,
+    /// The hooks do not know of the set yet.
+    pub(super) awaits_hooks: bool,
 }
 
 impl Told {
@@ -46,6 +51,23 @@ impl Told {
     fn lines(&self) -> Vec<String> {
         let notified = self.notified.iter().map(Notified::text);
         notified.chain(self.notices.iter().cloned()).collect()
+    }
+}
+
+/// The engines that are asked to read a set.
+enum Asked {
+    /// All that the settings name.
+    All,
+    /// Those with these origins.
+    Only(BTreeSet<String>),
+}
+
+impl Asked {
+    fn has(&self, template: &PingTemplate) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(engines) => engines.contains(&template.engine()),
+        }
     }
 }
 
@@ -85,7 +107,7 @@ impl Teller {
     }
 
     /// Tells whom the settings name of the set that stands. `has_changed`: its files are not those of
-    /// before.
+    /// before; otherwise those are told who did not hear of it when that was so.
     ///
     /// # Errors
     /// The state failed. Whatever else fails is among the problems.
@@ -128,29 +150,57 @@ impl Teller {
             let submitted = submit(store, &submission, &now, &mut |call| doors.call(call))?;
             told.take_submitted(submitted, &config.indexnow_endpoint);
         }
-        if has_changed && !config.ping.is_empty() {
-            self.ping(standing, dry_run, &mut told);
+        let untold = untold(store)?;
+        let asked = match &untold {
+            _ if has_changed => Asked::All,
+            Some(untold) => untold.engines.clone().map_or(Asked::All, Asked::Only),
+            None => Asked::Only(BTreeSet::new()),
+        };
+        let unanswered = self.ping(standing, &asked, dry_run, &mut told);
+        if let Some(untold) = untold.filter(|_| !dry_run) {
+            let listen = config.has_hooks() && config.hook_events.contains(&HookEvent::Published);
+            told.awaits_hooks = untold.hooks && listen;
+            let untold = Untold {
+                engines: Some(unanswered),
+                hooks: told.awaits_hooks,
+            };
+            note_untold(store, &untold)?;
         }
         Ok(told)
     }
 
-    fn ping(&mut self, standing: &Standing, dry_run: bool, told: &mut Told) {
+    /// Asks the engines of the settings that are among `asked` to read the set; those that another try may reach.
+    fn ping(
+        &mut self,
+        standing: &Standing,
+        asked: &Asked,
+        dry_run: bool,
+        told: &mut Told,
+    ) -> BTreeSet<String> {
         let templates = self.settings.config.notify.ping.iter();
         let templates: Vec<PingTemplate> = templates
             .filter_map(|text| PingTemplate::parse(text.reveal()).ok())
+            .filter(|template| asked.has(template))
             .collect();
+        let mut unanswered = BTreeSet::new();
+        if templates.is_empty() {
+            return unanswered;
+        }
         if dry_run {
             for sitemap in &standing.sitemaps {
                 let engines = human::count(templates.len() as u64, "engine");
                 let notice = format!("{engines} would be asked to read {sitemap}");
                 told.notices.push(notice);
             }
-            return;
+            return unanswered;
         }
         let pinged = ping(&templates, &standing.sitemaps, &mut |call| {
             self.doors.call(call)
         });
         for one in pinged {
+            if !one.is_final {
+                unanswered.insert(one.engine.clone());
+            }
             let notified = Notified::new(Channel::Ping, one.engine);
             match one.problem {
                 None => told.notified.push(Notified {
@@ -163,6 +213,7 @@ impl Teller {
                 }
             }
         }
+        unanswered
     }
 
     /// The `Sitemap` lines of the live robots.txt.

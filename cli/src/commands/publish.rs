@@ -1,40 +1,55 @@
-//! `arpent publish`: a set is made of what the state of a site knows, or an earlier one is restored. Nothing is asked
-//! of the network.
+//! `arpent publish`: a set is made of what the state of a site knows, or an earlier one is restored, and others are
+//! told of it as after a crawl. Nothing is asked of the site but what telling needs.
 
-use std::sync::Arc;
+use std::{
+    path::Path,
+    sync::{Arc, Mutex},
+};
 
+use anyhow::Context as _;
 use crawler::{
-    clock::Clock,
     config::PublishConfig,
-    engine::judge_again,
+    engine::{JudgedAgain, judge_again},
+    notify::adopt,
+    politeness::Politeness,
     publish::{OutputHold, PublishRequest, has_records, is_published, publish, roll_back},
     report::Report,
+    robots::Rules,
     runs,
     site::Site,
     store::Store,
 };
-use tokio::time::Instant;
+use tokio::{task::spawn_blocking, time::Instant};
 
 use super::{
-    crawl::{check_site, log_level, read_settings_file},
+    crawl::{
+        begin_telling, check_site,
+        lists::Lists,
+        read_settings_file,
+        site::{Crawler, Places, SiteRun, summary_of},
+    },
     notify::find_state,
     print,
     published::Ended,
-    seams, tell,
+    seams,
 };
 use crate::{
     args::PublishArgs,
+    attend::Attendant,
     exit_code::{ExitCode, Misuse},
+    fault::Faults,
     human,
     output::Output,
+    panicked::Panicked,
     settings::{CrawlSettings, Environment, SiteSettings},
-    summary::{Outcome, RobotsFile, Summary},
+    summary::{RobotsFile, Summary},
 };
 
 /// Runs `arpent publish`.
 ///
 /// # Errors
-/// The settings make no sense; what fails for a site is told and only changes the exit code.
+/// The settings make no sense, or the program cannot start; what fails for a site is told and only changes the exit
+/// code.
 pub(super) fn run(
     args: &PublishArgs,
     environment: &Environment,
@@ -42,74 +57,151 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     let CrawlSettings { sites, shared, .. } =
         CrawlSettings::load_publish(args, environment, read_settings_file)?;
-    if shared.quiet {
-        output.be_quiet();
-    }
-    output.take_log(log_level(&shared));
-    for warning in &shared.warnings {
-        output.warn(warning);
-    }
-    let clock = seams::clock(environment);
-    let mut worst = ExitCode::Success;
-    for site in &sites {
-        let mut summary = Summary::new(site.start.as_str());
-        summary.set_asked(&site.settings.config);
-        let began = Instant::now();
-        let job = Job {
-            site,
-            clock: &clock,
-            output,
-            back: args.rollback,
+    begin_telling(&shared, output);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .context("failed to start the runtime")?;
+    let code = runtime.block_on(async {
+        let attendant = Attendant::new(output).context("failed to listen to signals")?;
+        let mut attendant = attendant.of_work_without_requests();
+        let crawler = Crawler {
+            output: output.clone(),
+            politeness: Arc::new(Mutex::new(Politeness::new(&shared.config.politeness))),
+            clock: seams::clock(environment),
+            stop: attendant.stop().clone(),
+            faults: Faults::new(environment),
+            lists: Lists::default(),
+            places: Places::default(),
         };
-        let code = job.publish(&mut summary).unwrap_or_else(|error| {
-            let code = ExitCode::of_error(&error);
-            summary.outcome = Outcome::of_failure(code);
-            summary.set_failed(&error);
-            tell(&error.context(summary.site.clone()), output);
-            code
-        });
-        summary.set_duration(began.elapsed());
-        print(&summary, shared.summary, output);
-        worst = worst.worse(code);
+        let work = async {
+            let mut worst = ExitCode::Success;
+            for site in &sites {
+                let run = if crawler.stop.asked_by().is_some() {
+                    SiteRun::not_begun(site, &crawler.stop)
+                } else {
+                    publish_site(&crawler.for_site(site), site, args.rollback).await
+                };
+                print(&run.summary, shared.summary, output);
+                worst = worst.worse(run.code);
+            }
+            worst
+        };
+        let code = attendant.during(work, None).await?;
+        anyhow::Ok(code)
+    });
+    // What still runs is a name lookup that nobody waits for.
+    runtime.shutdown_background();
+    code
+}
+
+/// Publishes one site, or restores the set of `back` publishes ago, and tells others of it. A dry run tells nobody.
+async fn publish_site(crawler: &Crawler, site: &Arc<SiteSettings>, back: Option<u32>) -> SiteRun {
+    let mut summary = summary_of(site);
+    let (started, began) = (crawler.clock.now(), Instant::now());
+    let job = Job {
+        crawler: crawler.clone(),
+        site: Arc::clone(site),
+        back,
+    };
+    let (given, span) = (summary.clone(), tracing::Span::current());
+    let work = spawn_blocking(move || {
+        let _entered = span.entered();
+        let mut summary = given;
+        let published = job.publish(&mut summary);
+        (published, summary)
+    });
+    let is_dry = site.settings.dry_run;
+    let result = match work.await {
+        Ok((published, known)) => {
+            summary = known;
+            published
+        }
+        Err(error) => Err(Panicked::from_join(error).into()),
+    };
+    let result = match result {
+        Ok(Done { code, held }) => {
+            // The output is held until others are told.
+            let Held { store, hold: _hold } = held;
+            if !is_dry {
+                crawler.tell_of(site, store, &mut summary).await;
+            }
+            Ok(code)
+        }
+        Err(error) => Err(error),
+    };
+    let end = crawler.ended(result, &mut summary, began);
+    let code = end.code;
+    let run = SiteRun { summary, code };
+    // Of a site that was never crawled there is nothing to note beside.
+    if !is_dry && run.summary.state.is_some() {
+        crawler.tell_of_end(site, &run, started, end).await;
     }
-    Ok(worst)
+    run
 }
 
 /// The command, for one site.
-struct Job<'j> {
-    site: &'j Arc<SiteSettings>,
-    clock: &'j Arc<dyn Clock>,
-    output: &'j Output,
+struct Job {
+    crawler: Crawler,
+    site: Arc<SiteSettings>,
     /// Which set is restored; `None`: a new one is made.
     back: Option<u32>,
 }
 
-impl Job<'_> {
-    fn publish(&self, summary: &mut Summary) -> anyhow::Result<ExitCode> {
+/// A set stands.
+struct Done {
+    code: ExitCode,
+    held: Held,
+}
+
+/// What nobody else may work with meanwhile.
+struct Held {
+    store: Box<dyn Store>,
+    hold: Option<OutputHold>,
+}
+
+impl Job {
+    fn publish(&self, summary: &mut Summary) -> anyhow::Result<Done> {
         let settings = &self.site.settings;
         let (mut site, path) = find_state(settings, &self.site.start)?;
+        summary.state = Some(path.clone());
         if let Some(original) = &settings.config.written_as {
             let written = site.standing_for(original);
             site = written.map_err(|error| Misuse(format!("as: {error}")))?;
         }
         summary.set_site(&site);
         check_site(settings, &site)?;
-        let mut store = seams::state(&path)?;
+        let mut store = self.open(&path)?;
         let mut config = settings.config.publish.clone();
         config.output = settings.output_of(&site.written().name());
         config.public_url = settings.public_url_of(&site)?;
         config.generations = Some(settings.generations_of(&site));
         summary.has_old_set = is_published(&config.output);
         summary.output = Some(config.output.clone());
-        summary.state = Some(path);
         let hold = (!settings.dry_run).then(|| OutputHold::take(&config.output, &config));
-        // Held until the set stands.
-        let _hold = hold.transpose()?;
+        let hold = hold.transpose()?;
+        if settings.config.notify.indexnow {
+            adopt(&mut *store)?;
+        }
         let ended = match self.back {
             Some(back) => self.roll_back(&mut *store, &site, &config, back, summary)?,
             None => self.publish_again(&mut *store, &site, &config, summary)?,
         };
-        ended.tell(summary, self.output)
+        let code = ended.tell(summary, &self.crawler.output)?;
+        Ok(Done {
+            code,
+            held: Held { store, hold },
+        })
+    }
+
+    /// The state; for a dry run one that forgets what is written to it.
+    fn open(&self, path: &Path) -> anyhow::Result<Box<dyn Store>> {
+        Ok(if self.site.settings.dry_run {
+            seams::rehearsed_state(path)?
+        } else {
+            seams::state(path)?
+        })
     }
 
     fn roll_back(
@@ -120,14 +212,12 @@ impl Job<'_> {
         back: u32,
         summary: &Summary,
     ) -> anyhow::Result<Ended> {
-        let dry_run = self.site.settings.dry_run;
-        let request = self.request(
-            site,
-            config,
-            runs::newest(store)?.unwrap_or_default(),
-            false,
-        );
-        let published = roll_back(store, &request, usize::try_from(back).unwrap_or(usize::MAX));
+        let run = runs::newest(store)?.unwrap_or_default();
+        let published = {
+            let is_stopped = || self.crawler.stop.shutdown.is_stopping();
+            let request = self.request((site, config, run), None, false, &is_stopped);
+            roll_back(store, &request, usize::try_from(back).unwrap_or(usize::MAX))
+        };
         Ok(Ended {
             // The records are those of a later crawl.
             report: Ok(Report {
@@ -136,7 +226,7 @@ impl Job<'_> {
             }),
             published,
             robots: RobotsFile::unread(site),
-            dry_run,
+            dry_run: self.site.settings.dry_run,
             is_partial: summary.is_partial(),
         })
     }
@@ -151,19 +241,30 @@ impl Job<'_> {
         let run = runs::newest(store)?.ok_or_else(|| {
             Misuse("its state knows of no crawl; arpent crawl begins one".to_owned())
         })?;
-        let settings = &self.site.settings;
-        let unfetched = judge_again(&settings.config, site, store, run, self.clock)?;
+        let (settings, output) = (&self.site.settings, &self.crawler.output);
+        let judged = judge_again(&settings.config, site, store, run, &self.crawler.clock)?;
+        let JudgedAgain { unfetched, robots } = judged;
         if unfetched > 0 {
-            self.output.warn(&format!(
+            output.warn(&format!(
                 "{} would have to be fetched under these settings, and stay as they are; arpent crawl does so",
                 human::count(unfetched, "URL")
             ));
         }
+        let obeys_robots = !settings.config.ignore.robots;
+        if obeys_robots && robots.is_none() {
+            output.warn(
+                "the state does not know what robots.txt said, so what it disallows now may be listed; arpent crawl asks it",
+            );
+        }
         summary.set_report(Report::read(store, run)?);
         let is_partial = summary.is_partial() || summary.is_unfinished();
         let lacks_pages = is_partial && !has_records(store)?;
-        let request = self.request(site, config, run, lacks_pages);
-        let published = publish(store, &request);
+        let published = {
+            let is_stopped = || self.crawler.stop.shutdown.is_stopping();
+            let robots = robots.as_ref().filter(|_| obeys_robots);
+            let request = self.request((site, config, run), robots, lacks_pages, &is_stopped);
+            publish(store, &request)
+        };
         Ok(Ended {
             published,
             report: Report::read(store, run),
@@ -175,20 +276,20 @@ impl Job<'_> {
 
     fn request<'r>(
         &self,
-        site: &'r Site,
-        config: &'r PublishConfig,
-        run: u64,
+        (site, config, run): (&'r Site, &'r PublishConfig, u64),
+        robots: Option<&'r Rules>,
         partial: bool,
+        is_stopped: &'r dyn Fn() -> bool,
     ) -> PublishRequest<'r> {
         PublishRequest {
             site,
             run,
             config,
-            robots: None,
+            robots,
             partial,
             dry_run: self.site.settings.dry_run,
-            now: self.clock.now(),
-            is_stopped: &|| false,
+            now: self.crawler.clock.now(),
+            is_stopped,
         }
     }
 }

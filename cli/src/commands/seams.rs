@@ -5,12 +5,13 @@ use std::{path::Path, sync::Arc};
 use crawler::{
     clock::{Clock, SystemClock},
     config::FetchConfig,
-    fetch::{Fetch, FetchError, http::HttpFetch},
+    fetch::{Fetch, FetchError, FetchErrorKind, http::HttpFetch},
+    holds::HoldsError,
     publish::{Recalled, carry_over, recall, salvage},
     site::Site,
     store::{
         Store, StoreError,
-        sqlite::{Damaged, Sound, SqliteStore},
+        sqlite::{Damaged, Sound, SqliteStore, held_since},
     },
 };
 use jiff::{SignedDuration, Timestamp};
@@ -57,6 +58,15 @@ pub(super) fn network(config: &FetchConfig) -> Result<Arc<dyn Fetch>, FetchError
     Ok(Arc::new(HttpFetch::new(config)?))
 }
 
+/// Where nobody knows which hosts asked to wait, no request may be made.
+pub(super) fn held(error: HoldsError) -> FetchError {
+    FetchError::new(
+        FetchErrorKind::Forbidden,
+        "not requested, because nobody knows which hosts asked to wait",
+    )
+    .with_source(error)
+}
+
 /// The state `path` of one site, begun when there is none.
 ///
 /// # Errors
@@ -73,6 +83,19 @@ pub(super) fn peek(path: &Path, look: &mut dyn FnMut(&dyn Store)) {
         Ok(None) => {}
         Err(error) => tracing::debug!(target: "store", "{error}"),
     }
+}
+
+/// The existing state `path`, to see what would come of work on it: nothing that is written stays.
+///
+/// # Errors
+/// See [`StoreError`].
+pub(super) fn rehearsed_state(path: &Path) -> Result<Box<dyn Store>, StoreError> {
+    Ok(Box::new(SqliteStore::rehearse(path)?))
+}
+
+/// Since when somebody works with the state `path`; `None`: nobody does.
+pub(super) fn busy_since(path: &Path) -> Option<Timestamp> {
+    held_since(path)
 }
 
 /// The state of a site that is about to be crawled.
@@ -153,7 +176,8 @@ pub(super) fn fresh_state(
     now: Timestamp,
     (site, output): (&Site, &Path),
 ) -> Result<Opened, StoreError> {
-    let store = SqliteStore::open_anew(path, &file_time(now), carry_over)?;
+    let store =
+        SqliteStore::open_anew(path, &file_time(now), |old, new| carry_over(old, new, now))?;
     let mut store: Box<dyn Store> = Box::new(store);
     let recalled = recall(&mut *store, site, output)?;
     Ok(Opened {

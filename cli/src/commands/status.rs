@@ -1,7 +1,12 @@
 //! `arpent status`: how the last run of each site ended, and when the next one begins. It reads small files that
 //! stand beside the states, so it works while crawls hold them, and changes nothing.
 
-use std::{collections::BTreeSet, fs, path::Path, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    time::Duration,
+};
 
 use crawler::schedule::NextRun;
 use jiff::{SignedDuration, Timestamp};
@@ -27,8 +32,11 @@ use crate::{
 /// How the file is called that says how the last run of a site ended, behind the site's name.
 const LAST_RUN: &str = ".last.json";
 
-/// The same of the state itself.
+/// How the state itself is called, behind the site's name.
 const STATE: &str = ".db";
+
+/// How a site's name ends in the name of what `arpent build` remembers of it: no crawl is known by that.
+const OF_BUILDS: &str = ".build";
 
 /// Sites that are shown when the settings name none.
 const MAX_SITES: usize = 10_000;
@@ -65,7 +73,7 @@ struct SiteStatus {
     listed: Option<u64>,
     /// When a run ended last with a set that is as it should be.
     last_good: Option<Timestamp>,
-    /// When the run of the daemon that is under way began.
+    /// When the run that is under way began: one of the daemon, or whoever else works with the state.
     running_since: Option<Timestamp>,
     /// When the daemon runs it next; in the past: it is due, and waits for others, or for a daemon.
     next: Option<Timestamp>,
@@ -112,9 +120,16 @@ pub(super) fn run(
     }
     let now = seams::clock(environment).now();
     let mut sites: Vec<SiteStatus> = if settings.sites.is_empty() {
-        let names = names_in(state)?;
+        let (names, is_cut) = names_in(state)?;
+        if is_cut {
+            output.warn(&format!(
+                "{} holds more sites than are shown, which are the first {} by name; those of a settings file are all shown",
+                state.display(),
+                human::number(MAX_SITES as u64)
+            ));
+        }
         let sites = names.iter().map(|name| known(state, name, output));
-        sites.collect()
+        once_each(sites.collect())
     } else {
         let sites = settings.sites.iter();
         sites
@@ -175,11 +190,14 @@ fn configured(site: &SiteSettings, kept: &Kept, now: Timestamp, output: &Output)
         running_since,
         start: Some(site.start.to_string()),
         schedule: schedule.map(|schedule| schedule.text().to_owned()),
-        next: next.flatten().filter(|_| running_since.is_none()),
+        next: next.flatten(),
         since: past.map(|past| past.since),
         ..SiteStatus::default()
     };
-    status.with_last_run(&site.last_run_file(), output)
+    let foreseen = site.settings.state_of(&site.foreseen());
+    status
+        .with_last_run(&site.last_run_file(), output)
+        .with_run_under_way(&foreseen)
 }
 
 /// A site that the folder `state` knows as `name`.
@@ -188,27 +206,83 @@ fn known(state: &Path, name: &str, output: &Output) -> SiteStatus {
         name: name.to_owned(),
         ..SiteStatus::default()
     };
-    status.with_last_run(&state.join(format!("{name}{LAST_RUN}")), output)
+    status
+        .with_last_run(&state.join(format!("{name}{LAST_RUN}")), output)
+        .with_run_under_way(&state.join(format!("{name}{STATE}")))
 }
 
-/// The names of the sites that the folder `state` knows, in order.
-fn names_in(state: &Path) -> anyhow::Result<BTreeSet<String>> {
+/// The names of the sites that the folder `state` knows, in order, [`MAX_SITES`] at most; and whether
+/// there are more.
+fn names_in(state: &Path) -> anyhow::Result<(BTreeSet<String>, bool)> {
+    let failed = |error: std::io::Error| {
+        Misuse(format!(
+            "failed to read the folder {}: {error}",
+            state.display()
+        ))
+    };
     let entries = match fs::read_dir(state) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
-        Err(error) => {
-            let message = format!("failed to read the folder {}: {error}", state.display());
-            return Err(Misuse(message).into());
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok((BTreeSet::new(), false));
         }
+        Err(error) => return Err(failed(error).into()),
     };
-    let names = entries.filter_map(|entry| {
-        let name = entry.ok()?.file_name().into_string().ok()?;
+    let (mut names, mut is_cut) = (BTreeSet::new(), false);
+    for entry in entries {
+        // Names that are no UTF-8 are none of ours.
+        let Ok(name) = entry.map_err(failed)?.file_name().into_string() else {
+            continue;
+        };
         let stem = name
             .strip_suffix(LAST_RUN)
-            .or_else(|| name.strip_suffix(STATE))?;
-        Some(stem.to_owned())
-    });
-    Ok(names.take(MAX_SITES).collect())
+            .or_else(|| name.strip_suffix(STATE));
+        if let Some(stem) = stem {
+            names.insert(stem.to_owned());
+        }
+        if names.len() > MAX_SITES {
+            names.pop_last();
+            is_cut = true;
+        }
+    }
+    Ok((names, is_cut))
+}
+
+/// Each site once, of all that the files of a folder tell. A last run is called after the URL that was typed, the state
+/// after the site that it redirected to, which it names: the newest run that names a state stands for that, and the
+/// newest good one of all that do is its last good one.
+fn once_each(sites: Vec<SiteStatus>) -> Vec<SiteStatus> {
+    let stem = |site: &SiteStatus| {
+        let name = Path::new(site.state.as_deref()?).file_name()?.to_str()?;
+        Some(name.strip_suffix(STATE).unwrap_or(name).to_owned())
+    };
+    let mut newest: BTreeMap<String, (Option<Timestamp>, String)> = BTreeMap::new();
+    let mut last_good: BTreeMap<String, Option<Timestamp>> = BTreeMap::new();
+    for site in &sites {
+        let Some(stem) = stem(site) else { continue };
+        let own = (site.ended, site.name.clone());
+        let good = last_good.entry(stem.clone()).or_default();
+        *good = (*good).max(site.last_good);
+        let known = newest.entry(stem).or_insert_with(|| own.clone());
+        if *known < own {
+            *known = own;
+        }
+    }
+    let is_told = |site: &SiteStatus| {
+        let teller = stem(site).and_then(|stem| newest.get(&stem));
+        teller.map_or_else(
+            || {
+                // Only a state, or a run that did not get to know its site.
+                let is_build = site.ended.is_none() && site.name.ends_with(OF_BUILDS);
+                !newest.contains_key(&site.name) && !is_build
+            },
+            |(_, name)| *name == site.name,
+        )
+    };
+    let mut told: Vec<SiteStatus> = sites.into_iter().filter(is_told).collect();
+    for site in &mut told {
+        site.last_good = stem(site).map_or(site.last_good, |stem| last_good[&stem]);
+    }
+    told
 }
 
 /// Says of each site that counts whether its set is too old; whether none of them is. Without any site there is no
@@ -224,7 +298,11 @@ fn judge_age(sites: &mut [SiteStatus], max_age: Duration, now: Timestamp) -> boo
         // A site that the daemon has known for less time than that is not late yet.
         let newest = site.last_good.or(site.since);
         let max_age = SignedDuration::try_from(max_age).unwrap_or(SignedDuration::MAX);
-        let is_too_old = newest.is_none_or(|newest| now.duration_since(newest) > max_age);
+        // Under a clock that was put back, what is known says nothing of now; a short time ahead it is as good as now.
+        let is_too_old = newest.is_none_or(|newest| {
+            let age = now.duration_since(newest);
+            age > max_age || age < -max_age
+        });
         site.is_too_old = Some(is_too_old);
         is_good &= !is_too_old;
     }
@@ -270,6 +348,21 @@ impl SiteStatus {
         self
     }
 
+    /// Adds since when somebody works with its state, if it is not the daemon that said so; `foreseen` is where that is
+    /// as long as no run knows.
+    fn with_run_under_way(mut self, foreseen: &Path) -> Self {
+        // Noted as it was written then, perhaps as seen from another folder.
+        let known = self.state.as_deref().map(Path::new);
+        let state = known
+            .and_then(Path::file_name)
+            .map_or_else(|| foreseen.to_owned(), |name| foreseen.with_file_name(name));
+        self.running_since = self.running_since.or_else(|| seams::busy_since(&state));
+        if self.running_since.is_some() {
+            self.next = None;
+        }
+        self
+    }
+
     /// Whether something went wrong.
     fn has_failed(&self) -> bool {
         let is_good = self.last_good.is_some() && self.last_good == self.ended;
@@ -311,9 +404,13 @@ impl SiteStatus {
     }
 }
 
-/// `3 h ago`, `in 3 h`.
+/// `3 h ago`, `now`, `in 3 h`: nobody waits for less than a second.
 fn relative(time: Timestamp, now: Timestamp) -> String {
-    let distance = human::duration(now.duration_since(time).unsigned_abs());
+    let distance = Duration::from_secs(now.duration_since(time).unsigned_abs().as_secs());
+    if distance.is_zero() {
+        return "now".to_owned();
+    }
+    let distance = human::duration(distance);
     if time <= now {
         format!("{distance} ago")
     } else {
@@ -405,8 +502,57 @@ mod tests {
         check(None, Some("2026-06-02T11:00:00Z"), true);
         check(None, Some("2026-05-02T11:00:00Z"), false);
         check(None, None, false);
-        // A clock that was put back.
+        // A clock that was put back a little, and one that nothing can be known by.
         check(Some("2026-06-03T02:00:00Z"), None, true);
+        check(Some("2026-06-05T02:00:00Z"), None, false);
+        check(None, Some("2026-06-05T02:00:00Z"), false);
+    }
+
+    #[test]
+    fn a_site_is_told_once_however_its_files_are_called() {
+        let site = |name: &str, ended: Option<&str>, state: Option<&str>| SiteStatus {
+            name: name.to_owned(),
+            ended: ended.map(at),
+            last_good: ended.map(at).filter(|_| name == "https_example.com"),
+            state: state.map(str::to_owned),
+            ..SiteStatus::default()
+        };
+        let (early, late) = (Some("2026-06-01T02:00:00Z"), Some("2026-06-02T02:00:00Z"));
+        let sites = vec![
+            site(
+                "https_example.com",
+                early,
+                Some("/s/https_www.example.com.db"),
+            ),
+            site(
+                "https_www.example.com",
+                late,
+                Some("/s/https_www.example.com.db"),
+            ),
+            site(
+                "https_docs.example",
+                early,
+                Some("s/https_docs.example_docs.db"),
+            ),
+            // The state of that.
+            site("https_docs.example_docs", None, None),
+            site("https_b.example.build", None, None),
+            site("https_shop.build", early, Some("s/https_shop.build.db")),
+            // The first run goes on, or its site was never reached.
+            site("https_new.example", None, None),
+            site("https_down.example", late, None),
+        ];
+        let told = once_each(sites);
+        assert_eq!(told[0].last_good, early.map(at));
+        let told: Vec<_> = told.into_iter().map(|site| site.name).collect();
+        let expected = [
+            "https_www.example.com",
+            "https_docs.example",
+            "https_shop.build",
+            "https_new.example",
+            "https_down.example",
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]
@@ -424,6 +570,20 @@ mod tests {
         let mut sites = [site(None, Some(now)), site(None, None)];
         assert!(!judge_age(&mut sites, day, now), "nobody has a schedule");
         assert!(!judge_age(&mut [], day, now));
+    }
+
+    #[test]
+    fn distances_are_whole_seconds() {
+        fn check(time: &str, expected: &str) {
+            let now = at("2026-06-02T12:00:00Z");
+            assert_eq!(relative(at(time), now), expected, "{time}");
+        }
+        check("2026-06-02T12:00:00.958Z", "now");
+        check("2026-06-02T11:59:59.042Z", "now");
+        check("2026-06-02T12:00:00Z", "now");
+        check("2026-06-02T12:00:01.9Z", "in 1 s");
+        check("2026-06-02T11:59:57.5Z", "2 s ago");
+        check("2026-06-02T12:05:00Z", "in 5 min");
     }
 
     #[test]

@@ -379,6 +379,32 @@ impl Merge {
             .map_err(problems_in_order)
     }
 
+    /// The key's file proves the key for the URLs of its own host alone, which a redirect from `start` changes at most
+    /// by its `www.`. One location for the sites of several origins (`has_one_origin` is false) is a problem of its own.
+    pub(super) fn check_key_location(&mut self, start: &UrlKey, has_one_origin: bool) {
+        const SETTING: &str = "indexnow_key_location";
+        let config = &self.draft.config;
+        let Some(location) = config.notify.indexnow_key_location.as_deref() else {
+            return;
+        };
+        if !has_one_origin && !self.own.contains(SETTING) {
+            return;
+        }
+        let site = config.written_as.as_ref().unwrap_or(start);
+        // Only what is a URL was taken.
+        let Ok(location) = Identity::default().parse(location) else {
+            return;
+        };
+        let (site, location) = (authority(site), authority(&location));
+        let bare = |authority: &str| authority.trim_start_matches("www.").to_owned();
+        if bare(&site) != bare(&location) {
+            self.misfit(
+                SETTING,
+                format!("it is on {location}, where no file proves the key for {site}; expected the URL of a file on {site} that holds it"),
+            );
+        }
+    }
+
     /// What others are told of is what stands: how the set was made is known from its state.
     pub(super) fn for_telling(&mut self) {
         self.draft.config.written_as = None;
@@ -692,6 +718,13 @@ impl Merge {
             );
         }
     }
+}
+
+/// Host, and port where it is not the scheme's default: http and https may mix.
+fn authority(url: &UrlKey) -> String {
+    let origin = url.origin().to_string();
+    let authority = origin.split_once("://").map(|(_, authority)| authority);
+    authority.unwrap_or(&origin).to_owned()
 }
 
 /// The row of the table that is called `name`.

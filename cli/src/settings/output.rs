@@ -113,10 +113,12 @@ pub(crate) fn file_group(value: &Value) -> Read<Option<FileGroup>> {
     if group.contains([':', '\n', '\0']) {
         return Err(Wrong::found(EXPECTED, value));
     }
-    Ok(Some(group.parse().map_or_else(
-        |_| FileGroup::Name(group.clone()),
-        FileGroup::Number,
-    )))
+    match group.parse() {
+        // To the system that number means: leave the group as it is.
+        Ok(u32::MAX) => Err(Wrong::found(EXPECTED, value)),
+        Ok(number) => Ok(Some(FileGroup::Number(number))),
+        Err(_) => Ok(Some(FileGroup::Name(group.clone()))),
+    }
 }
 
 /// A glob may hold `=`, a value never does: the last one divides them.

@@ -46,6 +46,22 @@ impl Outcome {
         }
     }
 
+    /// Its word, as in the summary.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Unchanged => "unchanged",
+            Self::Partial => "partial",
+            Self::DryRun => "dry-run",
+            Self::Refused => "refused",
+            Self::Unreachable => "unreachable",
+            Self::Busy => "busy",
+            Self::Settings => "settings",
+            Self::Interrupted => "interrupted",
+            Self::Internal => "internal",
+        }
+    }
+
     /// Whether a set stands that is as it should be.
     pub(crate) fn is_good(self) -> bool {
         match self {
@@ -82,6 +98,25 @@ impl Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_is_that_of_the_summary() {
+        for outcome in [
+            Outcome::Published,
+            Outcome::Unchanged,
+            Outcome::Partial,
+            Outcome::DryRun,
+            Outcome::Refused,
+            Outcome::Unreachable,
+            Outcome::Busy,
+            Outcome::Settings,
+            Outcome::Interrupted,
+            Outcome::Internal,
+        ] {
+            let word = serde_json::to_string(&outcome).unwrap();
+            assert_eq!(word, format!("\"{}\"", outcome.as_str()));
+        }
+    }
 
     #[test]
     fn every_way_to_fail_has_its_word() {

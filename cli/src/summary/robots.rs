@@ -16,7 +16,7 @@ pub(super) struct RobotsLine {
     line: String,
     /// Without the line engines do not accept the set, because it is not of the site's own origin.
     required: bool,
-    /// Whether this run saw the line there; `null` when it did not read that file.
+    /// Whether this run saw the line there; `null` when it did not read that file, or was not shown it.
     present: Option<bool>,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct RobotsLine {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RobotsFile {
     origin: Origin,
-    /// The sitemaps it names; `None` when it was not read.
+    /// The sitemaps it names; `None` when it was not read, or is not shown to us.
     sitemaps: Option<Vec<String>>,
 }
 
@@ -33,7 +33,8 @@ impl RobotsFile {
     pub(crate) fn of(crawled: &Crawled) -> Self {
         let origin = crawled.site.written().origin;
         let is_of_site = origin == crawled.site.origin;
-        let robots = crawled.robots.as_ref().filter(|_| is_of_site);
+        let robots = crawled.robots.as_ref();
+        let robots = robots.filter(|robots| is_of_site && !robots.is_hidden());
         Self {
             origin,
             sitemaps: robots.map(|robots| {

@@ -196,7 +196,7 @@ impl Reading<'_> {
         };
         let (url, outcome) = self.look_at(url, file);
         let now = self.request.now;
-        let verdict = verdict::judge(&url, &outcome, None, self.scope, &Policy::default(), now);
+        let verdict = verdict::judge(&url, &outcome, self.scope, &Policy::default(), now);
         let bytes = match &outcome {
             Outcome::Answered(facts) => facts.body_bytes,
             Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_) => 0,

@@ -517,7 +517,6 @@ impl Lists<'_> {
         verdict::judge(
             key,
             outcome,
-            None,
             self.scope,
             &Policy::default(),
             self.request.now,

@@ -18,7 +18,7 @@ use crate::{
     config::Config,
     parse::PageReader,
     runs::{self, OpenRun},
-    store::{Store, StoreError, StoreErrorKind},
+    store::{Store, StoreError},
     url_key::UrlKey,
 };
 
@@ -134,22 +134,25 @@ impl Opening {
         let asked: Vec<UrlKey> = started.hops.iter().map(|hop| hop.url.clone()).collect();
         let confirmation = started.confirmation();
         let is_confirmed = confirmation.is_some();
+        let read = started.is_robots_read.then(|| started.robots.clone());
         let span = tracing::Span::current();
         let work = tokio::task::spawn_blocking(move || {
             let _entered = span.entered();
             let mut store = open_store(&site)?;
             let run = runs::open(&mut *store, &identity, host_date, began)?;
             let memory = resume::remember(&mut *store, run, &judge, &asked)?;
+            if let Some(robots) = &read {
+                resume::note_robots(&mut *store, run.number, robots)?;
+            }
             let standing: Option<Standing> = match &confirmation {
                 Some(confirmation) => start::standing(&*store, run.number, &judge, confirmation)?,
                 None => None,
             };
             Ok::<_, StoreError>((store, run, memory, standing))
         });
-        let (store, run, memory, standing) = work.await.map_err(|error| {
-            StoreError::new(StoreErrorKind::Io, "the task that opens the store failed")
-                .with_source(error)
-        })??;
+        let (store, run, memory, standing) = work
+            .await
+            .map_err(|error| CrawlError::of_task("opening the state of this site", error))??;
         if is_confirmed && standing.is_none() {
             started = finding.again(started).await?;
         } else if let Some(last) = started.hops.last_mut() {

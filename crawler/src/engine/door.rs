@@ -20,7 +20,7 @@ use crate::{
         BodySink, BodyWish, Fetch, FetchError, FetchErrorKind, Fetched, Request, ResponseHead,
         Validators,
     },
-    holds::Holds,
+    holds::{Holds, HoldsError},
     politeness::{Closed, NextTurn, Politeness, SharedPoliteness, Signal, Turn},
     robots::{self, RobotsSink, Rules},
     url_key::{HostKey, Identity, Origin, StandIn, UrlKey},
@@ -76,8 +76,8 @@ pub(super) struct HeldTurn {
 }
 
 impl HeldTurn {
-    /// The request ended now with `signal`. A `Retry-After` is remembered at once, so that not even a
-    /// kill makes the next start forget it.
+    /// The request ended now with `signal`. A `Retry-After` is written down beside the work, within moments: a kill in
+    /// these makes the next start forget it, a later one does not. [`Door::settle`] waits for it.
     pub(super) fn finish(mut self, signal: Signal) {
         self.end(signal);
     }
@@ -191,14 +191,18 @@ impl Door {
         }
     }
 
-    /// Tells the clocks what earlier starts, and other programs, were asked to wait for.
-    pub(super) fn recall_holds(&self) {
+    /// Tells the clocks what earlier starts, and other programs, were asked to wait for. Blocks for a file.
+    ///
+    /// # Errors
+    /// Nobody knows; then nobody may be asked.
+    pub(super) fn recall_holds(&self) -> Result<(), HoldsError> {
         let wall = self.clock.now();
         let now = Instant::now();
-        for (host, until) in self.holds.load(wall) {
+        for (host, until) in self.holds.load(wall)? {
             let wait = Duration::try_from(until.duration_since(wall)).unwrap_or_default();
             self.clocks().hold_until(&host, now + wait, now);
         }
+        Ok(())
     }
 
     fn remember_hold(&self, host: HostKey, until: Instant, now: Instant) {
@@ -481,7 +485,7 @@ impl Door {
                 }
                 robots::RobotsAnswer::AllowAll => {
                     see(status, b"");
-                    break Rules::allow_all();
+                    break Rules::of_refusal(status);
                 }
                 robots::RobotsAnswer::Unreachable => {
                     let why = format!("{url} {}", robots_trouble(&fetched));

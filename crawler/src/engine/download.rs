@@ -32,8 +32,10 @@ use super::{
 use crate::{
     clock::Clock,
     config::Config,
-    fetch::{BodySink, BodyWish, Fetch, FetchErrorKind, Fetched, Headers, ResponseHead},
-    holds::Holds,
+    fetch::{
+        BodySink, BodyWish, Fetch, FetchError, FetchErrorKind, Fetched, Headers, ResponseHead,
+    },
+    holds::{Holds, HoldsError},
     page::{BodyEnd, PageFacts},
     parse::{PageParser, PageReader},
     politeness::{Closed, SharedPoliteness},
@@ -283,6 +285,9 @@ pub enum DownloadError {
         /// Why.
         closed: Closed,
     },
+    /// A setting of the way to the network cannot be used.
+    #[error("the way to the network cannot be used")]
+    Settings(#[source] FetchError),
     /// [`Shutdown`] was used.
     #[error("stopped before the document was fetched")]
     Stopped,
@@ -374,9 +379,12 @@ impl Downloader {
     }
 
     /// Tells the clocks what earlier starts of the program were asked to wait for; to be called before the
-    /// first request.
-    pub fn recall(&self) {
-        self.door.recall_holds();
+    /// first request. Blocks for a file.
+    ///
+    /// # Errors
+    /// Nobody knows; then nothing may be requested.
+    pub fn recall(&self) -> Result<(), HoldsError> {
+        self.door.recall_holds()
     }
 
     /// Writes down what hosts asked to wait for (`Retry-After`), so that the next start knows it; to be

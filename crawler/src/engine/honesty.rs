@@ -53,7 +53,7 @@ const MAX_DIRECTORIES: usize = 1_000;
 /// Name of the state's value with what was found. Lines of words: `liar`, the run of the lie, the truths
 /// since then, the directory (`*` is the site); and for a run that is killed, `tests`, the run, the tests
 /// begun in it, the lies and the truths among them, the directory.
-const HONESTY: &str = "validators.honesty";
+const HONESTY: &str = crate::store::names::VALIDATORS_HONESTY;
 
 /// The site as a whole, as a directory.
 const SITE: &str = "*";
@@ -125,9 +125,10 @@ impl Honesty {
             ..Self::default()
         };
         for line in store.value(HONESTY)?.unwrap_or_default().lines() {
-            // A line that cannot be read is one of a test that has to be made again.
-            let read = honesty.read(line);
-            debug_assert!(read.is_some(), "{line:?}");
+            // A line that cannot be read is damage, and one of a test that has to be made again.
+            if honesty.read(line).is_none() {
+                tracing::warn!(target: "engine", "a line of the state's value {HONESTY} cannot be read: {line:?}");
+            }
         }
         Ok(honesty)
     }
@@ -245,13 +246,13 @@ impl Honesty {
         let directory = self.place_of(url);
         let tests = self.tests.entry(directory.clone()).or_default();
         if !is_lie {
-            tests.truths += 1;
+            tests.truths = tests.truths.saturating_add(1);
             return self.forgive(&directory);
         }
-        tests.lies += 1;
+        tests.lies = tests.lies.saturating_add(1);
         let of_site = self.tests.values();
-        let lies: u32 = of_site.clone().map(|tests| tests.lies).sum();
-        let truths: u32 = of_site.clone().map(|tests| tests.truths).sum();
+        let lies: u64 = of_site.clone().map(|tests| u64::from(tests.lies)).sum();
+        let truths: u64 = of_site.clone().map(|tests| u64::from(tests.truths)).sum();
         let liars = of_site.filter(|tests| tests.lies > 0).count();
         let caught = Liar {
             caught_in: self.run,
@@ -285,7 +286,7 @@ impl Honesty {
             let Some(liar) = self.liars.get_mut(name).filter(|liar| liar.caught_in < run) else {
                 continue;
             };
-            liar.truths += 1;
+            liar.truths = liar.truths.saturating_add(1);
             if liar.truths >= TRUTHS_TO_FORGIVE {
                 self.liars.remove(name);
                 finding = Finding::Forgiven((name != SITE).then(|| name.to_owned()));
@@ -400,6 +401,28 @@ mod tests {
         assert!(honesty.is_spotless());
         store.commit(&commit(&honesty)).unwrap();
         assert!(Honesty::load(&store, 4).unwrap().is_spotless());
+    }
+
+    #[test]
+    fn a_value_that_is_damaged_is_read_as_far_as_it_goes() {
+        let most = u32::MAX;
+        let text = format!(
+            "liar 1 {most} /a/\nliar x\n\ntests 3 {most} {most} {most} /b/\ntests 3 {most} {most} {most} /c/\nnonsense"
+        );
+        let mut store = MemoryStore::default();
+        let values = vec![(HONESTY.to_owned(), Some(text))];
+        let commit = Commit {
+            values,
+            ..Commit::default()
+        };
+        store.commit(&commit).unwrap();
+        let mut honesty = Honesty::load(&store, 3).unwrap();
+        assert!(!honesty.believes(&url("/a/1")));
+        assert!(!honesty.begin_test(&url("/b/1")));
+        honesty.end_test(&url("/b/1"), false);
+        honesty.end_test(&url("/b/1"), true);
+        let forgiven = Finding::Forgiven(Some("/a/".to_owned()));
+        assert_eq!(honesty.end_test(&url("/a/1"), false), forgiven);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::{
     clock::Clock,
-    config::{Config, Extensions},
+    config::{Config, Extensions, ScopeConfig, ScopeWidth},
     fetch::Validators,
     page::{Basis, BodyKind, Kept, Outcome, PageRecord, Reason, State},
     robots::Rules,
@@ -47,9 +47,7 @@ impl Judge {
         let max_depth = config.limits.max_depth;
         let keep_failing = config.removal.keep_failing;
         let (ignore, extensions) = (config.ignore, config.publish.extensions);
-        let rules = &config.scope;
-        let settings =
-            format!("{rules:?} {max_depth:?} {ignore:?} {extensions:?} {keep_failing:?}").into();
+        let settings = settings_text(config).into();
         Self {
             scope,
             robots,
@@ -134,14 +132,7 @@ impl Judge {
 
     /// The verdict on an attempt that has ended.
     pub(super) fn after_fetch(&self, url: &UrlKey, outcome: &Outcome) -> Verdict {
-        verdict::judge(
-            url,
-            outcome,
-            None,
-            &self.scope,
-            &self.policy,
-            self.clock.now(),
-        )
+        verdict::judge(url, outcome, &self.scope, &self.policy, self.clock.now())
     }
 
     /// What a decided URL is under the rules of now: by its stored facts where there are some,
@@ -257,6 +248,31 @@ impl Judge {
         let text = format!("{} {:?}", self.settings, self.robots);
         xxhash_rust::xxh3::xxh3_64(text.as_bytes())
     }
+}
+
+/// The settings that decide a verdict, by name: what was judged under another text is judged again, without a request.
+fn settings_text(config: &Config) -> String {
+    let ScopeConfig {
+        width,
+        include,
+        exclude,
+        follow_only,
+        list_only,
+        take_nofollow_links,
+    } = &config.scope;
+    let width = match width {
+        ScopeWidth::Directory => "directory",
+        ScopeWidth::Origin => "origin",
+    };
+    let ignored: Vec<&str> = config.ignore.words().collect();
+    let Extensions { images, hreflang } = config.publish.extensions;
+    format!(
+        "1 width={width} include={include:?} exclude={exclude:?} follow_only={follow_only:?} list_only={list_only:?} \
+         nofollow={take_nofollow_links} max_depth={:?} ignore={ignored:?} images={images} hreflang={hreflang} \
+         keep_failing_ms={}",
+        config.limits.max_depth,
+        config.removal.keep_failing.as_millis(),
+    )
 }
 
 /// Whether a page that changes after an answer is sure to get a later `Last-Modified`: within the second

@@ -1,4 +1,5 @@
-//! What happens next: the only place that starts work, and the single writer of all state.
+//! What happens next: it starts the tasks of a crawl, all requests among them, and is the single writer of its state
+//! as long as the crawl goes on.
 //!
 //! From top to bottom: [`crawl`] asks the start URL which site it is (`start`), opens the store and takes
 //! up the open run or begins one (`begin`), and drives the loop (`run`). Every request goes through one
@@ -8,6 +9,7 @@ pub mod download;
 
 mod begin;
 mod door;
+mod fingerprint;
 mod honesty;
 mod judge;
 mod run;
@@ -19,7 +21,7 @@ mod tests;
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{sync::watch, time::Instant};
+use tokio::{sync::watch, task::JoinError, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 pub use self::run::COMMIT_INTERVAL;
@@ -27,6 +29,7 @@ use self::{
     begin::{Finding, Opened, Opening},
     door::Door,
     download::Downloader,
+    fingerprint::{identity_of, read_as},
     judge::Judge,
     run::{Run, Setup, resume},
     start::{Peek, Started},
@@ -36,24 +39,23 @@ use crate::{
     clock::Clock,
     config::Config,
     fetch::Fetch,
-    holds::Holds,
-    page::{ContentHash, RunId},
+    holds::{Holds, HoldsError},
+    page::RunId,
     parse::PageReader,
     politeness::SharedPoliteness,
     robots,
     scope::Scope,
     seeds::{MAX_OTHER_HOSTS, SeedList},
     site::Site,
-    store::{Store, StoreError, StoreErrorKind},
+    store::{Store, StoreError},
     url_key::{HostKey, UrlKey},
 };
 
-/// Grows when a new version of arpent reads other facts from the same bytes: stored ones then are not
-/// asked to be confirmed, but read again.
-const READING: u32 = 2;
-
 /// Longer than anybody waits, and short enough for the arithmetic of instants: 30 years.
 const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
+/// What a task was doing that had the store.
+const USING_STATE: &str = "using the state of this site";
 
 /// Opens the store of a site, once the start URL has told which site it is.
 pub type OpenStore = Box<dyn FnOnce(&Site) -> Result<Box<dyn Store>, StoreError> + Send>;
@@ -159,6 +161,11 @@ impl Shutdown {
     pub fn is_aborting(&self) -> bool {
         self.abort.is_cancelled()
     }
+
+    /// Waits until [`Shutdown::abort`] is called. Cancel safe.
+    pub async fn aborted(&self) {
+        self.abort.cancelled().await;
+    }
 }
 
 /// How a crawl ended. `Err` is only what makes a crawl impossible.
@@ -253,9 +260,28 @@ pub enum CrawlError {
     /// The store failed.
     #[error("failed to use the state of this site")]
     Store(#[from] StoreError),
-    /// Stopped before the site was known.
-    #[error("stopped before the site was known")]
+    /// Nobody knows which hosts asked to wait, so none may be asked.
+    #[error("failed to recall which hosts asked to wait; nothing is requested")]
+    Holds(#[from] HoldsError),
+    /// Stopped before the crawl came to its end.
+    #[error("stopped before the crawl came to its end")]
     Stopped,
+    /// A task ended by a panic: a bug of arpent. What was committed stays, and the next start goes on from there.
+    #[error("ended by an internal error while {work}")]
+    Internal {
+        /// What the task was doing, as in "while opening the state".
+        work: &'static str,
+        /// The end of the task, with the words of the panic.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl CrawlError {
+    /// A task was `work` when it ended without a result.
+    fn of_task(work: &'static str, error: JoinError) -> Self {
+        let source = error.into();
+        Self::Internal { work, source }
+    }
 }
 
 /// Crawls one site from `start`, resuming an unfinished run.
@@ -298,9 +324,9 @@ pub async fn crawl(
     };
     let recalling = door.clone();
     let recalled = tokio::task::spawn_blocking(move || recalling.recall_holds());
-    if let Err(error) = recalled.await {
-        tracing::error!(target: "engine", "internal error while recalling holds: {error}");
-    }
+    recalled
+        .await
+        .map_err(|error| CrawlError::of_task("recalling which hosts asked to wait", error))??;
     let seams = RunSeams {
         reader,
         progress,
@@ -431,8 +457,17 @@ async fn crawl_through(
     }
 }
 
-/// Judges what run `run` of `site` knows under the settings of now, without a request; what waits to be fetched is
-/// listed as earlier runs had it. Says how many URLs would have to be fetched for a verdict: they stay as they are.
+/// What [`judge_again`] came to.
+#[derive(Debug)]
+pub struct JudgedAgain {
+    /// URLs that would have to be fetched for a verdict: they stay as they are.
+    pub unfetched: u64,
+    /// What robots.txt of the site said when a run read it last; `None` when the state does not know.
+    pub robots: Option<robots::Rules>,
+}
+
+/// Judges what run `run` of `site` knows under the settings of now, and by what robots.txt said when it was read last,
+/// without a request; what waits to be fetched is listed as earlier runs had it.
 ///
 /// # Errors
 /// A setting does not fit the site, or the store failed.
@@ -442,15 +477,16 @@ pub fn judge_again(
     store: &mut dyn Store,
     run: RunId,
     clock: &Arc<dyn Clock>,
-) -> Result<u64, CrawlError> {
+) -> Result<JudgedAgain, CrawlError> {
     let scope =
         Scope::new(site, &config.scope).map_err(|error| CrawlError::Settings(error.to_string()))?;
-    let rules = robots::Rules::allow_all();
+    let robots = resume::noted_robots(store)?;
+    let rules = robots.clone().unwrap_or_default();
     let read_as = read_as(config, site);
     let judge = Judge::new(config, scope, rules, read_as, Arc::clone(clock));
     let unfetched = resume::judge_stored(store, run, &judge)?;
     resume::keep_unreached(store, run, &judge)?;
-    Ok(unfetched)
+    Ok(JudgedAgain { unfetched, robots })
 }
 
 /// Lists what the run did not come to as earlier runs had it: a limit is no evidence against a page.
@@ -463,10 +499,9 @@ async fn keep_unreached(mut crawled: Crawled, judge: Judge) -> Result<Crawled, C
         let (store, run) = (&mut *crawled.store, crawled.run);
         resume::keep_unreached(store, run, &judge).map(|()| crawled)
     });
-    let kept = work.await.map_err(|error| {
-        StoreError::new(StoreErrorKind::Io, "the task that uses the store failed")
-            .with_source(error)
-    })??;
+    let kept = work
+        .await
+        .map_err(|error| CrawlError::of_task(USING_STATE, error))??;
     Ok(kept)
 }
 
@@ -493,45 +528,6 @@ fn www_twin(start: &UrlKey) -> Option<HostKey> {
 fn end_of(max_time: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(max_time).unwrap_or(now + FOREVER)
-}
-
-/// Changes with the settings that decide which URLs are known and what is known of them: a run under
-/// others is not resumed but followed by a new one. Extensions are none of them: [`Judge::again`] asks for the
-/// pages again that have to be.
-fn identity_of(config: &Config, lists: &[SeedList]) -> String {
-    let parse = format!("{:?}", config.parse);
-    let names: Vec<&str> = lists.iter().map(SeedList::name).collect();
-    let sources = format!("{:?} {names:?}", config.discover);
-    let written_as = config
-        .written_as
-        .as_ref()
-        .map(|original| format!(" written_as={original}"))
-        .unwrap_or_default();
-    format!(
-        "{:016x} parse={:016x} nofollow={} exact_depth={} sources={:016x}{written_as}",
-        config.identity.fingerprint(),
-        xxhash_rust::xxh3::xxh3_64(parse.as_bytes()),
-        config.scope.take_nofollow_links,
-        config.limits.max_depth.is_some(),
-        xxhash_rust::xxh3::xxh3_64(sources.as_bytes()),
-    )
-}
-
-/// The fingerprint of everything that decides which facts and links are taken from the same answer.
-fn read_as(config: &Config, site: &Site) -> u64 {
-    let text = format!(
-        "{READING} hash={} {:016x} {:?} nofollow={} links={} {} {:?} {:?}",
-        ContentHash::VERSION,
-        config.identity.fingerprint(),
-        config.parse,
-        config.scope.take_nofollow_links,
-        config.discover.links,
-        site.url(),
-        config.scope.width,
-        config.written_as,
-    );
-    // 0 means that nobody knows.
-    xxhash_rust::xxh3::xxh3_64(text.as_bytes()).max(1)
 }
 
 /// What a `Crawl-delay` means for the time that a run takes.

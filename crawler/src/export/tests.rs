@@ -519,7 +519,7 @@ fn a_fresh_state_keeps_distrust_but_not_the_run_that_decided_it() {
     old.crawl(0, &[("/a", 1, now), ("/b", 2, good)]);
     assert_eq!(old.dates(), [None, None]);
     let mut fresh = Bench::new();
-    crate::publish::carry_over(&old.store, &mut fresh.store).unwrap();
+    crate::publish::carry_over(&old.store, &mut fresh.store, Timestamp::UNIX_EPOCH).unwrap();
     let value = fresh.store.value(DISTRUSTED).unwrap();
     assert_eq!(value.as_deref(), Some("*"));
     let new = Some("2020-01-02T00:00:00Z");

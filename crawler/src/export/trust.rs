@@ -15,7 +15,7 @@ use crate::{
 
 /// `run` and the run that decided it; then directories that are not trusted, one per line; `*` is the
 /// host as a whole. For another source than `Last-Modified` its word and a space stand before it.
-pub(super) const DISTRUSTED: &str = "lastmod.distrusted";
+pub(super) const DISTRUSTED: &str = crate::store::names::LASTMOD_DISTRUSTED;
 
 /// Begins the line of [`DISTRUSTED`] that names the run; a directory begins with a slash.
 const RUN_LINE: &str = "run ";

@@ -3,13 +3,16 @@
 use std::{
     fs::{File, TryLockError},
     io::{self, Read as _, Write as _},
-    process,
+    process, thread,
 };
 
 use jiff::Timestamp;
 
 use super::host_name;
 use crate::clock::{Clock as _, SystemClock};
+
+/// How often a lock is tried, with other threads in between: whoever looks whether it is held holds it for a moment.
+const TRIES: u32 = 50;
 
 /// Bytes of a lock file that are read for a message; one line of ours is shorter than 160.
 const MAX_NOTE_BYTES: u64 = 300;
@@ -40,7 +43,7 @@ impl Drop for Lock {
 impl Lock {
     /// Takes the lock of `file`, which is open for reading and writing and holds nothing else, at once.
     pub(crate) fn take(mut file: File) -> Result<Self, NotTaken> {
-        match file.try_lock() {
+        match try_lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(NotTaken::Held(holder(&mut file))),
             Err(TryLockError::Error(error)) => return Err(NotTaken::Failed(error)),
@@ -50,10 +53,36 @@ impl Lock {
         Ok(Self { file })
     }
 
+    /// Since when somebody has the lock of `file`, which is open for reading; `None` when nobody has it, or that cannot be
+    /// known.
+    pub(crate) fn held_since(file: &File) -> Option<Timestamp> {
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => {
+                // Whoever took it has written so.
+                Timestamp::try_from(file.metadata().ok()?.modified().ok()?).ok()
+            }
+            Ok(()) => {
+                let _ = file.unlock();
+                None
+            }
+            Err(TryLockError::Error(_)) => None,
+        }
+    }
+
     /// The file that is locked.
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
+}
+
+fn try_lock(file: &File) -> Result<(), TryLockError> {
+    for _ in 1..TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => thread::yield_now(),
+            other => return other,
+        }
+    }
+    file.try_lock()
 }
 
 /// Writes who holds the lock. The start time is the file's own.

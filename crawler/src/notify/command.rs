@@ -1,21 +1,21 @@
 //! The hook that is a program: it gets the summary on its standard input, and so long to run. What it says is
 //! read to the end, so that it never waits for us, and only the end of it is kept. When its time is over it is
-//! killed with all that it has started. No secret of ours is in its environment.
+//! killed with all that it has started. No secret of ours is in its environment. Nothing of ours is left when it has ended,
+//! whatever it has left behind.
+
+mod talk;
 
 use std::{
-    io::{self, Read, Write as _},
+    io,
     process::{Child, Command, ExitStatus, Stdio},
-    sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
     time::Duration,
 };
 
 use tokio::time::Instant;
 
+use self::talk::Talk;
 use crate::{config::HookEvent, machine};
-
-/// Bytes of what a program says that are kept: the last ones.
-const MAX_SAID_BYTES: usize = 4 * 1024;
 
 /// Time between two looks at whether it has ended.
 const LOOK: Duration = Duration::from_millis(20);
@@ -99,49 +99,35 @@ pub fn run_command(run: &HookRun<'_>, is_stopped: &dyn Fn() -> bool) -> Result<(
         .envs(run.variables.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::piped());
     // One pipe for both, so that what is said last is read last.
-    let (mut pipe, writer) = io::pipe().map_err(CommandError::Start)?;
+    let (pipe, writer) = io::pipe().map_err(CommandError::Start)?;
     command
         .stdout(writer.try_clone().map_err(CommandError::Start)?)
         .stderr(writer);
     let mut child = command.spawn().map_err(CommandError::Start)?;
     // It holds our side of what the program writes to.
     drop(command);
-    if let Some(mut stdin) = child.stdin.take() {
-        let summary = run.summary.to_owned();
-        // It need not read, and then the pipe may be full for ever; the thread ends with the program.
-        thread::spawn(move || drop(stdin.write_all(summary.as_bytes())));
-    }
-    let (sender, receiver) = mpsc::sync_channel(16);
-    thread::spawn(move || {
-        let mut buffer = [0; 4 * 1024];
-        while let Ok(read) = pipe.read(&mut buffer)
-            && read > 0
-            && sender.send(buffer[..read].to_vec()).is_ok()
-        {}
-    });
-    wait(&mut child, &receiver, run.timeout, is_stopped)
+    let talk = Talk::new(child.stdin.take(), run.summary, pipe);
+    let talk = talk.map_err(|error| {
+        end(&mut child);
+        CommandError::Start(error)
+    })?;
+    wait(&mut child, talk, run.timeout, is_stopped)
 }
 
 fn wait(
     child: &mut Child,
-    said: &Receiver<Vec<u8>>,
+    mut talk: Talk<'_>,
     limit: Duration,
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<(), CommandError> {
     let deadline = Instant::now() + limit;
-    let mut tail = Vec::new();
-    let end = loop {
-        let pause = LOOK.min(deadline.saturating_duration_since(Instant::now()));
-        // Once its pipes are closed nothing wakes this early, and it has to be slowed down.
-        match said.recv_timeout(pause) {
-            Ok(bytes) => keep_end(&mut tail, &bytes),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => thread::park_timeout(pause),
-        }
+    let ended = loop {
+        let has_talked = talk.go_on();
+        let now = Instant::now();
         match child.try_wait() {
             Ok(Some(status)) => break Ok(status),
             Ok(None) if is_stopped() => break Err(CommandError::Stopped),
-            Ok(None) if Instant::now() >= deadline => {
+            Ok(None) if now >= deadline => {
                 break Err(CommandError::TimedOut {
                     limit,
                     output: String::new(),
@@ -150,17 +136,26 @@ fn wait(
             Ok(None) => {}
             Err(error) => break Err(CommandError::Wait(error)),
         }
+        if !has_talked {
+            thread::park_timeout(LOOK.min(deadline - now));
+        }
     };
-    if end.is_err() {
-        machine::end_all(child);
-        let _ = child.wait();
+    if ended.is_err() {
+        end(child);
     }
     let rest = Instant::now() + REST;
-    while let Ok(bytes) = said.recv_timeout(rest.saturating_duration_since(Instant::now())) {
-        keep_end(&mut tail, &bytes);
+    loop {
+        let has_talked = talk.go_on();
+        let left = rest.saturating_duration_since(Instant::now());
+        if talk.is_over() || left.is_zero() {
+            break;
+        }
+        if !has_talked {
+            thread::park_timeout(LOOK.min(left));
+        }
     }
-    let output = String::from_utf8_lossy(&tail).into_owned();
-    match end {
+    let output = talk.into_said();
+    match ended {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(CommandError::Failed { status, output }),
         Err(CommandError::TimedOut { limit, .. }) => Err(CommandError::TimedOut { limit, output }),
@@ -168,25 +163,24 @@ fn wait(
     }
 }
 
-/// Adds `bytes`, and keeps only the end.
-fn keep_end(tail: &mut Vec<u8>, bytes: &[u8]) {
-    tail.extend_from_slice(bytes);
-    let excess = tail.len().saturating_sub(MAX_SAID_BYTES);
-    tail.drain(..excess);
+/// Ends a program and what it has started, and waits for that.
+fn end(child: &mut Child) {
+    machine::end_all(child);
+    let _ = child.wait();
 }
 
 #[cfg(all(test, unix))]
 mod tests {
     use std::{
-        fs::File,
-        io::{BufRead as _, BufReader},
+        fs::{self, File},
+        io::{BufRead as _, BufReader, Read as _},
         sync::{
             Arc,
             atomic::{AtomicBool, Ordering},
         },
     };
 
-    use super::*;
+    use super::{talk::MAX_SAID_BYTES, *};
 
     fn shell(script: &str, timeout: Duration) -> Result<(), CommandError> {
         let command = ["sh", "-c", script].map(str::to_owned);
@@ -259,6 +253,24 @@ mod tests {
         let error = run_command(&run, &|| has_begun.load(Ordering::SeqCst)).unwrap_err();
         assert!(matches!(error, CommandError::Stopped), "{error}");
         assert_eq!(reader.join().unwrap(), "begun\n");
+    }
+
+    #[test]
+    fn what_it_leaves_behind_holds_nothing_of_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipes = ["go", "answer"].map(|name| folder.path().join(name));
+        let made = Command::new("mkfifo").args(&pipes).status().unwrap();
+        assert!(made.success());
+        let [go, answer] = &pipes;
+        let left = format!(
+            "trap '' PIPE; read line < '{}'; env echo late && word=heard || word=refused; echo $word > '{}'",
+            go.display(),
+            answer.display()
+        );
+        shell(&format!("({left}) & exit 0"), LONG).unwrap();
+        fs::write(go, "now\n").unwrap();
+        // Had we still an end of the pipe, what is said late would be taken.
+        assert_eq!(fs::read_to_string(answer).unwrap(), "refused\n");
     }
 
     #[test]

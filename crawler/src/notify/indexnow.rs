@@ -2,8 +2,8 @@
 //! it on to the others. Always by POST, also for one URL: a GET would put the key into the logs of every
 //! proxy on the way.
 //!
-//! A URL leaves the outbox only when the engine has it (200, 202); the time between its answer and the store
-//! is the only one in which a crash makes it be told twice.
+//! A URL leaves the outbox when the engine has it (200, 202), or refuses that URL alone again and again; the time between
+//! its answer and the store is the only one in which a crash makes it be told twice.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -30,6 +30,10 @@ use crate::{
 /// URLs of one request at most (`IndexNow` documentation, "Submitting set of URLs").
 pub const MAX_URLS_PER_REQUEST: usize = 10_000;
 
+/// So often a URL may be refused (400, 422) before it leaves when it is refused alone: the first times the fault may lie
+/// elsewhere, in the engine or in a URL that was sent with it.
+const MAX_REFUSALS: u32 = 3;
+
 /// Refused URLs that are named.
 const MAX_NAMED: usize = 5;
 
@@ -40,7 +44,7 @@ const MAX_SHOWN: usize = 20;
 const SITEMAP: &str = "sitemap";
 
 /// Name of the state's value with the name of the key's file in the output.
-const KEY_FILE: &str = "notify.key_file";
+const KEY_FILE: &str = crate::store::names::NOTIFY_KEY_FILE;
 
 /// What is sent, and for whom.
 #[derive(Debug, Clone, Copy)]
@@ -153,6 +157,8 @@ pub fn submit(
         key,
         proofs: HashMap::new(),
         outside: 0,
+        untellable: 0,
+        first_untellable: None,
         submitted,
     };
     sender.place_key_file(store, clock())?;
@@ -240,6 +246,9 @@ struct Sender<'a> {
     proofs: HashMap<String, Proof>,
     /// URLs that no key file covers.
     outside: u64,
+    /// URLs that can stand in no sitemap and in no request, and the first of them.
+    untellable: u64,
+    first_untellable: Option<UrlKey>,
     submitted: Submitted,
 }
 
@@ -310,12 +319,29 @@ impl Sender<'_> {
         call: &mut Caller<'_>,
     ) -> Result<bool, StoreError> {
         let mut hosts: BTreeMap<String, Vec<(UrlKey, Loc)>> = BTreeMap::new();
+        let mut untellable = Vec::new();
         for Waiting { key, .. } in waiting {
             // As it stands in the sitemap.
-            if let Ok(loc) = Loc::parse(key.as_str()) {
-                let host = host_of(&loc).to_owned();
-                hosts.entry(host).or_default().push((key.clone(), loc));
+            match Loc::parse(key.as_str()) {
+                Ok(loc) => {
+                    let host = host_of(&loc).to_owned();
+                    hosts.entry(host).or_default().push((key.clone(), loc));
+                }
+                Err(_) => untellable.push(key.clone()),
             }
+        }
+        if let Some(first) = untellable.first() {
+            self.untellable += untellable.len() as u64;
+            self.first_untellable.get_or_insert_with(|| first.clone());
+            // They would wait for ever.
+            let step = OutboxStep::Told {
+                urls: untellable,
+                at: clock(),
+            };
+            store.commit(&Commit {
+                outbox: vec![step],
+                ..Commit::default()
+            })?;
         }
         for (host, urls) in hosts {
             let Ok(location) = self.proof(&host, &urls, call) else {
@@ -330,7 +356,9 @@ impl Sender<'_> {
             if urls.is_empty() {
                 continue;
             }
-            if !self.send(store, &host, &location, &urls, clock, call)? {
+            // Those of one request were refused alike.
+            let refusals = waiting.first().map_or(0, |url| url.tries);
+            if !self.send(store, (&host, &location), (&urls, refusals), clock, call)? {
                 return Ok(false);
             }
         }
@@ -419,13 +447,13 @@ impl Sender<'_> {
         Ok(location)
     }
 
-    /// Sends URLs of one host that the file at `location` covers; whether to go on.
+    /// Sends URLs of one host that the file at `location` covers, and that were refused `refusals` times; whether to
+    /// go on.
     fn send(
         &mut self,
         store: &mut dyn Store,
-        host: &str,
-        location: &Loc,
-        urls: &[(UrlKey, Loc)],
+        (host, location): (&str, &Loc),
+        (urls, refusals): (&[(UrlKey, Loc)], u32),
         clock: &dyn Fn() -> Timestamp,
         call: &mut Caller<'_>,
     ) -> Result<bool, StoreError> {
@@ -451,6 +479,7 @@ impl Sender<'_> {
             }
         };
         let keys = || urls.iter().map(|(key, _)| key.clone()).collect();
+        let gives_up = urls.len() == 1 && refusals + 1 >= MAX_REFUSALS;
         let step = match answer.status {
             200 | 202 => {
                 let count = urls.len() as u64;
@@ -462,6 +491,7 @@ impl Sender<'_> {
                 let at = clock();
                 OutboxStep::Told { urls: keys(), at }
             }
+            400 | 422 if gives_up => OutboxStep::GiveUp(keys()),
             400 | 422 => OutboxStep::Tried(keys()),
             _ => {
                 self.problem(self.refusal(&engine, location, urls, &answer));
@@ -475,7 +505,13 @@ impl Sender<'_> {
         if matches!(answer.status, 200 | 202) {
             return Ok(true);
         }
-        self.problem(self.refusal(&engine, location, urls, &answer));
+        let refusal = self.refusal(&engine, location, urls, &answer);
+        let last = urls.first().filter(|_| gives_up).map(|(_, loc)| {
+            let times = refusals + 1;
+            format!("; {loc} was refused {times} times and is not sent again before it changes")
+        });
+        let refusal = refusal + last.as_deref().unwrap_or_default();
+        self.problem(refusal);
         Ok(false)
     }
 
@@ -534,6 +570,12 @@ impl Sender<'_> {
     }
 
     fn finish(mut self) -> Submitted {
+        if let Some(first) = &self.first_untellable {
+            self.submitted.notices.push(format!(
+                "no engine can be told of {} of the URLs, because no sitemap can list them; the first is {first}",
+                self.untellable
+            ));
+        }
         if self.outside > 0 {
             self.submitted.problems.push(format!(
                 "{} of the URLs are outside of the directory of the key's file and are not sent; \

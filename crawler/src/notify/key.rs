@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Name of the state's value with the key that was made.
-const VALUE: &str = "notify.key";
+const VALUE: &str = crate::store::names::NOTIFY_KEY;
 
 /// Random bytes of a key that is made: 32 hexadecimal digits.
 const RANDOM_BYTES: usize = 16;

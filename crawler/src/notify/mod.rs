@@ -1,6 +1,7 @@
 //! Who is told of what was published, and how. It reads the outbox of the store, writes a key file and a
-//! robots.txt where it is asked to, and calls services through a function that it is given: that one waits
-//! for turns and answers, nothing here does.
+//! robots.txt where it is asked to, calls services through a function that it is given, which waits for turns and
+//! answers, and runs the program that a hook is, to its end or the end of its time. So it blocks its caller, who calls it
+//! where that is allowed; it has no part in the runtime, and contacts nobody but through that function.
 //!
 //! ```text
 //! publish -> outbox -> IndexNow: key -> its file in the output -> GET: it is served -> POST, 10,000 URLs each

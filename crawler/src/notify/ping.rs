@@ -64,6 +64,12 @@ impl PingTemplate {
     pub fn url_for(&self, sitemap: &str) -> Option<UrlKey> {
         service_url(&self.0.reveal().replace(PLACE, &encoded(sitemap)))
     }
+
+    /// The origin of the engine, as [`Pinged::engine`] has it: it may be shown and kept.
+    pub fn engine(&self) -> String {
+        let url = self.url_for("");
+        url.map_or_else(String::new, |url| shown_url(&url))
+    }
 }
 
 /// Everything but the unreserved characters of RFC 3986 section 2.3 as `%XX`.
@@ -89,6 +95,8 @@ pub struct Pinged {
     /// Why it was not received, as a fragment. `None`: the engine has the request, which says nothing of
     /// whether the sitemap is right or will be read.
     pub problem: Option<String>,
+    /// Whether that is the last word; otherwise it is worth another try some day.
+    pub is_final: bool,
 }
 
 /// Asks each engine once for each of `sitemaps`, the indexes of a set (or its only sitemap). What is answered
@@ -107,6 +115,9 @@ pub fn ping(templates: &[PingTemplate], sitemaps: &[String], call: &mut Caller<'
                 json: None,
                 retry: Retry::UnlessReceived,
             });
+            let is_final = answer
+                .as_ref()
+                .is_ok_and(|answer| matches!(answer.status, 200 | 404 | 410));
             let problem = match answer {
                 Ok(answer) if answer.status == 200 => None,
                 Ok(answer) if matches!(answer.status, 404 | 410) => Some(format!(
@@ -127,6 +138,7 @@ pub fn ping(templates: &[PingTemplate], sitemaps: &[String], call: &mut Caller<'
                 engine,
                 sitemap: sitemap.clone(),
                 problem,
+                is_final,
             });
         }
     }

@@ -1,8 +1,8 @@
 //! The `Sitemap` line in a robots.txt file (<https://www.sitemaps.org/protocol.html#submit_robots>): it stands
 //! alone, whatever group is around it, so it is appended at the end and everything else stays byte for byte.
 //!
-//! A symbolic link is followed and stays: what it leads to is replaced, in one step, with its mode, and its
-//! owner where the system allows that.
+//! A symbolic link is followed and stays: what it leads to is replaced, in one step, with its mode and group, and its
+//! owner where the system allows that. Where somebody could not read it any more, a web server say, it is left as it is.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -180,15 +180,46 @@ fn write_beside(path: &Path, body: &[u8], old: Option<&fs::Metadata>) -> io::Res
     let mut file = options.write(true).create_new(true).open(path)?;
     if let Some(old) = old {
         #[cfg(unix)]
-        {
-            use std::os::unix::fs::MetadataExt as _;
-            // Only the owner of everything may give files away; the mode stays in any case.
-            let _ = std::os::unix::fs::fchown(&file, Some(old.uid()), Some(old.gid()));
-        }
+        give(&file, old)?;
         file.set_permissions(old.permissions())?;
     }
     file.write_all(body)?;
     file.sync_all()
+}
+
+/// Gives `file` to those to whom the file with the metadata `old` belongs.
+///
+/// # Errors
+/// Who reads that one could not read this one.
+#[cfg(unix)]
+fn give(file: &File, old: &fs::Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, fchown};
+    // Only root gives files away; their group anybody who is in it.
+    if fchown(file, Some(old.uid()), Some(old.gid())).is_err() {
+        let _ = fchown(file, None, Some(old.gid()));
+    }
+    let new = file.metadata()?;
+    let owners = |metadata: &fs::Metadata| (metadata.uid(), metadata.gid());
+    if keeps_readers(old.mode(), owners(old), owners(&new)) {
+        return Ok(());
+    }
+    Err(io::Error::new(
+        io::ErrorKind::PermissionDenied,
+        "whoever reads it by its owner or group now could not read it any more; expected a file that everybody may read, or \
+         one of a group that this program's user is in",
+    ))
+}
+
+/// Whether a file with this `mode` can be read by whoever reads it now, when it goes from the user and group `old` to
+/// `new`. Root reads everything.
+#[cfg(unix)]
+fn keeps_readers(mode: u32, old: (u32, u32), new: (u32, u32)) -> bool {
+    const ROOT: u32 = 0;
+    const BY_GROUP: u32 = 0o040;
+    const BY_ALL: u32 = 0o004;
+    let keeps_owner = old.0 == new.0 || old.0 == ROOT;
+    let keeps_group = old.1 == new.1 || mode & BY_GROUP == 0;
+    mode & BY_ALL != 0 || (keeps_owner && keeps_group)
 }
 
 #[cfg(unix)]
@@ -249,6 +280,25 @@ mod tests {
 
     fn sitemaps(urls: &[&str]) -> Vec<String> {
         urls.iter().copied().map(str::to_owned).collect()
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_goes_to_others_only_where_all_who_read_it_still_can() {
+        let check = |mode, old, new, expected| {
+            assert_eq!(
+                keeps_readers(mode, old, new),
+                expected,
+                "{mode:o} {old:?} {new:?}"
+            );
+        };
+        check(0o644, (1_000, 33), (7, 7), true);
+        check(0o640, (0, 33), (7, 33), true);
+        check(0o640, (0, 33), (7, 7), false);
+        check(0o640, (33, 33), (7, 33), false);
+        check(0o600, (33, 33), (33, 7), true);
+        check(0o600, (33, 33), (7, 7), false);
+        check(0o600, (0, 0), (7, 7), true);
     }
 
     #[test]

@@ -416,8 +416,54 @@ fn a_url_that_is_refused_holds_nothing_back() {
         [vec!["/new"], vec!["/a", "/bad"]]
     );
     assert_eq!(run(&mut bench, &[]), [vec!["/c"], vec!["/a"], vec!["/bad"]]);
-    assert_eq!(run(&mut bench, &["/newer"]), [["/newer"], ["/bad"]]);
+    // Refused alone for the third time it is sent no more, until there are news of it.
+    assert_eq!(run(&mut bench, &["/newer"]), [["/newer"]]);
+    assert_eq!(bench.store.outbox_len().unwrap(), 0);
+    assert_eq!(run(&mut bench, &["/bad"]), [["/bad"]]);
     assert_eq!(bench.store.outbox_len().unwrap(), 1);
+}
+
+#[test]
+fn a_url_that_no_sitemap_can_list_does_not_wait_for_ever() {
+    // Each is escaped in a sitemap, which makes it too long.
+    let long = format!("https://example.com/{}", "%".repeat(1_500));
+    let mut bench = Bench::new(&[&long, "https://example.com/b"]);
+    let submitted = bench.submit(200);
+    assert_eq!((submitted.told, submitted.waiting), (1, 0));
+    assert_eq!(submitted.problems, [""; 0]);
+    let notice = submitted.notices.last().unwrap();
+    assert!(
+        notice.contains("1 of the URLs") && notice.ends_with(&long),
+        "{notice}"
+    );
+    assert_eq!(bench.store.outbox_len().unwrap(), 0);
+}
+
+#[test]
+fn a_url_that_is_refused_alone_again_and_again_leaves() {
+    let check = |status: u16, submissions: usize| {
+        let mut bench = Bench::new(&["https://h.example/a"]);
+        for submission in 1..submissions {
+            let submitted = bench.submit(status);
+            assert_eq!(submitted.waiting, 1, "{status}: {submission}");
+        }
+        let submitted = bench.submit(status);
+        assert_eq!((submitted.told, submitted.waiting), (0, 0), "{status}");
+        let problems = submitted.problems.join("\n");
+        let expected =
+            "https://h.example/a was refused 3 times and is not sent again before it changes";
+        assert!(problems.contains(expected), "{problems}");
+        assert_eq!(bench.submit(200), Submitted::default(), "{status}");
+    };
+    check(400, 3);
+    check(422, 3);
+    // The other refusals are not about the URL.
+    for status in [403, 429, 500, 404] {
+        let mut bench = Bench::new(&["https://h.example/a"]);
+        for _ in 0..5 {
+            assert_eq!(bench.submit(status).waiting, 1, "{status}");
+        }
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Name of the state's value with the output and the folder at which its disk is mounted, one per line.
-const MOUNT: &str = "publish.mount";
+const MOUNT: &str = crate::store::names::PUBLISH_MOUNT;
 
 /// Free room is told of when it is less than this many times the size of the set: the new one stands beside the
 /// old one before it takes its place.

@@ -348,8 +348,10 @@ pub(super) fn canonical(root: &Path) -> String {
 pub(super) fn read_text(path: &Path, limit: u64) -> Option<String> {
     let mut text = String::new();
     let file = File::open(path).ok()?;
-    file.take(limit).read_to_string(&mut text).ok()?;
-    Some(text)
+    // One byte more tells a longer one.
+    let read = file.take(limit.saturating_add(1)).read_to_string(&mut text);
+    let is_whole = u64::try_from(read.ok()?).is_ok_and(|read| read <= limit);
+    is_whole.then_some(text)
 }
 
 /// Wraps an I/O error with what was tried and where.
@@ -450,4 +452,22 @@ pub(super) fn sync_folder(_folder: &Path) -> io::Result<()> {
 fn system_time(time: Timestamp) -> SystemTime {
     let seconds = u64::try_from(time.as_second()).unwrap_or_default();
     SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_too_long_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("text");
+        fs::write(&path, "12345").unwrap();
+        assert_eq!(read_text(&path, 5).as_deref(), Some("12345"));
+        assert_eq!(read_text(&path, 4), None);
+        assert_eq!(read_text(&path, u64::MAX).as_deref(), Some("12345"));
+        assert_eq!(read_text(folder.path(), 5), None);
+        fs::write(&path, [0xff]).unwrap();
+        assert_eq!(read_text(&path, 5), None);
+    }
 }

@@ -3,8 +3,10 @@
 //! | objection | when |
 //! | --- | --- |
 //! | fewer | less than `min_listed_share` of the published set would be listed, and [`MIN_LOSS`] URLs fewer |
+//! | gone | the same of what would be left without the pages that stay only because one 404 proves nothing |
+//! | start | the start page has no content, or cannot be read, and so would leave the set |
 //! | failing | more than `max_error_share` of the known URLs could not be fetched |
-//! | alike | more than `max_alike_share` of the pages of the published set are now one content, one text, one form that asks for a password, or redirect to one URL |
+//! | alike | more than `max_alike_share` of the pages of the published set changed and are now one content, one text, under one title, a form that asks for a password, or redirect to one URL; each by itself or where it redirects to |
 //! | grown | more than `max_growth` times as many URLs would be listed, and [`MIN_GROWTH`] more |
 //!
 //! What was so already when a set was published last, or published with force, is how the site is: shares are
@@ -25,7 +27,7 @@ const MIN_LOSS: u64 = 20;
 /// URLs that a set must win before that is held.
 const MIN_GROWTH: u64 = 1_000;
 
-/// Pages that must be alike; fewer are one edit of a person, unless they are all there are.
+/// Pages that must be alike; fewer are one edit of a person, unless they are all there are, the start page aside.
 const MIN_ALIKE: u64 = 5;
 
 /// Reasons that a refusal names at most.
@@ -40,8 +42,10 @@ pub enum Alike {
     Content,
     /// What they say differs in few words.
     Text,
-    /// They ask for a password under the same title.
+    /// They ask for a password.
     Form,
+    /// They have the same title, numbers and addresses aside.
+    Title,
 }
 
 impl Alike {
@@ -52,6 +56,7 @@ impl Alike {
             Self::Content => "content",
             Self::Text => "text",
             Self::Form => "form",
+            Self::Title => "title",
         }
     }
 }
@@ -76,9 +81,15 @@ pub(super) struct OldSet {
     pub(super) heard: u64,
     /// Those that are not listed any more, by reason.
     pub(super) lost: BTreeMap<Reason, u64>,
+    /// Those that are listed only because one answer 404 proves nothing.
+    pub(super) gone_once: u64,
+    /// Pages that left an earlier set, and redirect.
+    pub(super) moved: u64,
+    /// Why the start page is not listed any more, when it says nothing of why it should not be.
+    pub(super) start: Option<Reason>,
     /// Those that this run does not know.
     pub(super) unknown: u64,
-    /// The largest groups of each kind among those that said something.
+    /// The largest groups of each kind among those that said something else than when they were published.
     pub(super) groups: Vec<Group>,
 }
 
@@ -89,6 +100,9 @@ pub(super) struct Remembered {
     pub(super) is_complete: bool,
     /// Share of the known URLs that could not be fetched.
     pub(super) failing: Share,
+    /// Pages that were published although they had answered 404, once.
+    #[serde(default)]
+    pub(super) gone_once: u64,
     /// Shares of the listed pages that are alike, by [`Group::name`].
     pub(super) alike: BTreeMap<String, Share>,
 }
@@ -99,7 +113,7 @@ impl Group {
     pub(super) fn name(&self) -> String {
         match self.alike {
             Alike::Content => self.alike.word().to_owned(),
-            Alike::Target | Alike::Text | Alike::Form => {
+            Alike::Target | Alike::Text | Alike::Form | Alike::Title => {
                 format!("{}:{:016x}", self.alike.word(), self.key)
             }
         }
@@ -118,8 +132,8 @@ pub(super) struct Figures {
     /// Those of them that could not be fetched, listed all the same or not.
     pub(super) failing: u64,
     pub(super) old: OldSet,
-    /// `None`: a set was published by an arpent that did not look.
-    pub(super) last: Option<Remembered>,
+    /// What is remembered of the set that stands; nothing where nobody looked when it was published.
+    pub(super) last: Remembered,
 }
 
 /// One thing that speaks against a run.
@@ -131,7 +145,7 @@ pub enum Objection {
         alike: Alike,
         /// How many are.
         pages: u64,
-        /// Pages of the published set that said something in this run.
+        /// Pages of the published set that said something in this run; of redirects, with those that left earlier.
         of: u64,
         /// One of them; of redirects, where they lead.
         example: String,
@@ -143,8 +157,18 @@ pub enum Objection {
         /// Of how many known ones.
         known: u64,
     },
+    /// The start page would leave without having said so.
+    Start {
+        /// What is wrong with it.
+        reason: Reason,
+    },
     /// Too few would be listed.
     Fewer,
+    /// Too few would be listed if the pages were gone that answered 404 for the first time.
+    Gone {
+        /// How many did.
+        pages: u64,
+    },
     /// So many more would be listed that they may not be pages of the site's own.
     Grown {
         /// The factor that was passed.
@@ -161,9 +185,12 @@ impl Objection {
                 Alike::Content => "one-content",
                 Alike::Text => "one-text",
                 Alike::Form => "login-form",
+                Alike::Title => "one-title",
             },
             Self::Failing { .. } => "failing",
+            Self::Start { .. } => "start-page",
             Self::Fewer => "fewer-urls",
+            Self::Gone { .. } => "gone",
             Self::Grown { .. } => "many-more-urls",
         }
     }
@@ -188,6 +215,7 @@ pub(super) fn judge(figures: &Figures, config: &GuardConfig) -> Option<Refusal> 
         return None;
     }
     let objections: Vec<Objection> = [
+        start(figures, config),
         alike(figures, config),
         failing(figures, config),
         fewer(figures, config),
@@ -204,14 +232,32 @@ pub(super) fn judge(figures: &Figures, config: &GuardConfig) -> Option<Refusal> 
     })
 }
 
+/// What is wrong with the start page is a failure; where all may fail, it may too.
+fn start(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
+    let reason = figures.old.start?;
+    (config.max_error_share < Share::ALL).then_some(Objection::Start { reason })
+}
+
 fn fewer(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
-    let loss = figures.before.saturating_sub(figures.listed);
-    let share = Share::of(figures.listed, figures.before);
-    (share < config.min_listed_share && loss >= MIN_LOSS).then_some(Objection::Fewer)
+    let pages = figures.old.gone_once;
+    // That these may be gone was looked at then.
+    let before = figures.before.saturating_sub(figures.last.gone_once);
+    if are_too_few(figures.listed, before, config) {
+        Some(Objection::Fewer)
+    } else if are_too_few(figures.listed.saturating_sub(pages), before, config) {
+        Some(Objection::Gone { pages })
+    } else {
+        None
+    }
+}
+
+fn are_too_few(listed: u64, before: u64, config: &GuardConfig) -> bool {
+    let loss = before.saturating_sub(listed);
+    Share::of(listed, before) < config.min_listed_share && loss >= MIN_LOSS
 }
 
 fn failing(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
-    let before = figures.last.as_ref()?.failing;
+    let before = figures.last.failing;
     let share = Share::of(figures.failing, figures.known);
     is_over(share, before, config.max_error_share).then_some(Objection::Failing {
         failing: figures.failing,
@@ -221,27 +267,37 @@ fn failing(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
 
 /// The largest group that is too large; the kind that says most, of several.
 fn alike(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
-    let last = figures.last.as_ref()?;
-    let OldSet { pages, heard, .. } = figures.old;
+    // A wall that grows by a few pages each night has taken those before out of the set already.
+    let of = |alike: Alike, pages: u64| match alike {
+        Alike::Target => pages + figures.old.moved,
+        Alike::Content | Alike::Text | Alike::Form | Alike::Title => pages,
+    };
     let is_too_large = |group: &&Group| {
-        let are_all = group.pages == pages && pages > 1;
-        let before = last.alike.get(&group.name()).copied().unwrap_or_default();
+        let pages = of(group.alike, figures.old.pages);
+        let heard = of(group.alike, figures.old.heard);
+        let are_all = group.pages > 1 && group.pages + 1 >= pages;
+        let known = figures.last.alike.get(&group.name());
+        let before = known.copied().unwrap_or_default();
         let share = Share::of(group.pages, heard);
-        (group.pages >= MIN_ALIKE || are_all) && is_over(share, before, config.max_alike_share)
+        // A crawl may come first, or only, to pages that were alike all the time.
+        let are_more = Share::of(group.pages, pages) > before;
+        (group.pages >= MIN_ALIKE || are_all)
+            && are_more
+            && is_over(share, before, config.max_alike_share)
     };
     let groups = figures.old.groups.iter().filter(is_too_large);
     let group = groups.min_by_key(|group| (group.alike, std::cmp::Reverse(group.pages)))?;
     Some(Objection::Alike {
         alike: group.alike,
         pages: group.pages,
-        of: heard,
+        of: of(group.alike, figures.old.heard),
         example: group.example.clone(),
     })
 }
 
 fn grown(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
     let factor = config.max_growth?;
-    let was_complete = figures.last.as_ref()?.is_complete;
+    let was_complete = figures.last.is_complete;
     let is_more = figures.listed > figures.before.saturating_mul(u64::from(factor))
         && figures.listed - figures.before > MIN_GROWTH;
     (was_complete && is_more).then_some(Objection::Grown { factor })
@@ -301,6 +357,7 @@ impl Refusal {
                     Alike::Content => write!(f, "say the same, as {example} does")?,
                     Alike::Text => write!(f, "say nearly the same, as {example} does")?,
                     Alike::Form => write!(f, "ask for a password, as {example} does")?,
+                    Alike::Title => write!(f, "have the same title, that of {example}")?,
                 }
                 f.write_str(
                     " (a login wall, a parked domain, maintenance, \"not found\" with status 200?)",
@@ -322,6 +379,10 @@ impl Refusal {
                     write!(f, "{} ({text})", Grouped(*count))?;
                 }
                 Ok(())
+            }
+            Objection::Start { reason } => write!(f, "the start page: {}", reason.text()),
+            Objection::Gone { pages } => {
+                write!(f, "{} pages in it answer 404 now", Grouped(*pages))
             }
             Objection::Grown { factor } => write!(
                 f,

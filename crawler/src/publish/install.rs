@@ -13,6 +13,7 @@ use super::{
     previous::{self, INTENT, Previous, intent_text},
     problem,
     set::{Change, Origin, ReadySet},
+    untold,
 };
 use crate::{
     page::RunId,
@@ -209,7 +210,8 @@ fn record(
 ) -> Result<(), PublishError> {
     let text = new.manifest.to_text();
     if request.config.remembers {
-        remember(store, request, &text, new)?;
+        let untold = untold::value_for(&previous.manifest, new.manifest);
+        remember(store, request, &text, new, untold)?;
     }
     if !previous.copy_says(&text) {
         folder.write(MANIFEST_COPY, text.as_bytes(), request.now)?;
@@ -223,6 +225,7 @@ fn remember(
     request: &PublishRequest<'_>,
     text: &str,
     new: Record<'_>,
+    untold: Option<(String, Option<String>)>,
 ) -> Result<(), PublishError> {
     let Record {
         manifest,
@@ -239,6 +242,7 @@ fn remember(
         disk::mount(&request.config.output),
     ]);
     values.extend(generations);
+    values.extend(untold);
     values.extend(run.map(|run| (RUN.to_owned(), Some(run.to_string()))));
     let (outbox, adopted) = journal::take(store, request.now)?;
     values.push(adopted);

@@ -29,7 +29,7 @@ const CHUNK: usize = 4_096;
 
 /// Name of the state's value that says that there was a publish to compare with: before it, everything
 /// would be news.
-const ADOPTED: &str = "publish.journal";
+const ADOPTED: &str = crate::store::names::PUBLISH_JOURNAL;
 
 /// How many URLs of the published set are not as they were in the set before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -194,7 +194,7 @@ pub(super) struct Known {
     ahead: VecDeque<(UrlKey, Listing)>,
     last: Option<UrlKey>,
     is_over: bool,
-    /// URLs that [`Known::holds`] met.
+    /// URLs that [`Known::find`] met.
     met: u64,
 }
 
@@ -217,23 +217,28 @@ impl Known {
         Ok(self.ahead.pop_front())
     }
 
-    /// Whether the URL `key` stands in it. To be asked in the order of keys; all before it are met.
-    pub(super) fn holds(&mut self, store: &dyn Store, key: &UrlKey) -> Result<bool, StoreError> {
+    /// What is remembered of the URL `key`; `None` when it does not stand in it. To be asked in the order of keys; all
+    /// before it are met.
+    pub(super) fn find(
+        &mut self,
+        store: &dyn Store,
+        key: &UrlKey,
+    ) -> Result<Option<Listing>, StoreError> {
         while let Some(first) = self.first(store)? {
             let place = first.cmp(key);
             if place == Ordering::Greater {
-                return Ok(false);
+                return Ok(None);
             }
-            self.ahead.pop_front();
             self.met += 1;
+            let listing = self.ahead.pop_front().map(|(_, listing)| listing);
             if place == Ordering::Equal {
-                return Ok(true);
+                return Ok(listing);
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
-    /// How many URLs it has, when [`Known::holds`] was asked for the last time.
+    /// How many URLs it has, when [`Known::find`] was asked for the last time.
     pub(super) fn count(mut self, store: &dyn Store) -> Result<u64, StoreError> {
         while self.take(store)?.is_some() {
             self.met += 1;

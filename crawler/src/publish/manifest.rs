@@ -10,6 +10,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::guard::Remembered;
+
 /// Version of the format.
 const VERSION: u32 = 1;
 
@@ -27,6 +29,9 @@ pub(super) struct Manifest {
     pub(super) published: Timestamp,
     /// Listed URLs.
     pub(super) listed: u64,
+    /// What the guard of the next publish compares with, for the day the state is lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) remembered: Option<Remembered>,
     /// The layout, for hysteresis, in its text form.
     pub(super) layout: String,
     /// The indexes, or the only urlset, then the parts.
@@ -49,9 +54,12 @@ pub(super) struct FileRecord {
     pub(super) entries: u64,
     /// Uncompressed bytes.
     pub(super) bytes: u64,
-    /// When the file changed last, whole seconds; also its modification time.
+    /// When the file changed last, whole seconds; also its modification time, unless it is [`UNKNOWN`].
     pub(super) lastmod: Timestamp,
 }
+
+/// The time of a file that was written when the clock was wrong. No index states it.
+pub(super) const UNKNOWN: Timestamp = Timestamp::UNIX_EPOCH;
 
 /// One file that is no longer named by an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,10 +82,39 @@ impl Manifest {
             output: output.to_owned(),
             published,
             listed: 0,
+            remembered: None,
             layout: String::new(),
             files: Vec::new(),
             dropped: Vec::new(),
         }
+    }
+
+    /// Notes how the site was; where the files are those of `previous` what that knows serves: nothing is written because of
+    /// a page more or less that fails.
+    pub(super) fn remember(&mut self, remembered: &Remembered, previous: &Self) {
+        let known = previous.remembered.as_ref();
+        let known = known.filter(|_| self.files == previous.files);
+        self.remembered = Some(known.unwrap_or(remembered).clone());
+    }
+
+    /// The same without the times that are still to come, which no file can have: the clock was ahead when they were
+    /// noted. The files stay as they are, and get a time with their next change.
+    pub(super) fn without_future(
+        mut self,
+        now: Timestamp,
+        is_to_come: impl Fn(Timestamp) -> bool,
+    ) -> Self {
+        for file in &mut self.files {
+            if is_to_come(file.lastmod) {
+                file.lastmod = UNKNOWN;
+            }
+        }
+        for dropped in &mut self.dropped {
+            if is_to_come(dropped.since) {
+                dropped.since = now;
+            }
+        }
+        self
     }
 
     /// Reads the text form; `None` when it is not one of this version and site, or names a file that

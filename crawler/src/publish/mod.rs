@@ -40,6 +40,7 @@ mod sections;
 mod set;
 mod survey;
 mod trial;
+mod untold;
 
 #[cfg(test)]
 mod tests;
@@ -58,9 +59,11 @@ use crate::{
     export::{self, ExtensionCounts},
     page::{DateSource, RunId},
     robots::Rules,
+    runs,
     seeds::OwnFiles,
     site::Site,
-    store::{Commit, Store, StoreError},
+    store::{Commit, LedgerEntry, Store, StoreError, outbox::OutboxStep},
+    url_key::UrlKey,
 };
 
 pub use self::{
@@ -71,13 +74,14 @@ pub use self::{
     journal::Journal,
     own::{Placed, Standing, place_file, standing, take_back},
     salvage::{Recalled, recall, salvage},
+    untold::{Untold, hooks_know, note_untold, untold},
 };
 
 /// Name of the state's value with the manifest.
-const MANIFEST: &str = "publish.manifest";
+const MANIFEST: &str = crate::store::names::PUBLISH_MANIFEST;
 
 /// Name of the state's value with the run that was published last. A fresh state does not take it over.
-const RUN: &str = "publish.run";
+const RUN: &str = crate::store::names::PUBLISH_RUN;
 
 /// The manifest's copy in the output.
 const MANIFEST_COPY: &str = ".arpent-manifest.json";
@@ -360,6 +364,22 @@ pub fn has_records(store: &dyn Store) -> Result<bool, StoreError> {
     Ok(store.value(RUN)?.is_some())
 }
 
+/// To be called for a run that was refused before it is finished: when no set was ever published from this state, which
+/// is new in the place of one that was lost, later runs begin as if it had found nothing.
+///
+/// # Errors
+/// The store failed.
+pub fn disown(store: &mut dyn Store, run: RunId) -> Result<(), StoreError> {
+    if has_records(store)? {
+        return Ok(());
+    }
+    store.commit(&Commit {
+        run,
+        outbox: vec![OutboxStep::Disown],
+        ..Commit::default()
+    })
+}
+
 /// Remembers as ours what the manifest in the folder `output` names, so that a crawl knows our own
 /// sitemaps on the site also when the state that published them is lost. A folder without a manifest of
 /// this site changes nothing.
@@ -400,14 +420,23 @@ fn own_files(
 }
 
 /// Copies to the fresh state of a site what the published set needs to stay true: the manifest, and
-/// what the ledger knows of `lastmod`.
+/// what the ledger knows of `lastmod`; but not of URLs that no run found for [`runs::FORGOTTEN_AFTER`], because a state
+/// that is begun anew again and again never comes to [`runs::forget`] them.
 ///
 /// # Errors
 /// A store failed.
-pub fn carry_over(old: &dyn Store, new: &mut dyn Store) -> Result<(), StoreError> {
+pub fn carry_over(old: &dyn Store, new: &mut dyn Store, now: Timestamp) -> Result<(), StoreError> {
     carry_values(old, new)?;
     carry_journal(old, new)?;
-    carry_ledger(old, new)
+    let seen_before = now
+        .checked_sub(runs::FORGOTTEN_AFTER)
+        .unwrap_or(Timestamp::MIN);
+    carry_ledger_of(old, new, &|key, entry| {
+        let is_old = entry
+            .seen_seconds
+            .is_some_and(|seen| seen < seen_before.as_second());
+        Ok(!is_old || old.page(key)?.is_some())
+    })
 }
 
 /// The values of [`carry_over`].
@@ -418,6 +447,7 @@ fn carry_values(old: &dyn Store, new: &mut dyn Store) -> Result<(), StoreError> 
     let mut values = vec![manifest, own, trust, survey::carried(old)?];
     values.extend(own::values(old)?);
     values.extend(generations::carried(old)?);
+    values.push(untold::carried(old)?);
     new.commit(&Commit {
         values,
         ..Commit::default()
@@ -435,14 +465,27 @@ fn carry_journal(old: &dyn Store, new: &mut dyn Store) -> Result<(), StoreError>
 
 /// The ledger of [`carry_over`].
 fn carry_ledger(old: &dyn Store, new: &mut dyn Store) -> Result<(), StoreError> {
+    carry_ledger_of(old, new, &|_, _| Ok(true))
+}
+
+/// The same of the URLs that `is_kept` says it of.
+fn carry_ledger_of(
+    old: &dyn Store,
+    new: &mut dyn Store,
+    is_kept: &dyn Fn(&UrlKey, &LedgerEntry) -> Result<bool, StoreError>,
+) -> Result<(), StoreError> {
     let mut batch = Vec::with_capacity(LEDGER_BATCH);
     let mut copied = Ok(());
     let visited = old.visit_ledger(&mut |key, entry| {
         // A walk over the ledger cannot be ended; after a failure nothing more is kept of it.
         if copied.is_ok() {
-            batch.push((key.clone(), entry));
+            match is_kept(key, &entry) {
+                Ok(true) => batch.push((key.clone(), entry)),
+                Ok(false) => {}
+                Err(error) => copied = Err(error),
+            }
         }
-        if batch.len() == LEDGER_BATCH {
+        if copied.is_ok() && batch.len() == LEDGER_BATCH {
             copied = new.set_ledger(&batch);
             batch.clear();
         }

@@ -15,13 +15,13 @@ use super::{
 use crate::store::{Store, StoreError, StoreErrorKind, outbox::TELLS_ENGINES};
 
 /// Name of the state's value with the [`Standing`] set.
-const STANDING: &str = "publish.standing";
+const STANDING: &str = crate::store::names::PUBLISH_STANDING;
 
 /// Name of the state's value with the name of the key's file. The file is ours, so is what it holds.
-const KEY_FILE: &str = "notify.key_file";
+const KEY_FILE: &str = crate::store::names::NOTIFY_KEY_FILE;
 
 /// Name of the state's value with the key.
-const KEY: &str = "notify.key";
+const KEY: &str = crate::store::names::NOTIFY_KEY;
 
 /// The set that was published last.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

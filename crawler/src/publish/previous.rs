@@ -10,6 +10,7 @@ use std::{
     path::Path,
 };
 
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -17,7 +18,10 @@ use super::{
     folder::{Folder, canonical, read_text},
     manifest::{Dropped, FileRecord, Manifest, is_name},
 };
-use crate::store::Store;
+use crate::{
+    runs,
+    store::{Store, StoreError},
+};
 
 /// Note of the contents that a publish is about to put under their names: they are ours, even if it
 /// does not come to its end. It stands in the output, so that it is lost and moved together with the
@@ -26,6 +30,12 @@ pub(super) const INTENT: &str = ".arpent-intent.json";
 
 /// Longest manifest (and note) that is read back from the output.
 pub(super) const MAX_MANIFEST_BYTES: u64 = 64 * 1024 * 1024;
+
+/// So long after a run began it is told from our clock what that of the host says: as long as a run lasts by default.
+const HOST_DATE_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
+
+/// Of several changes within a second each gets a later one ([`super::file`]): so many seconds may they be ahead.
+const NUDGES: SignedDuration = SignedDuration::from_secs(60);
 
 /// SHA-256 of a file, hex, by its name.
 pub(super) type Contents = BTreeMap<String, String>;
@@ -66,7 +76,7 @@ struct Intended {
 
 impl Previous {
     /// Reads what is known. The state's manifest counts only for the output that it is about; the copy
-    /// counts wherever it stands, as it moves with the folder.
+    /// counts wherever it stands, as it moves with the folder. Times that are still to come are none.
     pub(super) fn read(
         store: &dyn Store,
         request: &PublishRequest<'_>,
@@ -98,6 +108,8 @@ impl Previous {
         let mut manifest = recorded
             .or(copied)
             .unwrap_or_else(|| Manifest::new(&site, &output, request.now));
+        let latest = latest(store, request.now)?;
+        manifest = manifest.without_future(request.now, |time| time > latest);
         manifest.output = output;
         let names = manifest.files.iter().map(|file| file.name.clone());
         Ok(Self {
@@ -107,11 +119,6 @@ impl Previous {
             intended,
             copy,
         })
-    }
-
-    /// URLs in the set that stands, which the guard compares with; 0: there is none.
-    pub(super) fn baseline(&self) -> u64 {
-        self.manifest.listed
     }
 
     /// The record of the file `name`.
@@ -157,7 +164,7 @@ impl Previous {
         &self,
         intended: &Contents,
         is_named: impl Fn(&str) -> bool,
-        now: jiff::Timestamp,
+        now: Timestamp,
     ) -> Vec<Dropped> {
         let files = self.manifest.files.iter().map(|file| Dropped {
             name: file.name.clone(),
@@ -179,6 +186,20 @@ impl Previous {
         dropped.retain(|name, _| !is_named(name));
         dropped.into_values().collect()
     }
+}
+
+/// The latest time that a file of the set that stands can have changed at. The clock of the host, where it is known, has to
+/// say too that a time is still to come: one of ours that was put back makes none of them wrong.
+fn latest(store: &dyn Store, now: Timestamp) -> Result<Timestamp, StoreError> {
+    let host_date = runs::host_date(store)?;
+    let started = runs::started(store)?;
+    let host_now = host_date.zip(started).map(|(host_date, started)| {
+        let since = now.duration_since(started);
+        let since = since.clamp(SignedDuration::ZERO, HOST_DATE_LIFETIME);
+        host_date.checked_add(since).unwrap_or(host_date)
+    });
+    let latest = host_now.map_or(now, |host_now| now.max(host_now));
+    Ok(latest.checked_add(NUDGES).unwrap_or(latest))
 }
 
 /// What the note in the output `root` says, if there is one.

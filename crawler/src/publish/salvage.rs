@@ -3,7 +3,8 @@
 //! reads the output.
 //!
 //! What the contents were then is not known from the files. So a date that is read back stays until a change
-//! of its page is seen, whatever the page states; the first crawl makes the ledger whole again.
+//! of its page is seen, whatever the page states; the first crawl makes the ledger whole again. Which URLs are published
+//! is remembered too: the guard asks what became of them.
 
 use std::{
     fs::{self, File},
@@ -11,6 +12,7 @@ use std::{
     path::Path,
 };
 
+use jiff::Timestamp;
 use sitemap_core::{
     Limits, UrlEntry,
     read::{Item, Kind, Reader},
@@ -23,7 +25,10 @@ use super::{
 use crate::{
     page::DateSource,
     site::Site,
-    store::{LedgerEntry, Store, StoreError, StoreErrorKind},
+    store::{
+        Commit, LedgerEntry, Store, StoreError, StoreErrorKind,
+        outbox::{Difference, Listing, OutboxStep, Tell},
+    },
     url_key::UrlKey,
 };
 
@@ -76,6 +81,7 @@ pub fn recall(store: &mut dyn Store, site: &Site, output: &Path) -> Result<Recal
 
 fn read_back(store: &mut dyn Store, site: &Site, output: &Path) -> Result<Recalled, StoreError> {
     let mut recalled = Recalled::default();
+    let knows_set = !store.published(None, 1)?.is_empty();
     let contents = previous::own_contents(output, &site.written().name());
     for (name, hashes) in contents.unwrap_or_default() {
         let path = output.join(&name);
@@ -90,12 +96,19 @@ fn read_back(store: &mut dyn Store, site: &Site, output: &Path) -> Result<Recall
         // It was checked when it was published, and is the same.
         let mut reader = Reader::new(BufReader::new(file), Limits::PROTOCOL);
         let mut batch = Vec::with_capacity(LEDGER_BATCH);
+        let mut listed = Vec::with_capacity(LEDGER_BATCH);
         while let Some(item) = reader.next() {
             // A feed states dates in another form.
             let is_urlset = reader.kind() == Some(Kind::UrlSet);
             let (Ok(Item::Url(entry)), true) = (item, is_urlset) else {
                 break;
             };
+            if !knows_set {
+                listed.extend(listing(&entry));
+            }
+            if listed.len() == LEDGER_BATCH {
+                remember(store, OutboxStep::Stage(std::mem::take(&mut listed)))?;
+            }
             let Some((key, entry)) = dated(site, entry) else {
                 continue;
             };
@@ -109,8 +122,33 @@ fn read_back(store: &mut dyn Store, site: &Site, output: &Path) -> Result<Recall
             }
         }
         store.set_ledger(&batch)?;
+        remember(store, OutboxStep::Stage(listed))?;
     }
+    let take = OutboxStep::Take {
+        since: Timestamp::UNIX_EPOCH,
+        tell: Tell::Nobody,
+    };
+    remember(store, take)?;
     Ok(recalled)
+}
+
+fn remember(store: &mut dyn Store, step: OutboxStep) -> Result<(), StoreError> {
+    store.commit(&Commit {
+        outbox: vec![step],
+        ..Commit::default()
+    })
+}
+
+/// That a page stands in a published file.
+fn listing(entry: &UrlEntry) -> Option<Difference> {
+    Some(Difference {
+        key: UrlKey::from_normalised(entry.loc.as_str()).ok()?,
+        change: None,
+        listing: Some(Listing {
+            lastmod: entry.lastmod.as_ref().map(ToString::to_string),
+            content: None,
+        }),
+    })
 }
 
 /// What the ledger remembers of a page that stands in a published file with a date.

@@ -88,8 +88,8 @@ impl ReadySet {
             left_out.add(&census.refused);
             census.refused.apply(store, &mut export)?;
         };
-        let before = previous.baseline();
-        let (figures, remembered) = survey.finish(store, request.run, before, census.listed)?;
+        let (figures, remembered) =
+            survey.finish(store, request.run, &previous.manifest, census.listed)?;
         if let Err(refused) = guard(request, &figures) {
             survey::restore(store, request.run, trust)?;
             return Err(refused);
@@ -134,7 +134,8 @@ impl ReadySet {
             Some(folder) => previous.intended(folder)?,
             None => Contents::new(),
         };
-        let manifest = next_manifest(request, &previous, &intended, &facts, &built);
+        let mut manifest = next_manifest(request, &previous, &intended, &facts, &built);
+        manifest.remember(&facts.remembered, &previous.manifest);
         let mut published = summarise(&built, &previous.manifest);
         published.listed = facts.listed;
         Ok(Self {

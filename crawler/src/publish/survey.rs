@@ -11,17 +11,19 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{
     guard::{Alike, Figures, Group, OldSet, Remembered},
     journal::Known,
+    manifest::Manifest,
 };
 use crate::{
     config::Share,
-    page::{Basis, BodyEnd, ContentHash, PageFacts, PageRecord, Reason, RunId, State},
+    export::content_mark,
+    page::{Basis, BodyEnd, ContentHash, PageFacts, PageRecord, Reason, RunId, State, Via},
     site::Site,
     store::{Commit, Store, StoreError, StoreErrorKind},
     url_key::UrlKey,
 };
 
 /// Name of the state's value with what is remembered of the run that was published last.
-const REMEMBERED: &str = "publish.guard";
+const REMEMBERED: &str = crate::store::names::PUBLISH_GUARD;
 
 /// Groups that are counted at once, of each kind. A group that has more than 1 in 1,000 of the pages is found,
 /// and counted too low by so many at most (Misra and Gries, "Finding repeated elements", 1982).
@@ -29,6 +31,12 @@ const MAX_GROUPS: usize = 1_000;
 
 /// Groups of each kind that are told of and remembered.
 const MAX_TOLD: usize = 8;
+
+/// Redirects that are followed from a page to what readers see, as engines do.
+const MAX_HOPS: usize = 10;
+
+/// What pages share that ask for a password, whatever else they say.
+const ANY_FORM: u64 = 0;
 
 /// Counts how many pages share something.
 #[derive(Debug, Default)]
@@ -71,20 +79,25 @@ struct Kinds {
     contents: Groups,
     texts: Groups,
     forms: Groups,
+    titles: Groups,
 }
 
 impl Kinds {
+    /// Counts an answer by where it redirects to, or by what it says.
     fn add(&mut self, key: &UrlKey, facts: &PageFacts) {
-        let target = match (&facts.location, &facts.refresh) {
-            (Some(target), _) if (300..400).contains(&facts.status) => Some(target),
-            (_, Some(refresh)) if refresh.delay_seconds == 0 => Some(&refresh.target),
-            _ => None,
-        };
-        if let Some(target) = target.filter(|target| *target != key) {
-            let target = target.as_str().split('?').next().unwrap_or_default();
-            self.targets.add(xxh3_64(target.as_bytes()), target);
-            return;
+        match target_of(key, facts) {
+            Some(target) => self.add_target(target),
+            None => self.add_content(key, facts),
         }
+    }
+
+    /// Counts a redirect that leads to `target`, its query aside.
+    fn add_target(&mut self, target: &UrlKey) {
+        let target = without_query(target);
+        self.targets.add(xxh3_64(target.as_bytes()), target);
+    }
+
+    fn add_content(&mut self, key: &UrlKey, facts: &PageFacts) {
         if facts.status != 200 || facts.end != BodyEnd::Complete {
             return;
         }
@@ -96,11 +109,14 @@ impl Kinds {
             self.texts.add(likeness, page);
         }
         if facts.warnings.password_field {
-            let title = facts.title.as_deref().unwrap_or_default();
-            // What a title repeats of the URL, or counts, is no other title.
-            let is_text = |word: &&str| !word.contains(|c: char| c == '/' || c.is_ascii_digit());
-            let words: Vec<&str> = title.split_whitespace().filter(is_text).collect();
-            self.forms.add(xxh3_64(words.join(" ").as_bytes()), page);
+            self.forms.add(ANY_FORM, page);
+        }
+        let title = facts.title.as_deref().unwrap_or_default();
+        // What a title repeats of the URL, or counts, is no other title.
+        let is_text = |word: &&str| !word.contains(|c: char| c == '/' || c.is_ascii_digit());
+        let words: Vec<&str> = title.split_whitespace().filter(is_text).collect();
+        if !words.is_empty() {
+            self.titles.add(xxh3_64(words.join(" ").as_bytes()), page);
         }
     }
 
@@ -110,6 +126,7 @@ impl Kinds {
             (self.contents, Alike::Content),
             (self.texts, Alike::Text),
             (self.forms, Alike::Form),
+            (self.titles, Alike::Title),
         ];
         let largest = groups
             .into_iter()
@@ -124,6 +141,9 @@ pub(super) struct Survey {
     known: Known,
     heard: u64,
     lost: BTreeMap<Reason, u64>,
+    gone_once: u64,
+    moved: u64,
+    start: Option<Reason>,
     met: u64,
     old: Kinds,
     listed: u64,
@@ -151,34 +171,93 @@ impl Survey {
                 self.new.add(key, facts);
             }
         }
-        let was_published = match &site.stand_in {
-            None => self.known.holds(store, key)?,
+        let published = match &site.stand_in {
+            None => self.known.find(store, key)?,
             Some(stand_in) => match stand_in.shown(key) {
-                Some(shown) => self.known.holds(store, &shown)?,
-                None => false,
+                Some(shown) => self.known.find(store, &shown)?,
+                None => None,
             },
         };
-        if !was_published {
-            return Ok(());
-        }
+        let Some(published) = published else {
+            return self.look_at_moved(store, key, record);
+        };
         self.met += 1;
+        if is_start(record) && says_nothing(reason) {
+            self.start = Some(reason);
+        }
         if !is_listed {
             *self.lost.entry(reason).or_default() += 1;
         }
+        self.gone_once += u64::from(reason == Reason::KeptGoneOnce);
         let has_spoken = match record.basis {
             Basis::Own | Basis::Confirmed => record.outcome.is_some(),
             Basis::Kept(_) => false,
         };
-        if has_spoken {
-            self.heard += 1;
-            if let Some(facts) = facts {
-                self.old.add(key, facts);
-            }
+        if !has_spoken {
+            return Ok(());
+        }
+        self.heard += 1;
+        let Some(facts) = facts else {
+            return Ok(());
+        };
+        // What says the same as when it was published is what it was, however many others are like it.
+        let is_unchanged =
+            is_listed && published.content.is_some() && published.content == content_mark(facts);
+        if !is_unchanged {
+            self.old.add(key, facts);
+            self.add_end(store, key, record.run, facts)?;
         }
         Ok(())
     }
 
-    /// What the run is judged by, which would list `listed` URLs where `before` are published, and what is to be
+    /// Counts a page that is not of the published set by where it redirects to, if it was of an earlier one.
+    fn look_at_moved(
+        &mut self,
+        store: &dyn Store,
+        key: &UrlKey,
+        record: &PageRecord,
+    ) -> Result<(), StoreError> {
+        let target = record.facts().and_then(|facts| target_of(key, facts));
+        if let Some(target) = target
+            && store.ledger(key)?.is_some()
+        {
+            self.moved += 1;
+            self.old.add_target(target);
+        }
+        Ok(())
+    }
+
+    /// Counts the page `key`, which answered with `facts` in run `run`, by what stands at the end of its redirects: a wall may
+    /// send each page to an address of its own.
+    fn add_end(
+        &mut self,
+        store: &dyn Store,
+        key: &UrlKey,
+        run: RunId,
+        facts: &PageFacts,
+    ) -> Result<(), StoreError> {
+        let Some(first) = target_of(key, facts) else {
+            return Ok(());
+        };
+        let mut target = first.clone();
+        for _ in 0..MAX_HOPS {
+            let record = store.page(&target)?.filter(|record| record.run == run);
+            let Some(facts) = record.as_ref().and_then(PageRecord::facts) else {
+                break;
+            };
+            let Some(next) = target_of(&target, facts) else {
+                self.old.add_content(&target, facts);
+                break;
+            };
+            target = next.clone();
+        }
+        if without_query(&target) != without_query(first) {
+            self.old.add_target(&target);
+        }
+        Ok(())
+    }
+
+    /// What the run is judged by, which would list `listed` URLs where the set of `previous` stands, and what is to be
     /// remembered of it when it is published.
     ///
     /// # Errors
@@ -187,7 +266,7 @@ impl Survey {
         self,
         store: &dyn Store,
         run: RunId,
-        before: u64,
+        previous: &Manifest,
         listed: u64,
     ) -> Result<(Figures, Remembered), StoreError> {
         let counts = store.counts(run)?;
@@ -196,8 +275,11 @@ impl Survey {
             wanted.map(|(_, count)| count).sum()
         };
         let known = count(&|reason| reason != Reason::SeedDocument);
+        // Published pages that may not be read (401, 403) are not gone when their time is over.
+        let locked = self.lost.get(&Reason::ClientError).copied();
         let failing =
-            count(&|reason| reason.state() == State::Failed || reason == Reason::KeptUnreachable);
+            count(&|reason| reason.state() == State::Failed || reason == Reason::KeptUnreachable)
+                + locked.unwrap_or_default();
         let groups = self.new.largest().into_iter();
         let mut alike = BTreeMap::new();
         for group in groups {
@@ -205,16 +287,23 @@ impl Survey {
             let known: &mut Share = alike.entry(group.name()).or_default();
             *known = share.max(*known);
         }
+        let old = self.old.largest();
+        // What redirects is not listed, and never will be.
+        for group in old.iter().filter(|group| group.alike == Alike::Target) {
+            let share = Share::of(group.pages, self.heard + self.moved);
+            alike.insert(group.name(), share);
+        }
         let remembered = Remembered {
             is_complete: count(&|reason| {
                 reason == Reason::KeptNotReached || reason.state() == State::Queued
             }) == 0,
             failing: Share::of(failing, known),
+            gone_once: self.gone_once,
             alike,
         };
         let pages = self.known.count(store)?;
         let figures = Figures {
-            before,
+            before: previous.listed,
             listed,
             known,
             failing,
@@ -222,13 +311,52 @@ impl Survey {
                 pages,
                 heard: self.heard,
                 lost: self.lost,
+                gone_once: self.gone_once,
+                start: self.start,
                 unknown: pages - self.met,
-                groups: self.old.largest(),
+                groups: old,
+                moved: self.moved,
             },
-            last: recall(store)?,
+            last: match recall(store)? {
+                Some(remembered) => remembered,
+                None => previous.remembered.clone().unwrap_or_default(),
+            },
         };
         Ok((figures, remembered))
     }
+}
+
+/// Whether this is the start page: what the start URL, or what that redirects to, was answered with.
+fn is_start(record: &PageRecord) -> bool {
+    record.via == Via::Start || record.via == Via::Redirect && record.depth == 0
+}
+
+/// Whether a page is not listed for what is no content of its own, which nobody decided.
+fn says_nothing(reason: Reason) -> bool {
+    let is_unread = matches!(
+        reason,
+        Reason::Empty
+            | Reason::NotAPage
+            | Reason::TooLarge
+            | Reason::CutShort
+            | Reason::Undecodable
+            | Reason::Unparsable
+    );
+    is_unread || reason.state() == State::Failed
+}
+
+/// Where an answer sends its readers, if that is another page.
+fn target_of<'f>(key: &UrlKey, facts: &'f PageFacts) -> Option<&'f UrlKey> {
+    let target = match (&facts.location, &facts.refresh) {
+        (Some(target), _) if (300..400).contains(&facts.status) => Some(target),
+        (_, Some(refresh)) if refresh.delay_seconds == 0 => Some(&refresh.target),
+        _ => None,
+    };
+    target.filter(|target| *target != key)
+}
+
+fn without_query(url: &UrlKey) -> &str {
+    url.as_str().split('?').next().unwrap_or_default()
 }
 
 /// What is remembered of the run that was published last.

@@ -129,6 +129,20 @@ pub(super) struct Matcher {
 }
 
 impl Matcher {
+    /// The lines that the rules came from, in the order of the file: whether each allows, and its pattern.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (bool, &str)> {
+        let rules = self.rules.iter();
+        let mut lines: Vec<_> = rules
+            .map(|rule| (rule.line, rule.is_allow(), rule.pattern()))
+            .collect();
+        lines.sort_unstable();
+        // One line may make two rules.
+        lines.dedup();
+        lines
+            .into_iter()
+            .map(|(_, is_allow, pattern)| (is_allow, pattern))
+    }
+
     pub(super) fn new(mut rules: Vec<Rule>) -> Self {
         rules.sort_by_key(|rule| (Reverse(rule.length), !rule.is_allow(), rule.line));
         let mut by_head: HashMap<Box<[u8]>, Vec<usize>> = HashMap::new();

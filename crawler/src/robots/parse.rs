@@ -131,6 +131,7 @@ impl<'a> Collector<'a> {
             matcher: Matcher::new(rules),
             crawl_delay,
             sitemaps: self.sitemaps,
+            is_hidden: false,
         }
     }
 

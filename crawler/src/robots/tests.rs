@@ -1,6 +1,6 @@
 //! RFC 9309 by table, the matcher against an obvious one, and files that mean harm.
 
-use std::iter::repeat_n;
+use std::{fmt::Write as _, iter::repeat_n};
 
 use proptest::prelude::*;
 
@@ -687,4 +687,36 @@ proptest! {
         let decision = rules.decide(&path);
         prop_assert!(decision.line.is_none_or(|line| line >= 1 && line <= 1 + file.matches(['\r', '\n']).count()));
     }
+}
+
+#[test]
+fn what_was_read_is_read_back_from_the_noted_text() {
+    let body = "User-agent: other\nDisallow: /\n\nUser-agent: arpent\nCrawl-delay: 2\nDisallow: /a*b$\nAllow: /a/%41*%2a\n\
+                Disallow: /caf\u{e9} au lait # why\nDisallow:\nDisallow: x\nSitemap: https://site.test/s.xml\n\nUser-agent: *\nDisallow: /all\n";
+    let rules = Rules::parse(body.as_bytes(), "arpent");
+    let text = rules.to_text();
+    let again = Rules::from_text(&text);
+    assert_eq!(again.to_text(), text);
+    for path in [
+        "/",
+        "/ab",
+        "/a/x/b",
+        "/a/xb?",
+        "/a/A/*",
+        "/a/A",
+        "/caf%C3%A9%20au%20lait",
+        "/all",
+        "/x",
+    ] {
+        assert_eq!(again.allows(path), rules.allows(path), "{path}: {text}");
+    }
+    assert!(!again.allows("/ab") && again.allows("/all"), "{text}");
+    // More than a file may have.
+    let mut long = "User-agent: *\n".to_owned();
+    for number in 0..40_000 {
+        writeln!(long, "Disallow: /\u{e9}/{number}/").unwrap();
+    }
+    let rules = Rules::from_text(&long);
+    assert!(!Rules::from_text(&rules.to_text()).allows("/%C3%A9/39999/x"));
+    assert!(Rules::from_text(&Rules::allow_all().to_text()).allows("/x"));
 }

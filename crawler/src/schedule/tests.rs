@@ -204,6 +204,91 @@ fn a_clock_that_is_put_back_starts_nothing_again() {
 }
 
 #[test]
+fn a_clock_that_was_ahead_stops_nothing_once_it_is_right() {
+    let now = at("2026-06-05T09:00:30Z");
+    // How far the clock was ahead, and when the run comes that is the next one after it is put right.
+    let check = |expression: &str, ahead: SignedDuration, expected: &str| {
+        let mut timetable = Timetable::new(1);
+        let sites = planned(&[("a", "a.example", expression)]);
+        let wrong = now.checked_add(ahead).unwrap();
+        timetable.set_sites(sites.clone(), |_| None, wrong);
+        let Step::WaitUntil(due) = timetable.step(wrong) else {
+            panic!("{expression}: a slot comes");
+        };
+        assert!(
+            matches!(timetable.step(due), Step::Start { .. }),
+            "{expression}"
+        );
+        timetable.ended("a", due);
+        let kept: Vec<_> = timetable.pasts().map(|(_, past)| past).collect();
+        // In the daemon that goes on, in one that is started again, and where the schedule was in force before.
+        let mut started_again = Timetable::new(1);
+        started_again.set_sites(sites.clone(), |_| kept.first().cloned(), now);
+        let since = at("2026-06-01T00:00:00Z");
+        let before = kept.first().map(|past| Past {
+            since,
+            ..past.clone()
+        });
+        let mut in_force = Timetable::new(1);
+        in_force.set_sites(sites, |_| before.clone(), now);
+        for timetable in [&mut timetable, &mut started_again, &mut in_force] {
+            assert_eq!(
+                timetable.step(now),
+                Step::WaitUntil(at(expected)),
+                "{expression}"
+            );
+            // However often somebody looks, the time does not move away.
+            let later = at("2026-06-05T09:00:45Z");
+            assert_eq!(
+                timetable.step(later),
+                Step::WaitUntil(at(expected)),
+                "{expression}"
+            );
+            assert!(
+                matches!(timetable.step(at(expected)), Step::Start { missed: 0, .. }),
+                "{expression}"
+            );
+        }
+    };
+    check(
+        "* * * * *",
+        SignedDuration::from_hours(72),
+        "2026-06-05T09:01:00Z",
+    );
+    check(
+        "* * * * *",
+        SignedDuration::from_hours(12),
+        "2026-06-05T09:01:00Z",
+    );
+    check(
+        "0 * * * *",
+        SignedDuration::from_hours(5),
+        "2026-06-05T10:00:00Z",
+    );
+    check(
+        "0 3 * * *",
+        SignedDuration::from_hours(100),
+        "2026-06-06T01:00:00Z",
+    );
+    // What would be the next slot is the one that was served two hours early: it does not come twice.
+    let nightly = in_paris("0 3 * * *");
+    let mut past = nightly.begin(at("2026-06-01T12:00:00Z"));
+    nightly.serve(&mut past, at("2026-06-06T01:00:00Z"));
+    let now = at("2026-06-05T23:00:30Z");
+    assert_eq!(nightly.believed(&past, now), past);
+    let slot = at("2026-06-07T01:00:00Z");
+    assert_eq!(nightly.next(&past, now), NextRun::At { slot, start: slot });
+}
+
+#[test]
+fn a_schedule_that_began_under_a_wrong_clock_begins_when_it_is_right() {
+    let often = in_paris("* * * * *");
+    let past = often.begin(at("2036-06-05T09:00:30Z"));
+    let now = at("2026-06-05T09:00:30Z");
+    assert_eq!(often.believed(&past, now), often.begin(now));
+}
+
+#[test]
 fn another_schedule_begins_anew() {
     let weekly = in_paris("0 3 * * 0");
     let mut past = weekly.begin(at("2026-06-01T09:00:00Z"));

@@ -95,10 +95,10 @@ impl Timetable {
         let mut before = std::mem::take(&mut self.sites);
         for planned in sites {
             let known = before.remove(&planned.name).map(|site| site.past);
-            let past = known
-                .or_else(|| recall(&planned.name))
-                .filter(|past| past.schedule == planned.schedule.text())
-                .unwrap_or_else(|| planned.schedule.begin(now));
+            let past = known.or_else(|| recall(&planned.name)).map_or_else(
+                || planned.schedule.begin(now),
+                |past| planned.schedule.believed(&past, now),
+            );
             self.sites
                 .insert(planned.name.clone(), Site { planned, past });
         }
@@ -112,6 +112,9 @@ impl Timetable {
     /// What happens next. A run that it starts counts as under way at once. Of sites that are due, the one that is due
     /// longest is first; a site whose host is being crawled waits without losing its slot.
     pub fn step(&mut self, now: Timestamp) -> Step {
+        for site in self.sites.values_mut() {
+            site.past = site.planned.schedule.believed(&site.past, now);
+        }
         let busy: HashSet<&HostKey> = self.running.values().map(|run| &run.host).collect();
         let has_room = self.running.len() < self.max_running;
         let mut wake: Option<Timestamp> = None;

@@ -51,7 +51,9 @@ macro_rules! conformance_tests {
                 what_failed_is_remembered_until_a_good_answer
                 an_abandoned_run_forgets_nothing
                 what_was_listed_and_is_not_found_is_left_behind
-                confirmed_answers_are_found_until_they_are_asked_again;
+                confirmed_answers_are_found_until_they_are_asked_again
+                what_is_not_published_is_forgotten_by_the_next_run
+                of_what_was_never_published_nothing_stays;
             waiting:
                 a_finished_url_leaves_the_queue
                 a_requeued_url_waits_again

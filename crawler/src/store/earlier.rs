@@ -59,12 +59,15 @@ pub struct EarlierAnswer {
 }
 
 /// The fingerprint of what a page asks of indexes, which is no part of its content: whether it is to be left out, and
-/// under which URL it is to be known.
+/// under which URL it is to be known. Made anew from stored facts each time, and never stored.
 pub fn orders(directives: Directives, canonical: &Canonical) -> u64 {
-    let text = format!(
-        "{} {} {canonical:?}",
-        directives.noindex, directives.nofollow
-    );
+    let canonical = match canonical {
+        Canonical::Absent => "absent",
+        Canonical::Itself => "itself",
+        Canonical::Other(url) => url.as_str(),
+        Canonical::Conflicting => "conflicting",
+    };
+    let text = format!("{} {} {canonical}", directives.noindex, directives.nofollow);
     xxhash_rust::xxh3::xxh3_64(text.as_bytes())
 }
 

@@ -44,8 +44,10 @@ struct Contents {
     values: BTreeMap<String, String>,
     outbox: Outbox,
     last_sequence: u64,
-    /// The last run whose set was published.
+    /// The last run whose set was published; 0: what there is was refused.
     published_run: Option<RunId>,
+    /// What was known of pages, and their links, before a run decided about them that is not published yet.
+    stood: BTreeMap<UrlKey, (Known, Option<Vec<UrlKey>>)>,
 }
 
 /// What is known of one URL.
@@ -135,6 +137,25 @@ impl Known {
         .if_any()
     }
 
+    /// Whether `record` lists the page with the same content and the same validators.
+    fn is_said_again_by(&self, record: &PageRecord) -> bool {
+        let before = match &self.record.outcome {
+            Some(Outcome::Answered(facts)) => Some(&**facts),
+            Some(Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_)) | None => {
+                self.earlier.as_ref()
+            }
+        };
+        let is_kept = matches!(record.basis, Basis::Kept(_));
+        record.reason.state() == State::Listed
+            && !is_kept
+            && record.facts().zip(before).is_some_and(|(now, before)| {
+                before.content_hash.is_some()
+                    && now.content_hash == before.content_hash
+                    && now.etag == before.etag
+                    && now.last_modified == before.last_modified
+            })
+    }
+
     /// The last answer, whatever its run.
     fn into_facts(self) -> Option<PageFacts> {
         match self.record.outcome {
@@ -221,6 +242,16 @@ impl Contents {
     fn finish(&mut self, finished: &Finished) {
         self.last_sequence = self.last_sequence.max(finished.sequence);
         self.queue.remove(&finished.sequence);
+        if let Some(known) = self.pages.get(&finished.key)
+            && self.published_run.is_some()
+            && known.record.run == finished.record.run
+            && !known.is_said_again_by(&finished.record)
+            && !self.stood.contains_key(&finished.key)
+        {
+            let links = self.links.get(&finished.key).cloned();
+            self.stood
+                .insert(finished.key.clone(), (known.clone(), links));
+        }
         let mut record = finished.record.clone();
         let mut history = History::default();
         if let Some(Outcome::Answered(facts)) = &mut record.outcome {
@@ -303,10 +334,30 @@ impl Contents {
             known.record.run >= forgotten.before || may_come_back || queued.contains(key)
         });
         self.links.retain(|key, _| self.pages.contains_key(key));
+        self.stood.retain(|key, _| self.pages.contains_key(key));
         self.ledger.retain(|key, entry| {
             let seen = entry.seen_seconds.unwrap_or_default();
             seen >= forgotten.seen_before.as_second() || self.pages.contains_key(key)
         });
+    }
+
+    /// What was decided since the last publish counts no more.
+    fn take_back(&mut self) {
+        if self.published_run == Some(0) {
+            self.pages.clear();
+            self.links.clear();
+        }
+        for (key, (known, links)) in std::mem::take(&mut self.stood) {
+            let run = self.pages.get(&key).map(|known| known.record.run);
+            if run != Some(known.record.run) {
+                continue;
+            }
+            match links {
+                Some(links) => self.links.insert(key.clone(), links),
+                None => self.links.remove(&key),
+            };
+            self.pages.insert(key, known);
+        }
     }
 
     /// Whether the URL was new to the run.
@@ -403,6 +454,10 @@ impl Store for MemoryStore {
         for step in &commit.outbox {
             if matches!(step, OutboxStep::Take { .. }) && commit.run > 0 {
                 contents.published_run = Some(commit.run);
+                contents.stood.clear();
+            }
+            if matches!(step, OutboxStep::Disown) {
+                contents.published_run.get_or_insert(0);
             }
             contents.outbox.apply(step);
         }
@@ -442,6 +497,7 @@ impl Store for MemoryStore {
 
     fn begin_run(&mut self, _run: RunId) -> Result<(), StoreError> {
         let mut contents = self.contents();
+        contents.take_back();
         contents.queue.clear();
         contents.orphans.clear();
         contents.last_sequence = 0;

@@ -5,6 +5,7 @@
 //! Two implementations: [`sqlite::SqliteStore`] and, as the model in tests, [`memory::MemoryStore`].
 
 pub mod memory;
+pub(crate) mod names;
 pub mod outbox;
 pub mod sqlite;
 
@@ -14,7 +15,7 @@ mod earlier;
 #[cfg(test)]
 mod conformance;
 
-use std::{collections::BTreeMap, ops::ControlFlow};
+use std::{collections::BTreeMap, io, ops::ControlFlow};
 
 use jiff::Timestamp;
 
@@ -263,7 +264,9 @@ pub trait Store: Send {
     /// Nothing was taken.
     fn give(&mut self, run: RunId, next: &mut NextGiven<'_>) -> Result<Gave, StoreError>;
 
-    /// Starts run `run`: empties the queue and forgets the orphans. Records of earlier runs stay until they are found again.
+    /// Starts run `run`: empties the queue and forgets the orphans. Records of earlier runs stay until they are found
+    /// again; but what was decided since a set was published last ([`outbox::OutboxStep::Take`]) is as if the work on it
+    /// had not ended: the answers and links from before count again.
     ///
     /// # Errors
     /// The old run stands.
@@ -493,7 +496,7 @@ pub fn by_state(counts: &BTreeMap<Reason, u64>) -> BTreeMap<State, u64> {
 /// What callers branch on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreErrorKind {
-    /// The file cannot be opened or created.
+    /// There can be no such file, whatever the disk is like.
     Open,
     /// The contents are damaged or no state of arpent.
     Corrupt,
@@ -501,7 +504,7 @@ pub enum StoreErrorKind {
     Version,
     /// Another run holds it.
     Busy,
-    /// Reading or writing failed (disk full, I/O error).
+    /// Reading or writing failed (disk full, read-only or gone, no permission, I/O error).
     Io,
 }
 
@@ -523,6 +526,22 @@ impl StoreError {
             message: message.into(),
             source: None,
         }
+    }
+
+    /// What the system says of a file; `message` as of [`StoreError::new`]. A name that can be none of a file is
+    /// [`StoreErrorKind::Open`], what may pass [`StoreErrorKind::Io`]. A folder on a disk that is not mounted is one in
+    /// which nothing may be made.
+    pub fn of_io(message: impl Into<String>, error: io::Error) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::NotFound
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::IsADirectory
+            | io::ErrorKind::AlreadyExists
+            | io::ErrorKind::InvalidFilename
+            | io::ErrorKind::InvalidInput => StoreErrorKind::Open,
+            _ => StoreErrorKind::Io,
+        };
+        Self::new(kind, message).with_source(error)
     }
 
     /// The same with its cause.

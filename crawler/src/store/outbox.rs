@@ -60,7 +60,7 @@ pub struct ContentMark {
 
 /// Name of the state's value that says that engines are told of the site: whatever changes from then on waits for
 /// them.
-pub const TELLS_ENGINES: &str = "notify.adopted";
+pub const TELLS_ENGINES: &str = super::names::NOTIFY_ADOPTED;
 
 /// What becomes of the changes that a publish found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,6 +130,9 @@ pub enum OutboxStep {
         /// Whether it waits to be told.
         tell: Tell,
     },
+    /// Nothing of this store was ever published, and its run was refused: what it found is forgotten when the next
+    /// one begins. Changes nothing in a store of which something was published.
+    Disown,
     /// Nothing waits any more.
     Forget,
     /// Every URL of the published set waits to be told, as added unless there are news of it already.
@@ -148,6 +151,8 @@ pub enum OutboxStep {
     },
     /// An engine refused these: they stay, behind those that were refused less often.
     Tried(Vec<UrlKey>),
+    /// An engine will not have these: they leave untold, until there are news of them again.
+    GiveUp(Vec<UrlKey>),
 }
 
 /// The time without fractions of a second, as it is kept.

@@ -15,6 +15,7 @@
 //! [`SqliteStore::open_sound`]: they are for the start and the end of a run. An index for them would
 //! hold every URL once more and make each commit write to one more place for each URL.
 
+mod aside;
 mod columns;
 mod effects;
 mod files;
@@ -33,9 +34,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use rusqlite::{
-    Connection, ErrorCode, OptionalExtension, Row, Transaction, TransactionBehavior, params,
-};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, TransactionBehavior, params};
 
 use self::{
     columns::Columns,
@@ -73,6 +72,8 @@ pub struct SqliteStore {
     /// `None`: somebody else holds it, or it is only looked into.
     _lock: Option<Lock>,
     path: PathBuf,
+    /// A transaction is open that is never committed.
+    is_rehearsal: bool,
 }
 
 /// A state that was looked at as a whole before it was opened.
@@ -101,13 +102,29 @@ impl SqliteStore {
     /// - [`StoreErrorKind::Busy`]: another process (or store) holds it; the message names it.
     /// - [`StoreErrorKind::Version`]: a newer arpent wrote it.
     /// - [`StoreErrorKind::Corrupt`]: it is damaged, or no state of arpent. It is left as it is.
-    /// - [`StoreErrorKind::Open`]: it cannot be opened or created.
+    /// - [`StoreErrorKind::Open`]: there can be no such file; [`StoreErrorKind::Io`]: it cannot be opened or created now.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let path = absolute(path)?;
         files::create_folder(&path)?;
         let lock = files::lock(&path)?;
         files::end_replacement(&path, &lock)?;
         Self::open_held(path, lock, Care::Trust)
+    }
+
+    /// Opens the state `path`, which must exist, to see what would come of work on it: what is written shows in what
+    /// is read, and nothing of it stays when the store is dropped, or the process ends. Meanwhile no other program can
+    /// write to the file. What does not fit into memory waits in the log beside the file, which goes with the store.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`].
+    pub fn rehearse(path: &Path) -> Result<Self, StoreError> {
+        let mut store = Self::open(path)?;
+        store
+            .connection
+            .execute_batch("BEGIN IMMEDIATE")
+            .map_err(|error| failure("open", &store.path, error))?;
+        store.is_rehearsal = true;
+        Ok(store)
     }
 
     /// Opens a state anew: what is at `path` is set aside as by [`set_aside`], and the new state knows
@@ -172,6 +189,7 @@ impl SqliteStore {
                     connection,
                     _lock: Some(lock),
                     path,
+                    is_rehearsal: false,
                 };
                 return Ok(Sound {
                     store,
@@ -200,6 +218,7 @@ impl SqliteStore {
             connection,
             _lock: Some(lock),
             path,
+            is_rehearsal: false,
         })
     }
 
@@ -212,16 +231,23 @@ impl SqliteStore {
     }
 
     /// Runs `effects` in a transaction: all or nothing.
-    fn write(
+    fn write<T>(
         &mut self,
-        effects: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
-    ) -> Result<(), StoreError> {
+        effects: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let connection = &mut self.connection;
         let run = || {
-            let transaction = self
-                .connection
-                .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            effects(&transaction)?;
-            transaction.commit()
+            if self.is_rehearsal {
+                let savepoint = connection.savepoint()?;
+                let done = effects(&savepoint)?;
+                savepoint.commit()?;
+                return Ok(done);
+            }
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let done = effects(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
         };
         run().map_err(|error| failure("write to", &self.path, error))
     }
@@ -285,6 +311,7 @@ fn replace(
                 connection,
                 _lock: None,
                 path: path.to_owned(),
+                is_rehearsal: false,
             };
             carry(Some(&old), &mut new)
         }
@@ -318,13 +345,19 @@ fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
     std::path::absolute(path).map_err(|error| files::io_failure("open", path, error))
 }
 
+/// Since when a run, or another program, holds the state `path`; `None` when nobody does, or that cannot be known.
+/// Nothing is opened or changed, so it can be asked at any time.
+pub fn held_since(path: &Path) -> Option<Timestamp> {
+    files::held_since(path)
+}
+
 /// Renames the state `path` to `<name>.old-<timestamp>`, with the files that belong to it, and says
 /// where it is now; `None` when there is no state. Nothing is ever replaced: `.2` and so on is added
 /// to a name that is taken. `timestamp` must be fit for a file name. The state can still be opened
 /// there.
 ///
 /// # Errors
-/// [`StoreErrorKind::Busy`]: a run holds it. [`StoreErrorKind::Open`]: it cannot be renamed.
+/// [`StoreErrorKind::Busy`]: a run holds it. [`StoreErrorKind::Io`]: it cannot be renamed.
 pub fn set_aside(path: &Path, timestamp: &str) -> Result<Option<PathBuf>, StoreError> {
     files::set_aside(path, timestamp)
 }
@@ -341,9 +374,7 @@ fn failure(action: &str, path: &Path, error: rusqlite::Error) -> StoreError {
                 | ErrorCode::TypeMismatch
                 | ErrorCode::Unknown => StoreErrorKind::Corrupt,
                 ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreErrorKind::Busy,
-                ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly => {
-                    StoreErrorKind::Open
-                }
+                // Also what cannot be opened: the file itself was, so that it is one beside it.
                 _ => StoreErrorKind::Io,
             }
         }
@@ -376,12 +407,12 @@ impl Store for SqliteStore {
     }
 
     fn give(&mut self, run: RunId, next: &mut NextGiven<'_>) -> Result<Gave, StoreError> {
-        given::take(&mut self.connection, run, next)
-            .map_err(|error| failure("write to", &self.path, error))
+        self.write(|transaction| given::take(transaction, run, next))
     }
 
     fn begin_run(&mut self, run: RunId) -> Result<(), StoreError> {
         self.write(|transaction| {
+            aside::take_back(transaction)?;
             transaction.execute("DELETE FROM queue", [])?;
             transaction.execute("DELETE FROM orphan", [])?;
             transaction.execute(

@@ -151,7 +151,7 @@ fn given() -> Outcome {
 }
 
 fn judge_at(path: &str, outcome: &Outcome, policy: Policy) -> Verdict {
-    judge(&key(path), outcome, None, &scope(), &policy, time(NOW))
+    judge(&key(path), outcome, &scope(), &policy, time(NOW))
 }
 
 #[test]
@@ -174,38 +174,6 @@ fn every_reason_is_reached() {
     let decided_elsewhere = exported.into_iter().chain(kept);
     let reached: BTreeSet<Reason> = judged.chain(settled).chain(decided_elsewhere).collect();
     assert_eq!(reached, Reason::ALL.iter().copied().collect());
-}
-
-#[test]
-fn a_confirmed_answer_is_judged_by_stored_facts() {
-    let check = |stored: &PageFacts, reason: Reason| {
-        let verdict = judge(
-            &key("/d/p"),
-            &answered(status(304)),
-            Some(stored),
-            &scope(),
-            &Policy::default(),
-            time(NOW),
-        );
-        assert_eq!(verdict.reason, reason);
-    };
-    check(&page(), R::Listed);
-    check(&noindex(page()), R::Noindex);
-    check(&unavailable_after(NOW), R::UnavailableAfter);
-    check(&status(304), R::Empty);
-    let changed = judge(
-        &key("/d/p"),
-        &answered(noindex(page())),
-        Some(&page()),
-        &scope(),
-        &Policy::default(),
-        time(NOW),
-    );
-    assert_eq!(
-        changed.reason,
-        R::Noindex,
-        "stored facts only count when they are confirmed"
-    );
 }
 
 #[test]
@@ -236,23 +204,6 @@ fn policy_decides_which_statements_count() {
         All,
     );
     check(no_canonical, noindex_elsewhere(), R::Noindex, All);
-
-    let no_foreign = Policy {
-        canonicals: CanonicalPolicy::IgnoreForeign,
-        ..Policy::default()
-    };
-    check(
-        no_foreign,
-        canonical(page(), "/d/q"),
-        R::CanonicalElsewhere,
-        All,
-    );
-    check(
-        no_foreign,
-        canonical(page(), "https://other/"),
-        R::Listed,
-        All,
-    );
 }
 
 #[test]

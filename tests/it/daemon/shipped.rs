@@ -1,7 +1,7 @@
 //! The files for servers in `config/`: each command that they start is run as it stands there, with places of a test in
 //! the place of those of a server, and the units are judged by systemd's own tools.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path, process::Command, time::SystemTime};
 
 use serde_json::Value;
 
@@ -18,6 +18,9 @@ const SETTINGS: &str = "/etc/arpent/arpent.toml";
 
 /// What systemd calls a unit that is locked in well: 0 is best, 10 nothing at all.
 const MOST_EXPOSED: &str = "15";
+
+/// In seconds.
+const DAY: u64 = 86_400;
 
 fn shipped(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -94,6 +97,52 @@ fn the_command_of_the_service_crawls_and_reloads() {
     assert!(value(&unit, "SuccessExitStatus").contains("143"));
     assert!(ran.stderr.contains("docs: published"), "{}", ran.stderr);
     assert_eq!(Published::read(&bench.output()).urls().len(), 2);
+}
+
+#[test]
+fn the_service_takes_the_example_for_many_sites() {
+    let unit = shipped("arpent.service");
+    let example = shipped("example-many-sites.toml");
+    let bench = Bench::new();
+    let config = bench.settings(&example);
+    let start = value(&unit, "ExecStart");
+    let mut words = arguments(start.split(' '), &config);
+    words.extend(["--state".to_owned(), bench.state().display().to_string()]);
+    let mut command = command(&bench, &words);
+    // At noon none of its sites is due.
+    let seconds = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .expect("a time")
+        .as_secs();
+    let to_noon = (DAY + DAY / 2 - seconds % DAY) % DAY;
+    command.env("ARPENT_CLOCK_AHEAD", format!("{to_noon}s"));
+    let mut manager = Manager::listen(&bench, &mut command);
+    let mut running = Running::of(command);
+    manager.wait_for(&mut running, "READY=1");
+    running.signal("TERM");
+    let ran = running.wait().expect_code(143);
+    for start in [
+        "https://www.example.com/",
+        "https://shop.example.com/",
+        "https://docs.example.org/manual/",
+    ] {
+        let line = format!("{start} is crawled by the schedule ");
+        assert!(ran.stderr.contains(&line), "{start}: {}", ran.stderr);
+    }
+    // All that it writes to is open to the service.
+    let open = value(&unit, "ReadWritePaths");
+    let open = Path::new(open.trim_start_matches('-'));
+    let outputs: Vec<&str> = example
+        .lines()
+        .filter_map(|line| line.strip_prefix("output = "))
+        .collect();
+    assert_eq!(outputs.len(), 2);
+    for output in outputs {
+        assert!(
+            Path::new(output.trim_matches('"')).starts_with(open),
+            "{output}"
+        );
+    }
 }
 
 /// The words of an instruction of a Dockerfile in its list form; the last one counts.

@@ -250,7 +250,14 @@ fn our_own_index_is_no_trouble_before_it_is_up() {
 
 #[test]
 fn a_robots_txt_that_could_not_be_read_says_nothing_of_its_lines() {
-    for (status, present) in [(503, json!(null)), (404, json!(false))] {
+    let statuses = [
+        (503, json!(null)),
+        (401, json!(null)),
+        (403, json!(null)),
+        (404, json!(false)),
+        (410, json!(false)),
+    ];
+    for (status, present) in statuses {
         let site = site(move |request, _| {
             (request.target == "/robots.txt").then(|| Response::status(status))
         });

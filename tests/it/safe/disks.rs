@@ -13,7 +13,7 @@ use std::{
 };
 
 use crate::support::{
-    program::{Bench, Ran},
+    program::{Bench, Ran, Running},
     published::Published,
     site::{Response, Site},
     skip,
@@ -170,6 +170,45 @@ fn a_read_only_disk_is_told_before_the_crawl() {
     assert!(run("mount", &["-o", "remount,rw"], &disk.0));
     crawl(&bench, &site, &[]).expect_code(0);
     assert_eq!(Published::read(&output).differences(&before), [""; 0]);
+}
+
+#[test]
+fn a_state_on_a_read_only_disk_may_be_well_again() {
+    let (site, _) = serve();
+    let bench = Bench::new();
+    let Some(disk) = Disk::mount(&bench.state(), "4m") else {
+        return;
+    };
+    let daemon = || {
+        let config = bench.settings(&format!(
+            "output = \"out\"\nstate = \"state\"\n[[site]]\nurl = \"{}\"\nschedule = \"0 0 1 1 *\"\n",
+            site.url("/")
+        ));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+        command
+            .env_clear()
+            .current_dir(bench.path())
+            .stdin(Stdio::null())
+            .args(["daemon", "--config", &config]);
+        command
+    };
+    assert!(run("mount", &["-o", "remount,ro"], &disk.0));
+    // Settings are what they are: these two are not ended by them, so that a service manager tries again.
+    let words = ["Read-only file system", "state/"];
+    let ran = crawl(&bench, &site, &[]).expect_code(4);
+    assert_told(&ran, &words);
+    let ran = Ran::of(daemon()).expect_code(4);
+    assert_told(&ran, &words);
+    assert!(run("mount", &["-o", "remount,rw"], &disk.0));
+    let mut running = Running::of(daemon());
+    running.wait_until_it_says("is crawled by the schedule");
+    running.signal("TERM");
+    running.wait().expect_code(143);
+    // A disk that becomes read-only while its state is there.
+    crawl(&bench, &site, &[]).expect_code(0);
+    assert!(run("mount", &["-o", "remount,ro"], &disk.0));
+    let ran = crawl(&bench, &site, &[]).expect_code(4);
+    assert_told(&ran, &words);
 }
 
 #[test]

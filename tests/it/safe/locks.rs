@@ -11,6 +11,8 @@ use std::{
     time::Duration,
 };
 
+use serde_json::Value;
+
 use crate::support::{
     program::{Bench, Ran, Running},
     site::{Response, Site},
@@ -45,6 +47,12 @@ fn begin(bench: &Bench, site: &Site) -> Running {
         thread::sleep(PAUSE);
     }
     running
+}
+
+/// The same of a site that was crawled before.
+fn begin_again(bench: &Bench, site: &Site) -> Running {
+    site.clear_log();
+    begin(bench, site)
 }
 
 /// A crawl with the output, or the state, of `bench`, and the other one elsewhere.
@@ -147,6 +155,54 @@ fn a_build_does_not_write_where_a_crawl_is_at_work() {
     is_open.store(true, Ordering::SeqCst);
     first.wait().expect_code(0);
     build().expect_code(0);
+}
+
+/// What `arpent status` says of the only site of `bench`.
+fn status(bench: &Bench) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+    command
+        .env_clear()
+        .args(["status", "--json", "--state"])
+        .arg(bench.state());
+    let ran = Ran::of(command).expect_code(0);
+    let document: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let sites = document["sites"].as_array().expect("a list");
+    assert_eq!(sites.len(), 1, "{document}");
+    sites[0].clone()
+}
+
+#[test]
+fn status_knows_of_the_run_that_is_under_way_and_of_no_other_try() {
+    let (site, is_open) = serve();
+    let bench = Bench::new();
+    let first = begin(&bench, &site);
+    let seen = status(&bench);
+    assert!(seen["running_since"].is_string(), "{seen}");
+    assert_eq!(seen["outcome"], Value::Null);
+    // Who finds the state held leaves it to the holder to say how the run ends.
+    bench.crawl(&site.url("/"), &[]).expect_code(6);
+    assert_eq!(status(&bench)["outcome"], Value::Null);
+    is_open.store(true, Ordering::SeqCst);
+    first.wait().expect_code(0);
+    let seen = status(&bench);
+    assert_eq!(seen["running_since"], Value::Null);
+    assert_eq!(seen["outcome"], "published");
+
+    // A dry run changes nothing.
+    bench.crawl(&site.url("/"), &["--dry-run"]).expect_code(0);
+    assert_eq!(status(&bench), seen);
+    // A run that another one keeps from the output is one of its own.
+    is_open.store(false, Ordering::SeqCst);
+    let second = begin_again(&bench, &site);
+    crawl_beside(&bench, &site.url("/"), "--state", "state-2", &[]).expect_code(6);
+    let other = bench.path().join("state-2");
+    let name = format!("http_127.0.0.1_{}.last.json", site.port());
+    let noted = fs::read_to_string(other.join(name)).expect("it is noted");
+    assert!(noted.contains("\"busy\""), "{noted}");
+    assert!(second.kill());
+    let killed = status(&bench);
+    assert_eq!(killed["running_since"], Value::Null);
+    assert_eq!(killed["outcome"], "published");
 }
 
 #[test]

@@ -163,6 +163,10 @@ fn rights_that_make_no_sense_are_told_before_the_crawl() {
         "there is no group no-such-group",
     );
     check(&["--file-group=a:b"], "expected the name or the number");
+    check(
+        &["--file-group=4294967295"],
+        "expected the name or the number",
+    );
     let bench = Bench::new();
     let config = bench.settings("file_mode = 644\n");
     let ran = bench

@@ -21,7 +21,7 @@ use crawler::{
 use sitemap_core::limits::MAX_BYTES;
 use tokio::runtime::Handle;
 
-use super::super::{aborted, crawl::with_https_twin, seams};
+use super::super::{crawl::with_https_twin, seams};
 
 /// The most bytes of a document that are fetched: twice what the protocol allows, so that what is wrong
 /// with one that is too large can be told, and none fills the disk.
@@ -91,7 +91,7 @@ impl Network {
             )
             .with_max_bytes(MAX_FETCHED_BYTES);
             if self.downloaders.is_empty() {
-                downloader.recall();
+                downloader.recall().map_err(seams::held)?;
             }
             self.downloaders.insert(origin, downloader.clone());
             downloader
@@ -148,7 +148,7 @@ impl Asker {
             tokio::select! {
                 answer = answer => answer,
                 // Dropped is a request in flight: that is what was asked for.
-                () = aborted(&self.shutdown) => Err(DownloadError::Stopped),
+                () = self.shutdown.aborted() => Err(DownloadError::Stopped),
             }
         })
     }

@@ -10,7 +10,7 @@ use std::{
 
 use crawler::{
     clock::Clock,
-    config::Config,
+    config::{Config, HookEvent},
     engine::{
         CrawlError, Crawled, Ending, Limit, OpenStore, PeekStore, PublicUrl, Seams, Shutdown, crawl,
     },
@@ -18,8 +18,8 @@ use crawler::{
     notify::adopt,
     politeness::SharedPoliteness,
     publish::{
-        OutputHold, PublishError, PublishRequest, Published, check_disk, has_records, is_published,
-        publish, standing,
+        OutputHold, PublishError, PublishRequest, Published, check_disk, disown, has_records,
+        hooks_know, is_published, publish, standing,
     },
     report::Report,
     runs,
@@ -96,7 +96,17 @@ impl SiteRun {
     }
 }
 
-fn summary_of(site: &SiteSettings) -> Summary {
+/// How the work on a site ended.
+pub(in crate::commands) struct End {
+    pub(in crate::commands) code: ExitCode,
+    /// What made it fail.
+    message: Option<String>,
+    /// Another run has the state: that one notes how it ends.
+    is_beside: bool,
+}
+
+/// The summary of work on `site` that begins.
+pub(in crate::commands) fn summary_of(site: &SiteSettings) -> Summary {
     let mut summary = Summary::new(site.start.as_str());
     summary.set_asked(&site.settings.config);
     summary
@@ -123,15 +133,50 @@ impl Crawler {
             summary: &mut summary,
         };
         let result = caught(job.crawl()).await;
-        let (code, message) = match result.map_err(Into::into).flatten() {
+        let result = result.map_err(Into::into).flatten();
+        let end = self.ended(result, &mut summary, began);
+        let code = end.code;
+        let run = SiteRun { summary, code };
+        self.tell_of_end(site, &run, started, end).await;
+        run
+    }
+
+    /// What the end of the work on a site, which began at `began`, means for the exit code; what made it fail is told.
+    pub(in crate::commands) fn ended(
+        &self,
+        result: anyhow::Result<ExitCode>,
+        summary: &mut Summary,
+        began: Instant,
+    ) -> End {
+        // Another run has the state: that one notes how it ends. The output, which it has too, is asked for first.
+        let is_beside = result.as_ref().is_err_and(|error| {
+            let has_state = || summary.state.as_deref().and_then(seams::busy_since);
+            is_held(error) || (ExitCode::of_error(error) == ExitCode::Busy && has_state().is_some())
+        });
+        let (code, message) = match result {
             Ok(code) => (code, None),
-            Err(error) => self.failed(error, &mut summary),
+            Err(error) => self.failed(error, summary),
         };
         summary.set_duration(began.elapsed());
-        self.call_hooks(site, code, &summary).await;
-        let run = SiteRun { summary, code };
-        self.note(site, &run, started, message).await;
-        run
+        End {
+            code,
+            message,
+            is_beside,
+        }
+    }
+
+    /// Calls the hooks, and notes how the run ended.
+    pub(in crate::commands) async fn tell_of_end(
+        &self,
+        site: &Arc<SiteSettings>,
+        run: &SiteRun,
+        started: Timestamp,
+        end: End,
+    ) {
+        self.call_hooks(site, run.code, &run.summary).await;
+        if !site.settings.dry_run && !end.is_beside {
+            self.note(site, run, started, end.message).await;
+        }
     }
 
     /// Who tells others of `site`.
@@ -144,8 +189,50 @@ impl Crawler {
         )
     }
 
+    /// Tells whom the settings name of the set that stands. Whatever fails is a warning: the set stands.
+    pub(in crate::commands) async fn tell_of(
+        &self,
+        site: &SiteSettings,
+        mut store: Box<dyn Store>,
+        summary: &mut Summary,
+    ) {
+        let has_changed = summary.has_changed();
+        let mut teller = self.teller(site);
+        let work = tokio::task::spawn_blocking(move || {
+            let Some(standing) = standing(&*store)? else {
+                return Ok(None);
+            };
+            let told = teller.tell(&mut *store, &standing, has_changed, false);
+            teller.settle();
+            told.map(Some)
+        });
+        let told: anyhow::Result<_> = match work.await {
+            Ok(told) => told.map_err(anyhow::Error::from),
+            Err(error) => Err(Panicked::from_join(error).into()),
+        };
+        let output = &self.output;
+        match told {
+            Ok(Some(told)) => {
+                for notice in &told.notices {
+                    output.say(notice);
+                }
+                for problem in &told.problems {
+                    output.warn(&format!("{}: {problem}", summary.site));
+                }
+                summary.notified = told.notified;
+                summary.awaits_hooks = told.awaits_hooks;
+            }
+            Ok(None) => {}
+            Err(error) => output.warn(&format!(
+                "{}: nobody was told of it: {error:#}",
+                summary.site
+            )),
+        }
+    }
+
     /// Calls the hooks of the settings when the run ended by something that they are for. One that fails is
-    /// a warning: how the run ended stays.
+    /// a warning: how the run ended stays. Those that wait to hear of a published set are called again with the next
+    /// run when one fails, or the program ends before they did.
     async fn call_hooks(&self, site: &SiteSettings, code: ExitCode, summary: &Summary) {
         let notify = &site.settings.config.notify;
         let event = summary
@@ -154,15 +241,18 @@ impl Crawler {
         let Some(event) = event.filter(|_| notify.has_hooks() && !site.settings.dry_run) else {
             return;
         };
-        let summary_json = summary.json().unwrap_or_else(|_| "{}".to_owned());
-        let outcome = serde_json::to_value(summary.outcome);
-        let outcome = outcome
-            .ok()
-            .and_then(|word| word.as_str().map(str::to_owned));
+        let summary_json = summary.json().unwrap_or_else(|error| {
+            // A hook that hears little is better than silence.
+            self.output.warn(&format!(
+                "{}: the hooks are called without the summary, which cannot be written as JSON: {error:#}",
+                summary.site
+            ));
+            "{}".to_owned()
+        });
         let folder = summary.output.as_deref().map(Path::display);
         let variables = [
             ("ARPENT_SITE", summary.site.clone()),
-            ("ARPENT_OUTCOME", outcome.unwrap_or_default()),
+            ("ARPENT_OUTCOME", summary.outcome.as_str().to_owned()),
             ("ARPENT_EXIT_CODE", (code as i32).to_string()),
             (
                 "ARPENT_SITEMAPS_DIR",
@@ -179,8 +269,32 @@ impl Crawler {
             Ok(problems) => problems,
             Err(error) => vec![Panicked::from_join(error).to_string()],
         };
+        if problems.is_empty() && event == HookEvent::Published {
+            self.note_called(summary).await;
+        }
         for problem in problems {
             self.output.warn(&format!("{}: {problem}", summary.site));
+        }
+    }
+
+    /// Notes in the state that the hooks know of the set that stands. Where that fails they hear of it twice.
+    async fn note_called(&self, summary: &Summary) {
+        let Some(state) = summary.state.clone().filter(|_| summary.awaits_hooks) else {
+            return;
+        };
+        let work = tokio::task::spawn_blocking(move || {
+            let mut store = seams::state(&state)?;
+            hooks_know(&mut *store)
+        });
+        let noted: anyhow::Result<()> = match work.await {
+            Ok(noted) => noted.map_err(anyhow::Error::from),
+            Err(error) => Err(Panicked::from_join(error).into()),
+        };
+        if let Err(error) = noted {
+            self.output.warn(&format!(
+                "{}: the hooks will be called again, because the state does not take that they were: {error:#}",
+                summary.site
+            ));
         }
     }
 
@@ -227,7 +341,13 @@ impl Crawler {
             last_good: run.summary.outcome.is_good().then_some(ended),
             state: text(&run.summary.state),
             output: text(&run.summary.output),
-            summary: serde_json::to_value(&run.summary).unwrap_or_default(),
+            summary: serde_json::to_value(&run.summary).unwrap_or_else(|error| {
+                self.output.warn(&format!(
+                    "{}: the summary of the run cannot be noted as JSON: {error}",
+                    run.summary.site
+                ));
+                serde_json::Value::Null
+            }),
         };
         let to = path.clone();
         let written = tokio::task::spawn_blocking(move || {
@@ -308,11 +428,13 @@ impl Job<'_> {
         let Opening {
             misfit,
             aside,
+            state,
             hold: _hold,
         } = mem::take(&mut *opening.lock().unwrap_or_else(PoisonError::into_inner));
         if aside.is_some() {
             self.summary.damaged_state = aside;
         }
+        self.summary.state = state;
         let known = newest.borrow().site.clone();
         if let Some(site) = &known {
             self.summary.set_site(site);
@@ -321,7 +443,8 @@ impl Job<'_> {
         let crawled = crawled?.map_err(|error| misfit.unwrap_or_else(|| error.into()))?;
         self.set_places(&crawled.site);
         self.summary.set_crawled(&crawled);
-        self.summary.stopped_by = self.stopped_by(&crawled);
+        let goes_on = "the same command goes on from here";
+        self.summary.stopped_by = self.stopped_by(&crawled, goes_on);
         self.summary
             .set_report(Report::read(&*crawled.store, crawled.run)?);
         match crawled.ending {
@@ -358,6 +481,7 @@ impl Job<'_> {
         config.publish.public_url = settings.public_url_of(&crawled.site)?;
         config.publish.generations = Some(settings.generations_of(&crawled.site));
         let robots = RobotsFile::of(&crawled);
+        let if_refused = self.stopped_by(&crawled, "the next crawl begins anew");
         let (now, faults) = (self.crawler.clock.now(), self.crawler.faults.clone());
         let shutdown = self.crawler.stop.shutdown.clone();
         self.watch.stage.send_replace(Stage::Publishing);
@@ -368,6 +492,9 @@ impl Job<'_> {
             publish_and_count(crawled, &config, is_guarded, dry_run, now, &shutdown)
         });
         let (published, report, store) = work.await.map_err(Panicked::from_join)?;
+        if matches!(published, Err(PublishError::Refused(_))) {
+            self.summary.stopped_by = if_refused;
+        }
         let ended = Ended {
             published,
             report,
@@ -377,44 +504,10 @@ impl Job<'_> {
         };
         let code = ended.tell(self.summary, &self.crawler.output)?;
         if !dry_run {
-            self.tell_of(store).await;
+            let Self { crawler, site, .. } = self;
+            crawler.tell_of(site, store, self.summary).await;
         }
         Ok(code)
-    }
-
-    /// Tells whom the settings name of the set that stands. Whatever fails is a warning: the set stands.
-    async fn tell_of(&mut self, mut store: Box<dyn Store>) {
-        let has_changed = self.summary.has_changed();
-        let mut teller = self.crawler.teller(self.site);
-        let work = tokio::task::spawn_blocking(move || {
-            let Some(standing) = standing(&*store)? else {
-                return Ok(None);
-            };
-            let told = teller.tell(&mut *store, &standing, has_changed, false);
-            teller.settle();
-            told.map(Some)
-        });
-        let told: anyhow::Result<_> = match work.await {
-            Ok(told) => told.map_err(anyhow::Error::from),
-            Err(error) => Err(Panicked::from_join(error).into()),
-        };
-        let output = &self.crawler.output;
-        match told {
-            Ok(Some(told)) => {
-                for notice in &told.notices {
-                    output.say(notice);
-                }
-                for problem in &told.problems {
-                    output.warn(&format!("{}: {problem}", self.summary.site));
-                }
-                self.summary.notified = told.notified;
-            }
-            Ok(None) => {}
-            Err(error) => output.warn(&format!(
-                "{}: nobody was told of it: {error:#}",
-                self.summary.site
-            )),
-        }
     }
 
     /// Notes where state and output of `site` are, and whether there is a set already.
@@ -426,8 +519,8 @@ impl Job<'_> {
         self.summary.state = Some(settings.state_of(site));
     }
 
-    /// What made a run end before everything was decided, as a sentence.
-    fn stopped_by(&self, crawled: &Crawled) -> Option<String> {
+    /// What made a run end before everything was decided, and what follows, as a sentence.
+    fn stopped_by(&self, crawled: &Crawled, next: &str) -> Option<String> {
         let limits = &self.site.settings.config.limits;
         let what = match (crawled.ending, crawled.limit) {
             (Ending::LimitReached, Some(Limit::Pages)) => {
@@ -444,7 +537,7 @@ impl Job<'_> {
             }
             (Ending::Drained | Ending::SiteDown | Ending::Stopped, _) => return None,
         };
-        Some(format!("{what}; the same command goes on from here"))
+        Some(format!("{what}; {next}"))
     }
 
     /// Looks into the state that a site would have. One that is not to be used, or damaged, is not looked into.
@@ -465,11 +558,13 @@ impl Job<'_> {
         let configured = Arc::clone(self.site);
         let teller = self.crawler.output.clone();
         let places = self.crawler.places.clone();
-        let now = self.crawler.clock.now();
+        let (now, faults) = (self.crawler.clock.now(), self.crawler.faults.clone());
         Box::new(move |site| {
+            faults.pass("panic-in-opening");
             let mut opening = opening.lock().unwrap_or_else(PoisonError::into_inner);
             let settings = &configured.settings;
             let path = settings.state_of(site);
+            opening.state = Some(path.clone());
             let output = settings.output_of(&site.written().name());
             let publish = &settings.config.publish;
             let fits = check_site(settings, site)
@@ -519,6 +614,8 @@ struct Opening {
     misfit: Option<anyhow::Error>,
     /// Where a damaged state is now.
     aside: Option<PathBuf>,
+    /// Where the state is.
+    state: Option<PathBuf>,
     hold: Option<OutputHold>,
 }
 
@@ -535,7 +632,18 @@ impl Opening {
 
 /// What an error says of a damaged state, if it is about one.
 fn damage(error: &anyhow::Error) -> Option<String> {
-    let store = error.chain().find_map(|cause| {
+    let is_damaged = of_state(error)?.kind() == StoreErrorKind::Corrupt;
+    is_damaged.then(|| format!("{error:#}"))
+}
+
+/// Whether an error says that another run has the state.
+fn is_held(error: &anyhow::Error) -> bool {
+    of_state(error).is_some_and(|error| error.kind() == StoreErrorKind::Busy)
+}
+
+/// What the state said, if an error comes from there.
+fn of_state(error: &anyhow::Error) -> Option<&StoreError> {
+    error.chain().find_map(|cause| {
         let crawl = cause.downcast_ref::<CrawlError>();
         let publish = cause.downcast_ref::<PublishError>();
         match (crawl, publish) {
@@ -544,8 +652,7 @@ fn damage(error: &anyhow::Error) -> Option<String> {
             }
             (_, _) => cause.downcast_ref::<StoreError>(),
         }
-    })?;
-    (store.kind() == StoreErrorKind::Corrupt).then(|| format!("{error:#}"))
+    })
 }
 
 /// The settings for the library.
@@ -596,16 +703,29 @@ fn publish_and_count(
         Ok(())
     };
     let published = published.and_then(|()| publish(&mut *store, &request));
+    let is_drained = ending == Ending::Drained;
     let is_over = match &published {
-        Ok(published) => published.problems.is_empty() && ending == Ending::Drained,
-        Err(PublishError::Empty | PublishError::Shrunk { .. } | PublishError::Refused(_)) => {
-            ending == Ending::Drained
+        // What failed behind the new set is of the disk; the next run tries it again.
+        Ok(_) => is_drained,
+        // Of a site that was not itself nothing may count later; a run that is gone on with would not ask again.
+        Err(PublishError::Refused(_)) => true,
+        // With more of the site it may be otherwise.
+        Err(PublishError::Empty | PublishError::Shrunk { .. } | PublishError::Check { .. }) => {
+            is_drained
         }
         // Something outside stood in the way: the next start publishes what is known without fetching it again.
         Err(_) => false,
     };
     let finished = if is_over {
-        runs::finish(&mut *store, run).and_then(|()| runs::forget(&mut *store, run, now))
+        let is_refused = matches!(published, Err(PublishError::Refused(_)));
+        let disowned = if is_refused {
+            disown(&mut *store, run)
+        } else {
+            Ok(())
+        };
+        disowned
+            .and_then(|()| runs::finish(&mut *store, run))
+            .and_then(|()| runs::forget(&mut *store, run, now))
     } else {
         Ok(())
     };
@@ -634,7 +754,8 @@ impl Places {
         let paths = paths.map(settled);
         for path in &paths {
             let holder = taken.get(path).and_then(Weak::upgrade);
-            if let Some(other) = holder.filter(|holder| !Arc::ptr_eq(holder, configured)) {
+            // Settings that were read again have the same sites anew, while runs may have those of before.
+            if let Some(other) = holder.filter(|holder| holder.start != configured.start) {
                 return Err(already_taken(&configured.start, site, &other.start, path));
             }
         }

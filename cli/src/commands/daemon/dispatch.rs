@@ -1,9 +1,11 @@
 //! The loop of the daemon over a closed set of events: it asks the timetable which site starts, starts it, and waits.
-//! It decides nothing about times, and knows nothing of how a site is crawled.
+//! It decides nothing about times, and knows nothing of how a site is crawled. It waits for events only: files are read
+//! and written beside it, so that a disk that hangs keeps no signal, no end of a run and no sign of life back.
 
 use std::{
     collections::BTreeMap,
-    future::Future,
+    future::{Future, pending},
+    io,
     path::PathBuf,
     sync::{Arc, PoisonError},
     time::Duration,
@@ -15,7 +17,10 @@ use crawler::{
     schedule::{Planned, Step, Timetable},
 };
 use jiff::Timestamp;
-use tokio::time::{Instant, sleep_until};
+use tokio::{
+    task::{JoinError, JoinHandle},
+    time::{Instant, sleep_until},
+};
 
 use super::{
     kept::{self, Kept, Pasts},
@@ -52,6 +57,9 @@ const SHARE_OF_REQUESTS: (u32, u32) = (2, 3);
 /// Reads the settings again.
 pub(super) type Load = Arc<dyn Fn() -> Result<CrawlSettings, SettingsError> + Send + Sync>;
 
+/// What came of that.
+type Loaded = Result<Result<CrawlSettings, SettingsError>, JoinError>;
+
 /// What the daemon has to do with.
 pub(super) struct Outside {
     pub(super) output: Output,
@@ -70,6 +78,10 @@ enum Event {
     Ended(Arc<SiteSettings>, Box<SiteRun>),
     /// A signal came.
     Asked(Asked),
+    /// The settings were read again.
+    Loaded(Box<Loaded>),
+    /// What was done is kept, or cannot be.
+    Kept(Result<io::Result<Kept>, JoinError>),
     /// It is time to look what is due.
     Look,
     /// It is time for what goes on beside: news of the runs, a sign of life, the end of a stop.
@@ -92,6 +104,12 @@ pub(super) struct Dispatcher<C> {
     state: PathBuf,
     /// What is kept there now, as far as this daemon knows.
     kept: Option<Kept>,
+    /// Writes it, one at a time.
+    keeping: Option<JoinHandle<io::Result<Kept>>>,
+    /// Reads the settings again, one at a time.
+    loading: Option<JoinHandle<Result<CrawlSettings, SettingsError>>>,
+    /// They are to be read once more when that is over: they may have changed meanwhile.
+    loads_again: bool,
     /// It was told that nothing can be kept.
     keeping_fails: bool,
     stop_timeout: Duration,
@@ -127,6 +145,9 @@ where
             board,
             state: settings.shared.state.clone(),
             kept: None,
+            keeping: None,
+            loading: None,
+            loads_again: false,
             keeping_fails: false,
             stop_timeout: settings.shared.stop_timeout,
             stopping: None,
@@ -140,17 +161,21 @@ where
     pub(super) async fn run(mut self, mut asked: impl AsyncFnMut() -> Asked) -> ExitCode {
         self.tell_schedules();
         self.outside.service.ready();
-        let mut next_look = self.look().await;
+        let mut next_look = self.look();
         loop {
             if let Some(code) = self.code_when_stopped() {
                 return code;
             }
+            self.outside.service.say_alive(Instant::now());
             let next_beside = self.next_beside();
             let event = tokio::select! {
                 // Cancel safe: an end that was not taken stays.
                 Some((site, run)) = self.runs.next() => Event::Ended(site, Box::new(run)),
                 // Cancel safe: a signal that was not taken stays.
                 asked = asked() => Event::Asked(asked),
+                // Cancel safe: so are these, until they were taken.
+                loaded = end_of(&mut self.loading) => Event::Loaded(Box::new(loaded)),
+                kept = end_of(&mut self.keeping) => Event::Kept(kept),
                 // Cancel safe: what is due is asked anew in the next round.
                 () = sleep_until(next_look) => Event::Look,
                 // Cancel safe: so is this.
@@ -158,22 +183,30 @@ where
             };
             match event {
                 Event::Ended(site, run) => self.ended(&site, &run),
-                Event::Asked(Asked::Reload) => self.reload().await,
+                Event::Asked(Asked::Reload) => self.reload(),
                 Event::Asked(Asked::Stop(signal)) => self.obey(signal),
+                Event::Loaded(loaded) => self.loaded(*loaded),
+                Event::Kept(kept) => {
+                    // What cannot be kept is tried again with the next look, not at once.
+                    if self.was_kept(kept) {
+                        self.keep();
+                    }
+                    continue;
+                }
                 Event::Look => {}
                 Event::Beside => {
                     self.board.say_news(&self.outside.output);
                     continue;
                 }
             }
-            next_look = self.look().await;
+            next_look = self.look();
         }
     }
 
     /// Does what is due, and says when something will be the next time.
-    async fn look(&mut self) -> Instant {
+    fn look(&mut self) -> Instant {
         let wake = self.start_due();
-        self.keep().await;
+        self.keep();
         self.tell_service();
         let wait = wake.map_or(LONGEST_WAIT, |wake| {
             let wait = wake.duration_since(self.outside.clock.now());
@@ -233,15 +266,29 @@ where
         }
     }
 
-    /// Reads the settings again; wrong ones are told, and those of before stay.
-    async fn reload(&mut self) {
+    /// Begins to read the settings again.
+    fn reload(&mut self) {
         if self.stopping.is_some() {
             return;
         }
         self.outside.service.reloading();
+        if self.loading.is_some() {
+            self.loads_again = true;
+            return;
+        }
         let load = Arc::clone(&self.outside.load);
-        // The runs go on however long that takes.
-        let loaded = tokio::task::spawn_blocking(move || load()).await;
+        self.loading = Some(tokio::task::spawn_blocking(move || load()));
+    }
+
+    /// Takes settings that were read again; wrong ones are told, and those of before stay.
+    fn loaded(&mut self, loaded: Loaded) {
+        if self.stopping.is_some() {
+            return;
+        }
+        if std::mem::take(&mut self.loads_again) {
+            self.reload();
+            return;
+        }
         let loaded = loaded
             .map_err(|error| anyhow::Error::from(Panicked::from_join(error)))
             .and_then(|loaded| loaded.map_err(anyhow::Error::from));
@@ -345,27 +392,32 @@ where
         } = self.stopping?;
         let (output, now) = (&self.outside.output, Instant::now());
         let shutdown = &self.outside.stop.shutdown;
-        if self.runs.len() == 0 {
+        if self.runs.len() == 0 && self.keeping.is_none() {
             return Some(code);
         }
         if end_at <= now {
-            output.error(&format!(
-                "{} did not end in time; the next start goes on as after a crash",
-                human::count(self.runs.len() as u64, "run")
-            ));
+            output.error(&match self.runs.len() {
+                0 => format!(
+                    "what was done of the schedules was not written to {} in time; the next start would do some of it again",
+                    self.state.display()
+                ),
+                running => format!(
+                    "{} did not end in time; the next start goes on as after a crash",
+                    human::count(running as u64, "run")
+                ),
+            });
             return Some(code);
         }
-        if abort_at <= now && !shutdown.is_aborting() {
+        if abort_at <= now && self.runs.len() > 0 && !shutdown.is_aborting() {
             shutdown.abort();
             output.say("requests in flight did not end in time and are dropped");
         }
         None
     }
 
-    /// Gives the sign of life that is due, and says when what goes on beside has to be seen to again.
-    fn next_beside(&mut self) -> Instant {
+    /// When what goes on beside has to be seen to again.
+    fn next_beside(&self) -> Instant {
         let now = Instant::now();
-        self.outside.service.say_alive(now);
         let news = (self.runs.len() > 0).then(|| now + NEWS);
         let stopping = self.stopping.map(|stopping| {
             if stopping.abort_at > now {
@@ -379,8 +431,11 @@ where
         dues.into_iter().flatten().fold(longest, Instant::min)
     }
 
-    /// Keeps what was done, when that is something else than before. That it cannot be kept is told once.
-    async fn keep(&mut self) {
+    /// Begins to keep what was done, when that is something else than before.
+    fn keep(&mut self) {
+        if self.keeping.is_some() {
+            return;
+        }
         let pasts = self.timetable.pasts();
         let kept = Kept {
             sites: pasts.map(|(name, past)| (name.to_owned(), past)).collect(),
@@ -389,13 +444,18 @@ where
         if self.kept.as_ref() == Some(&kept) {
             return;
         }
-        let (state, own) = (self.state.clone(), kept.clone());
-        let written = tokio::task::spawn_blocking(move || kept::write(&state, &own)).await;
-        let problem = match written {
-            Ok(Ok(())) => {
+        let state = self.state.clone();
+        let write = move || kept::write(&state, &kept).map(|()| kept);
+        self.keeping = Some(tokio::task::spawn_blocking(write));
+    }
+
+    /// Whether what was done was kept. That it cannot be is told once.
+    fn was_kept(&mut self, kept: Result<io::Result<Kept>, JoinError>) -> bool {
+        let problem = match kept {
+            Ok(Ok(kept)) => {
                 self.kept = Some(kept);
                 self.keeping_fails = false;
-                return;
+                return true;
             }
             Ok(Err(error)) => error.to_string(),
             Err(error) => Panicked::from_join(error).to_string(),
@@ -407,6 +467,7 @@ where
                 self.state.display()
             ));
         }
+        false
     }
 
     /// Says of each site when its next run is.
@@ -431,4 +492,14 @@ where
         let status = words::status(self.stopping.is_some(), &running, starts.min(), now);
         self.outside.service.say(&status);
     }
+}
+
+/// How `task` ends, once; for ever where there is none. Cancel safe.
+async fn end_of<T>(task: &mut Option<JoinHandle<T>>) -> Result<T, JoinError> {
+    let Some(running) = task else {
+        return pending().await;
+    };
+    let ended = running.await;
+    *task = None;
+    ended
 }

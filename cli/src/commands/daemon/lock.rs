@@ -8,12 +8,10 @@ use std::{
     time::Duration,
 };
 
+use crawler::store::StoreError;
 use jiff::Timestamp;
 
-use crate::{
-    commands::json_file::create_private,
-    exit_code::{AnotherDaemon, Misuse},
-};
+use crate::{commands::json_file::create_private, exit_code::AnotherDaemon};
 
 /// The file in the folder. It stays when the lock is given back, as removing it could split the lock in two.
 const NAME: &str = "daemon.lock";
@@ -37,7 +35,7 @@ impl Lock {
     /// # Errors
     /// [`AnotherDaemon`] has it; or the system refused.
     pub(super) fn acquire(folder: &Path, now: Timestamp) -> anyhow::Result<Self> {
-        create_private(folder).map_err(|error| refused("make the folder", folder, &error))?;
+        create_private(folder).map_err(|error| refused("make the folder", folder, error))?;
         let path = folder.join(NAME);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
@@ -45,7 +43,7 @@ impl Lock {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options
             .open(&path)
-            .map_err(|error| refused("open", &path, &error))?;
+            .map_err(|error| refused("open", &path, error))?;
         match try_lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -56,7 +54,7 @@ impl Lock {
                 return Err(error.into());
             }
             Err(TryLockError::Error(error)) => {
-                return Err(refused("lock", &path, &error).into());
+                return Err(refused("lock", &path, error).into());
             }
         }
         // The text only serves the message of others: a full disk is no reason not to go on.
@@ -98,9 +96,9 @@ impl Drop for Lock {
     }
 }
 
-/// What the system says of a place that the user chose.
-fn refused(action: &str, path: &Path, error: &io::Error) -> Misuse {
-    Misuse(format!("failed to {action} {}: {error}", path.display()))
+/// What the system says of a place that the user chose. As with the states themselves: a disk may come back.
+fn refused(action: &str, path: &Path, error: io::Error) -> StoreError {
+    StoreError::of_io(format!("failed to {action} {}", path.display()), error)
 }
 
 fn name_holder(file: &mut File, now: Timestamp) -> io::Result<()> {

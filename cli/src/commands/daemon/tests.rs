@@ -210,6 +210,49 @@ async fn pretend(site: &SiteSettings, takes: Duration, stop: Option<&Stop>) -> S
     SiteRun { summary, code }
 }
 
+#[tokio::test]
+async fn a_settings_file_that_hangs_keeps_no_signal_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = format!("{SHARED}{}", site("a", "a.example", "@yearly"));
+    let settings = load(&file, folder.path()).unwrap();
+    let output = Output::new(&Environment::new());
+    output.be_quiet();
+    let (release, hangs) = std::sync::mpsc::channel::<()>();
+    let hangs = Mutex::new(hangs);
+    let state = folder.path().to_owned();
+    let outside = Outside {
+        output,
+        clock: Arc::new(TestClock::starting_at(at("2026-03-01T12:00:00Z"))),
+        stop: Stop::default(),
+        politeness: Arc::new(Mutex::new(Politeness::new(
+            &settings.shared.config.politeness,
+        ))),
+        service: ServiceManager::default(),
+        load: Arc::new(move || {
+            // Until the test is over.
+            let _ = hangs.lock().unwrap().recv();
+            load("", &state)
+        }),
+    };
+    let dispatcher = Dispatcher::new(outside, &settings, Pasts::new(), |site, _| async move {
+        pretend(&site, MINUTE, None).await
+    });
+    let mut signals = VecDeque::from([
+        Asked::Reload,
+        Asked::Reload,
+        Asked::Stop(StopSignal::Terminate),
+    ]);
+    let code = dispatcher
+        .run(async || match signals.pop_front() {
+            Some(asked) => asked,
+            None => pending().await,
+        })
+        .await;
+    assert_eq!(code, ExitCode::Terminated);
+    assert!(kept::read(folder.path()).is_ok(), "what was done is kept");
+    drop(release);
+}
+
 /// Five sites of which two share a host; one takes longer than the time to its next run.
 fn five() -> [String; 5] {
     [

@@ -89,7 +89,7 @@ pub(in crate::commands) fn run(
             worst
         });
         let joined = attendant.during(work, None).await?;
-        let code = joined.map_err(panicked)?;
+        let code = joined.map_err(Panicked::from_join)?;
         anyhow::Ok(match attendant.stop().asked_by() {
             Some(signal) => signal.into(),
             None => code,
@@ -97,14 +97,6 @@ pub(in crate::commands) fn run(
     });
     runtime.shutdown_background();
     code
-}
-
-/// What a joined task left that did not come to its end.
-fn panicked(error: tokio::task::JoinError) -> Panicked {
-    match error.try_into_panic() {
-        Ok(payload) => Panicked::from_payload(&*payload),
-        Err(error) => Panicked::new(error.to_string()),
-    }
 }
 
 /// The command, for one site.

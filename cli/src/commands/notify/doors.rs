@@ -17,7 +17,7 @@ use crawler::{
 };
 use tokio::runtime::Handle;
 
-use crate::commands::{aborted, seams};
+use crate::commands::seams;
 
 /// The ways to the network. Each service is named by the user, so each decides which addresses may be
 /// contacted for it. The credentials of the site go nowhere but to its own robots.txt.
@@ -68,7 +68,7 @@ impl Doors {
             self.holds.clone(),
         );
         if self.downloaders.is_empty() {
-            downloader.recall();
+            downloader.recall().map_err(seams::held)?;
         }
         self.downloaders.insert(place, downloader.clone());
         Ok(downloader)
@@ -87,19 +87,16 @@ impl Doors {
             tokio::select! {
                 answer = downloader.call(call, shutdown) => answer,
                 // Dropped is a request in flight: that is what was asked for.
-                () = aborted(shutdown) => Err(CallError::Stopped),
+                () = shutdown.aborted() => Err(CallError::Stopped),
             }
         })
     }
 
     /// What robots.txt of the site at `site` says to everybody.
     pub(super) fn robots(&mut self, site: &UrlKey) -> Result<Arc<Rules>, DownloadError> {
-        let downloader =
-            self.to(site, Guise::Crawler)
-                .map_err(|error| DownloadError::Forbidden {
-                    origin: site.origin(),
-                    why: error.to_string(),
-                })?;
+        let downloader = self
+            .to(site, Guise::Crawler)
+            .map_err(DownloadError::Settings)?;
         let shutdown = &self.shutdown;
         if shutdown.is_stopping() {
             return Err(DownloadError::Stopped);
@@ -109,7 +106,7 @@ impl Doors {
             tokio::select! {
                 rules = downloader.robots_as_shown(&origin, shutdown) => rules,
                 // As above.
-                () = aborted(shutdown) => Err(DownloadError::Stopped),
+                () = shutdown.aborted() => Err(DownloadError::Stopped),
             }
         })
     }

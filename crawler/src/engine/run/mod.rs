@@ -26,15 +26,17 @@ use tokio::{
 use tracing::Instrument as _;
 
 pub use self::trips::COMMIT_INTERVAL;
+#[cfg(test)]
+pub(super) use self::trips::MAX_PENDING_EFFECTS;
 use self::{
     recrawl::{Recrawl, TestEnd},
     requests::{Out, PageDone},
     resume::Memory,
     seeding::{SeedEnd, Seeding},
-    trips::{MAX_PENDING_EFFECTS, Trip},
+    trips::Trip,
 };
 use super::{
-    CrawlError, Crawled, Ending, Limit, Progress, Resumed, Shutdown,
+    CrawlError, Crawled, Ending, Limit, Progress, Resumed, Shutdown, USING_STATE,
     door::{Door, Robots},
     download::Downloader,
     judge::Judge,
@@ -45,7 +47,7 @@ use crate::{
     page::{Reason, RunId},
     parse::PageReader,
     site::Site,
-    store::{Commit, Store, StoreError, StoreErrorKind},
+    store::{Commit, Store},
     url_key::HostKey,
 };
 
@@ -106,6 +108,8 @@ pub(super) struct Run<'a> {
     shown_at: Instant,
     /// `None` while it is on a trip.
     store: Option<Box<dyn Store>>,
+    /// The task that has it meanwhile.
+    trip_task: Option<Id>,
     number: RunId,
     /// What was known at the beginning, when the run was begun before.
     resumed: Option<Resumed>,
@@ -184,6 +188,7 @@ impl<'a> Run<'a> {
             shown: Progress::default(),
             shown_at: now,
             store: Some(setup.store),
+            trip_task: None,
             number: setup.number,
             resumed: setup.resumed.then_some(Resumed {
                 known: seen.len() as u64,
@@ -255,7 +260,7 @@ impl<'a> Run<'a> {
                 break;
             }
             let wake = self.wake(now, wake);
-            let has_room = self.pending_effects() < MAX_PENDING_EFFECTS;
+            let has_room = self.has_room();
             let stopping = matches!(self.ending, Some(Ending::Stopped | Ending::SiteDown));
             // Nothing is lost when an arm is dropped: a finished task stays in the set, a batch in its
             // channel, time and tokens can be asked again.
@@ -385,6 +390,7 @@ impl<'a> Run<'a> {
                 }
             }
             Ok((_, Done::Trip(trip))) => {
+                self.trip_task = None;
                 self.store = Some(trip.store);
                 trip.result?;
                 if let Some((wanted, urls)) = trip.refill {
@@ -417,15 +423,11 @@ impl<'a> Run<'a> {
                     tracing::error!(target: "engine", "internal error while testing validators: {error}");
                     self.take_test(&TestEnd::default());
                 }
-                None if error.is_cancelled() => {}
-                None => {
-                    return Err(StoreError::new(
-                        StoreErrorKind::Io,
-                        "the task that uses the store failed",
-                    )
-                    .with_source(error)
-                    .into());
+                None if self.trip_task == Some(error.id()) => {
+                    return Err(CrawlError::of_task(USING_STATE, error));
                 }
+                None if error.is_cancelled() => {}
+                None => return Err(CrawlError::of_task("crawling this site", error)),
             },
         }
         Ok(())
@@ -437,6 +439,7 @@ impl<'a> Run<'a> {
         match robots {
             Robots::Rules(rules) => {
                 self.seeding.know(&self.site.origin, rules.clone());
+                self.pending.values.push(resume::robots_value(&rules));
                 self.judge = self.judge.with_robots(rules);
                 self.is_robots_read = true;
                 self.robots_due = now + ROBOTS_LIFETIME;

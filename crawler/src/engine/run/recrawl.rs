@@ -39,7 +39,8 @@ use crate::{
     url_key::UrlKey,
 };
 
-/// Pages that wait for what the store knows of them at most; then no new request is sent.
+/// Pages that wait for what the store knows of them at most; then no new request is sent. What they say counts
+/// besides ([`Recrawl::held`]).
 pub(super) const MAX_RECALLS: usize = 4_096;
 
 /// Links, images and languages that one trip brings back at most, give or take those of one page.
@@ -53,11 +54,13 @@ pub(super) struct Recrawl {
     recalls: Vec<Recall>,
     /// Recalls that are on a trip.
     away: usize,
-    /// Changed pages that are to be asked with their old validators; [`Honesty`] bounds them. They are
-    /// decided afterwards, so that a run that is killed meanwhile asks again. The start page is decided at
+    /// Changed pages that are to be asked with their old validators; [`Honesty`] bounds how many, and `held` what
+    /// they say. They are decided afterwards, so that a run that is killed meanwhile asks again. The start page is decided at
     /// once, because everything begins with it; its test is kept in the state ([`START_TEST`]).
     tests: VecDeque<Test>,
     testing: Option<(Id, Test)>,
+    /// Effects that those pages will be that were answered and wait for the store or for their test.
+    held: usize,
     /// Pages that wait for being asked as a whole, because a conditional request had no answer; the frontier holds
     /// each of them too.
     doubted: HashMap<UrlKey, Doubt>,
@@ -79,6 +82,25 @@ enum Why {
     Confirmed(Box<PageFacts>),
     /// The last attempt says nothing against it.
     Kept(Outcome, Kept),
+}
+
+impl Why {
+    /// What the page counts as while it waits.
+    fn effects(&self) -> usize {
+        match self {
+            Self::Confirmed(answer) => effects_of(answer),
+            Self::Kept(Outcome::Answered(facts), _) => effects_of(facts),
+            Self::Kept(
+                Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_),
+                _,
+            ) => 1,
+        }
+    }
+}
+
+/// What a page with these facts counts as while it waits to be decided: as many effects as it will then be.
+fn effects_of(facts: &PageFacts) -> usize {
+    1 + facts.links.len() + lists_of(facts)
 }
 
 /// What the store is asked on a trip.
@@ -165,6 +187,7 @@ impl Recrawl {
                 .into_iter()
                 .collect(),
             testing: None,
+            held: 0,
             doubted: HashMap::new(),
             left_behind: walk_if(run > 1),
             confirmed: walk_if(is_resumed && !honesty.is_spotless()),
@@ -175,6 +198,24 @@ impl Recrawl {
     /// Pages that wait for the store, or for its answer.
     pub(super) fn recalled(&self) -> usize {
         self.recalls.len() + self.away
+    }
+
+    /// Effects, links included, that pages will be that were answered and are not decided: they count as those do that
+    /// wait for the store.
+    pub(super) fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Lets a page wait for what the store knows of it.
+    fn recall(&mut self, lease: Lease, tries: u32, why: Why) {
+        self.held += why.effects();
+        self.recalls.push(Recall { lease, tries, why });
+    }
+
+    /// Lets a changed page wait for its test.
+    fn test(&mut self, page: Tested, validators: Validators) {
+        self.held += page.effects();
+        self.tests.push_back(Test { page, validators });
     }
 
     /// Whether there are any.
@@ -231,8 +272,7 @@ impl Run<'_> {
         self.recrawl.answered(lease.url());
         self.fetched += 1;
         self.not_modified += 1;
-        let why = Why::Confirmed(answer);
-        self.recrawl.recalls.push(Recall { lease, tries, why });
+        self.recrawl.recall(lease, tries, Why::Confirmed(answer));
     }
 
     /// A conditional request had no answer that says whether the page changed: it is asked for as a whole, as if
@@ -286,8 +326,7 @@ impl Run<'_> {
         let Some(kept) = kept else {
             return Some((lease, outcome));
         };
-        let why = Why::Kept(outcome, kept);
-        self.recrawl.recalls.push(Recall { lease, tries, why });
+        self.recrawl.recall(lease, tries, Why::Kept(outcome, kept));
         None
     }
 
@@ -335,6 +374,7 @@ impl Run<'_> {
             facts,
             links,
         } = recalled;
+        self.recrawl.held = self.recrawl.held.saturating_sub(why.effects());
         if let Why::Confirmed(answer) = &why {
             let is_believed = self.recrawl.honesty.believes(lease.url());
             let is_enough = facts.as_ref().is_some_and(|facts| says_all(answer, facts));
@@ -394,7 +434,7 @@ impl Run<'_> {
                 .values
                 .push((START_TEST.to_owned(), Some(value)));
             let page = Tested::Start(work.url.clone());
-            self.recrawl.tests.push_back(Test { page, validators });
+            self.recrawl.test(page, validators);
         }
         self.decide(work, outcome);
     }
@@ -422,7 +462,7 @@ impl Run<'_> {
         match validators {
             Some(validators) => {
                 let page = Tested::Leased(lease, tries, outcome);
-                self.recrawl.tests.push_back(Test { page, validators });
+                self.recrawl.test(page, validators);
             }
             None => self.end_work(lease, tries, outcome),
         }

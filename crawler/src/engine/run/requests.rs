@@ -12,7 +12,6 @@ use super::{
     decide::Work,
     page_sink::{Found, PageSink},
     recrawl::{FetchedFacts, MAX_RECALLS, is_answer_to},
-    trips::MAX_PENDING_EFFECTS,
 };
 use crate::{
     engine::{
@@ -57,9 +56,7 @@ impl Run<'_> {
             return None;
         }
         loop {
-            if self.pending_effects() >= MAX_PENDING_EFFECTS
-                || self.recrawl.recalled() >= MAX_RECALLS
-            {
+            if !self.has_room() || self.recrawl.recalled() >= MAX_RECALLS {
                 return None;
             }
             if self.door.is_awaited(&self.host) {

@@ -7,6 +7,7 @@ use crate::{
     fetch::Validators,
     frontier::Seen,
     page::{Outcome, PageRecord, Reason, RunId, State, Via},
+    robots::Rules,
     runs::OpenRun,
     seeds::{self, Document, KeptDocuments, OwnFiles},
     store::{
@@ -16,7 +17,37 @@ use crate::{
 };
 
 /// Name of the state's value with the fingerprint of the rules that the known URLs were judged by.
-const RULES: &str = "run.rules";
+const RULES: &str = crate::store::names::RUN_RULES;
+
+/// Name of the state's value with what robots.txt of the site said when it was read last ([`Rules::to_text`]).
+const ROBOTS: &str = crate::store::names::RUN_ROBOTS;
+
+/// Notes what robots.txt of the site says, for those who publish again without asking it.
+pub(in crate::engine) fn note_robots(
+    store: &mut dyn Store,
+    run: RunId,
+    robots: &Rules,
+) -> Result<(), StoreError> {
+    let (name, text) = robots_value(robots);
+    if store.value(&name)? == text {
+        return Ok(());
+    }
+    store.commit(&Commit {
+        run,
+        values: vec![(name, text)],
+        ..Commit::default()
+    })
+}
+
+/// The value that notes it.
+pub(super) fn robots_value(robots: &Rules) -> (String, Option<String>) {
+    (ROBOTS.to_owned(), Some(robots.to_text()))
+}
+
+/// What [`note_robots`] noted last; `None` when it never did.
+pub(in crate::engine) fn noted_robots(store: &dyn Store) -> Result<Option<Rules>, StoreError> {
+    Ok(store.value(ROBOTS)?.map(|text| Rules::from_text(&text)))
+}
 
 /// What a run knows when its loop begins.
 #[derive(Debug, Default)]

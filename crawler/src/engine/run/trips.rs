@@ -21,8 +21,10 @@ pub const COMMIT_INTERVAL: Duration = Duration::from_millis(500);
 /// ... and as soon as this many (links of pages included) have come together.
 const COMMIT_EFFECTS: usize = 65_536;
 
-/// With this many effects waiting for the store (links of pages included) no new request is sent.
-pub(super) const MAX_PENDING_EFFECTS: usize = 262_144;
+/// With this many effects waiting for the store (links of pages included), or for being decided, no new page is asked
+/// for. What is held is this at most, and what those pages say that are out meanwhile, as many as a host is asked for at
+/// a time, each of at most [`max_links`](crate::config::ParseConfig::max_links): of 262,144 links of a hundred bytes, 26 MB.
+pub(in crate::engine) const MAX_PENDING_EFFECTS: usize = 262_144;
 
 pub(super) struct Trip {
     pub(super) store: Box<dyn Store>,
@@ -62,6 +64,11 @@ impl Run<'_> {
         effects.iter().sum::<usize>() + self.pending_links
     }
 
+    /// Whether what another page says can be held in memory.
+    pub(super) fn has_room(&self) -> bool {
+        self.pending_effects() + self.recrawl.held() < MAX_PENDING_EFFECTS
+    }
+
     /// Sends the store on a trip when it is at home and there is a reason to.
     pub(super) fn trip(&mut self, now: Instant) {
         let effects = self.pending_effects();
@@ -99,7 +106,7 @@ impl Run<'_> {
         let copy_of = self.ask_for_kept();
         let questions = self.questions();
         self.last_trip = now;
-        self.tasks.spawn_blocking(move || {
+        let task = self.tasks.spawn_blocking(move || {
             let mut result = if effects == 0 {
                 Ok(())
             } else {
@@ -134,5 +141,6 @@ impl Run<'_> {
                 earlier,
             })
         });
+        self.trip_task = Some(task.id());
     }
 }

@@ -89,6 +89,36 @@ async fn a_store_that_fails_ends_the_crawl() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_panic_with_the_store_is_a_bug_and_no_fault_of_the_disk() {
+    // While it is opened, and on the trips of the loop: at each commit there is.
+    let mut works = BTreeSet::new();
+    for commits in 0.. {
+        let bench = Bench::new(site([
+            ("/", FixturePage::linking(["/a"])),
+            ("/a", FixturePage::linking([])),
+        ]));
+        let store = MemoryStore::default();
+        let panicking = FailingStore::new(store.clone(), commits).panicking();
+        *bench.store.lock().unwrap() = Some(Box::new(panicking));
+        match bench.crawl(START, &Shutdown::default()).await {
+            Ok(_) => break,
+            Err(CrawlError::Internal { work, source }) => {
+                let cause = source.to_string();
+                assert!(cause.contains("a bug of the store"), "{cause}");
+                works.insert(work);
+            }
+            Err(error) => panic!("{commits} commits: {error}"),
+        }
+        // What was committed stays, and the next start goes on from there.
+        *bench.store.lock().unwrap() = Some(Box::new(store));
+        let crawled = bench.run().await;
+        assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/a"]);
+    }
+    let both = ["opening the state of this site", USING_STATE];
+    assert_eq!(works, BTreeSet::from(both));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_finished_run_is_followed_by_a_new_one() {
     let mut bench = Bench::new(site([
         ("/", FixturePage::linking(["/a"])),

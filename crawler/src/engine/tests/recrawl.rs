@@ -850,3 +850,70 @@ async fn rules_that_change_in_an_open_run_judge_confirmed_and_kept_pages_again()
     assert_eq!(ran.listed(), ["/", "/noindex", "/z"]);
     assert_eq!(ran.reasons["/down"], Reason::ServerError);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_tested_pages_say_is_held_within_the_budget() {
+    const PAGES: usize = 30;
+    const LINKS: usize = 15_000;
+    const BUDGET: usize = run::MAX_PENDING_EFFECTS;
+    let (mut bench, says) = bench();
+    let paths: Vec<String> = (0..PAGES).map(|number| format!("/{number}/page")).collect();
+    let linked: Vec<&str> = paths.iter().map(String::as_str).collect();
+    says.link("/", &linked);
+    for path in &linked {
+        says.html(path, "old");
+    }
+    run(&mut bench).await;
+    // The server was caught, so all pages are asked for as a whole; all of them changed, so all are tested.
+    let liar = (
+        "validators.honesty".to_owned(),
+        Some("liar 1 0 *".to_owned()),
+    );
+    let commit = crate::store::Commit {
+        values: vec![liar],
+        ..crate::store::Commit::default()
+    };
+    bench
+        .store
+        .lock()
+        .unwrap()
+        .as_mut()
+        .unwrap()
+        .commit(&commit)
+        .unwrap();
+    let targets: Vec<String> = (0..LINKS)
+        .map(|number| format!("https://o.example/{number}"))
+        .collect();
+    let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+    for path in &linked {
+        says.link(path, &targets);
+    }
+    bench.site = bench.site.clone().answering_conditionally(|_, _| {
+        let slow = FixturePage::html("new").after(Duration::from_millis(500));
+        Some(slow)
+    });
+    let ran = run(&mut bench).await;
+    assert_eq!(ran.listed().len(), PAGES + 1);
+    assert_eq!(ran.asked(true).len(), PAGES, "each page is tested");
+    let of_pages = |request: &&SeenRequest| request.url.ends_with("/page");
+    let requests: Vec<&SeenRequest> = ran.requests.iter().filter(of_pages).collect();
+    let ended_before = |now, are_tests: bool| {
+        let requests = requests.iter();
+        requests
+            .filter(|request| request.validators.is_some() == are_tests)
+            .filter(|request| request.ended.unwrap() <= now)
+            .count()
+    };
+    let held = requests
+        .iter()
+        .filter(|request| request.validators.is_none())
+        .map(|request| ended_before(request.begun, false) - ended_before(request.begun, true))
+        .max()
+        .unwrap();
+    let in_flight = bench.config.politeness.concurrency.get() as usize;
+    assert!(held <= BUDGET / LINKS + 1 + in_flight, "{held} pages");
+    assert!(
+        held >= BUDGET / LINKS,
+        "the budget was not reached: {held} pages"
+    );
+}

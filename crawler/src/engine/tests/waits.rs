@@ -131,6 +131,7 @@ async fn a_retry_after_is_on_disk_while_the_run_still_waits() {
     let held: Vec<HostKey> = bench
         .holds
         .load(now)
+        .unwrap()
         .into_iter()
         .map(|(host, _)| host)
         .collect();

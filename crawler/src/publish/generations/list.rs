@@ -19,7 +19,7 @@ use crate::{
 pub const KEPT_SETS: usize = 3;
 
 /// Name of the state's value with the list.
-const SETS: &str = "publish.generations";
+const SETS: &str = crate::store::names::PUBLISH_GENERATIONS;
 
 /// Lists that are set aside at most, as values with the name of the list, `.aside.` and a number from 1 on: each is of
 /// another version of arpent, or damaged.

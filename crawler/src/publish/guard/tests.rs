@@ -12,10 +12,10 @@ fn healthy() -> Figures {
             heard: 1_000,
             ..OldSet::default()
         },
-        last: Some(Remembered {
+        last: Remembered {
             is_complete: true,
             ..Remembered::default()
-        }),
+        },
     }
 }
 
@@ -53,7 +53,7 @@ fn a_set_loses_a_fifth_and_twenty_urls_before_it_is_refused() {
         check(&figures, expected);
         // It needs no memory.
         let unaware = Figures {
-            last: None,
+            last: Remembered::default(),
             ..figures
         };
         check_codes(&unaware, expected);
@@ -90,7 +90,7 @@ fn a_site_that_mostly_fails_is_not_published() {
         let figures = Figures {
             known: 1_000,
             failing,
-            last: Some(last),
+            last,
             ..healthy()
         };
         check(&figures, if is_refused { &["failing"] } else { &[] });
@@ -118,6 +118,7 @@ fn pages_that_are_alike_now_are_not_published() {
         (Alike::Content, "one-content"),
         (Alike::Text, "one-text"),
         (Alike::Form, "login-form"),
+        (Alike::Title, "one-title"),
     ];
     for (alike, code) in kinds {
         let with = |pages: u64, heard: u64, before: Option<u32>| {
@@ -134,7 +135,7 @@ fn pages_that_are_alike_now_are_not_published() {
                     groups,
                     ..OldSet::default()
                 },
-                last: Some(last),
+                last,
                 ..healthy()
             }
         };
@@ -149,12 +150,9 @@ fn pages_that_are_alike_now_are_not_published() {
         check(&with(580, 1_000, Some(400_000)), &[]);
         check(&with(581, 1_000, Some(400_000)), &[code]);
         check(&with(1_000, 1_000, Some(1_000_000)), &[]);
-        // An arpent that did not look says nothing of what it published.
-        let unaware = Figures {
-            last: None,
-            ..with(1_000, 1_000, None)
-        };
-        check(&unaware, &[]);
+        // Fewer than there were, on a crawl that heard few of the others.
+        check(&with(90, 100, Some(100_000)), &[]);
+        check(&with(90, 100, Some(80_000)), &[code]);
     }
 }
 
@@ -171,10 +169,15 @@ fn a_few_pages_that_are_alike_are_an_edit_unless_they_are_all() {
         },
         ..healthy()
     };
-    check(&with(6, 4), &[]);
-    check(&with(6, 5), &["one-text"]);
+    check(&with(7, 4), &[]);
+    check(&with(7, 5), &["one-text"]);
     check(&with(4, 4), &["one-text"]);
     check(&with(2, 2), &["one-text"]);
+    // All but the start page.
+    check(&with(5, 4), &["one-text"]);
+    check(&with(5, 3), &[]);
+    check(&with(3, 2), &["one-text"]);
+    check(&with(2, 1), &[]);
     check(&with(1, 1), &[]);
 }
 
@@ -194,7 +197,7 @@ fn another_text_that_most_pages_share_is_another_group() {
             }],
             ..OldSet::default()
         },
-        last: Some(last.clone()),
+        last: last.clone(),
         ..healthy()
     };
     check(&with(Alike::Text, 7), &[]);
@@ -203,10 +206,10 @@ fn another_text_that_most_pages_share_is_another_group() {
     let mut shells = with(Alike::Content, 8);
     check(&shells, &["one-content"]);
     let known = [("content".to_owned(), share(950_000))];
-    shells.last = Some(Remembered {
+    shells.last = Remembered {
         alike: known.into(),
         ..Remembered::default()
-    });
+    };
     check(&shells, &[]);
 }
 
@@ -215,10 +218,10 @@ fn a_set_that_grows_beyond_measure_is_held() {
     let with = |before: u64, listed: u64, is_complete: bool| Figures {
         before,
         listed,
-        last: Some(Remembered {
+        last: Remembered {
             is_complete,
             ..Remembered::default()
-        }),
+        },
         ..healthy()
     };
     check(&with(300, 1_500, true), &[]);
@@ -228,7 +231,7 @@ fn a_set_that_grows_beyond_measure_is_held() {
     // The last crawl ended at a limit: that is how it goes on.
     check(&with(300, 100_000, false), &[]);
     let unaware = Figures {
-        last: None,
+        last: Remembered::default(),
         ..with(300, 100_000, true)
     };
     check(&unaware, &[]);
@@ -277,5 +280,50 @@ fn a_refusal_says_what_speaks_against_the_run() {
         refusal.to_string(),
         "kept the old set of 10 URLs: this crawl would list 5,000, more than 5 times as many: pages without end, or \
          pages that are not yours?; publish anyway with --force"
+    );
+}
+
+#[test]
+fn pages_that_answer_404_once_are_judged_as_if_they_were_gone() {
+    let with = |listed: u64, gone_once: u64| Figures {
+        listed,
+        old: OldSet {
+            gone_once,
+            ..healthy().old
+        },
+        ..healthy()
+    };
+    check(&with(1_000, 200), &[]);
+    check(&with(1_000, 201), &["gone"]);
+    check(&with(900, 101), &["gone"]);
+    check(&with(799, 500), &["fewer-urls"]);
+    // They were when it was published.
+    let mut looked_at = with(600, 0);
+    looked_at.last.gone_once = 300;
+    check(&looked_at, &[]);
+    looked_at.listed = 559;
+    check(&looked_at, &["fewer-urls"]);
+    let small = Figures {
+        before: 15,
+        listed: 15,
+        ..with(15, 14)
+    };
+    check(&small, &[]);
+    let refusal = judge(&with(1_000, 960), &GuardConfig::default()).unwrap();
+    assert_eq!(
+        refusal.to_string(),
+        "kept the old set of 1,000 URLs: 960 pages in it answer 404 now; publish anyway with --force"
+    );
+}
+
+#[test]
+fn a_start_page_without_content_is_no_start_page() {
+    let mut figures = healthy();
+    figures.old.start = Some(Reason::Empty);
+    check(&figures, &["start-page"]);
+    let refusal = judge(&figures, &GuardConfig::default()).unwrap();
+    assert_eq!(
+        refusal.to_string(),
+        "kept the old set of 1,000 URLs: the start page: answered without content; publish anyway with --force"
     );
 }

@@ -68,8 +68,56 @@ fn a_clock_that_was_put_back_moves_no_date() {
 }
 
 #[test]
+fn a_time_that_is_still_to_come_when_the_clock_is_right_again_is_stated_no_more() {
+    let mut bench = Bench::new("/");
+    let right = bench.now;
+    bench.host_now = Some(right);
+    bench.now = time("2031-01-01T00:00:00Z");
+    bench.crawl(&shop());
+    bench.publish().unwrap();
+    let ahead = bench.files();
+    assert!(dated(&bench).values().all(|dated| *dated));
+
+    bench.now = right;
+    bench.wait(1);
+    bench.host_now = Some(bench.now);
+    bench.crawl(&shop());
+    let published = bench.publish().unwrap();
+    let unchanged = |bench: &Bench| {
+        let same = bench.files().into_iter();
+        same.filter(|(name, file)| ahead.get(name) == Some(file))
+            .count()
+    };
+    assert!(changed(&published).contains(&"sitemap.xml"));
+    assert!(
+        dated(&bench).values().all(|dated| !dated),
+        "{:?}",
+        dated(&bench)
+    );
+    assert!(
+        unchanged(&bench) >= dated(&bench).len(),
+        "the parts are as they were"
+    );
+
+    // What changes now has the time of now, and the others none for ever.
+    bench.now = time("2031-06-01T00:00:00Z");
+    bench.host_now = Some(bench.now);
+    let mut pages = shop();
+    *pages.values_mut().next().unwrap() += 1;
+    bench.crawl(&pages);
+    let published = bench.publish().unwrap();
+    let index = dated(&bench);
+    let parts = changed(&published);
+    assert!(index.values().any(|dated| *dated) && index.values().any(|dated| !dated));
+    for (name, dated) in index {
+        assert_eq!(dated, parts.contains(&name.as_str()), "{name}");
+    }
+}
+
+#[test]
 fn what_changes_while_the_clock_is_put_back_is_later_than_what_it_replaces() {
     let mut bench = Bench::new("/");
+    bench.host_now = Some(bench.now);
     bench.crawl(&shop());
     bench.publish().unwrap();
     let lastmod = |bench: &Bench| {

@@ -303,7 +303,7 @@ fn a_list_that_cannot_be_read_is_told_and_set_aside_with_its_copies() {
 
     // A fresh state forgets neither.
     let mut fresh = MemoryStore::default();
-    carry_over(&bench.store, &mut fresh).unwrap();
+    carry_over(&bench.store, &mut fresh, bench.now).unwrap();
     assert_eq!(kept_sets(&fresh).unwrap(), kept_sets(&bench.store).unwrap());
     bench.store = fresh;
     pages.insert("/blog/7".to_owned(), 5);

@@ -202,7 +202,7 @@ fn a_fresh_state_takes_over_what_is_published_and_what_waits() {
     bench.crawl(&second);
     bench.publish().unwrap();
     let mut fresh = MemoryStore::default();
-    carry_over(&bench.store, &mut fresh).unwrap();
+    carry_over(&bench.store, &mut fresh, bench.now).unwrap();
     bench.store = fresh;
     assert_eq!(waiting(&bench.store), named(&NEWS));
     assert_eq!(

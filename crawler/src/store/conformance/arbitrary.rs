@@ -192,11 +192,13 @@ fn outbox_step() -> impl Strategy<Value = OutboxStep> {
         3 => (recent(), select(vec![Tell::Nobody, Tell::Newest, Tell::All]))
             .prop_map(|(since, tell)| OutboxStep::Take { since, tell }),
         1 => Just(OutboxStep::Forget),
+        1 => Just(OutboxStep::Disown),
         1 => recent().prop_map(|since| OutboxStep::TellAll { since }),
         1 => vec(waiting, 0..4).prop_map(OutboxStep::Put),
         2 => (vec(select(keys()), 0..4), recent())
             .prop_map(|(urls, at)| OutboxStep::Told { urls, at }),
         1 => vec(select(keys()), 0..4).prop_map(OutboxStep::Tried),
+        1 => vec(select(keys()), 0..4).prop_map(OutboxStep::GiveUp),
     ]
 }
 

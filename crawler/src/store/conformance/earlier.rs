@@ -1,9 +1,14 @@
 //! What a run finds out about those before it.
 
+use jiff::Timestamp;
+
 use super::{Bench, discover, discovery, finish, finished, record, requeue};
 use crate::{
-    page::{Basis, Kept, PageRecord, Reason},
-    store::{Discovery, Earlier, EarlierAnswer, Store},
+    page::{Basis, ContentHash, Kept, Outcome, PageRecord, Reason, RunId},
+    store::{
+        Commit, Discovery, Earlier, EarlierAnswer, Finished, Store,
+        outbox::{OutboxStep, Tell},
+    },
     url_key::UrlKey,
 };
 
@@ -177,4 +182,142 @@ pub(crate) fn confirmed_answers_are_found_until_they_are_asked_again<B: Bench>()
     finish(bench.store(), 1, finished(&a, record(1, Reason::Listed)));
     find_again(bench.store(), 2, &[a]);
     assert_eq!(bench.store().confirmed(2, None, 10).unwrap(), []);
+}
+
+/// Marks the set of run `run` as published.
+fn publish(store: &mut dyn Store, run: RunId) {
+    let take = OutboxStep::Take {
+        since: Timestamp::UNIX_EPOCH,
+        tell: Tell::Nobody,
+    };
+    commit_step(store, run, take);
+}
+
+fn commit_step(store: &mut dyn Store, run: RunId, step: OutboxStep) {
+    store
+        .commit(&Commit {
+            run,
+            outbox: vec![step],
+            ..Commit::default()
+        })
+        .unwrap();
+}
+
+/// The end of the work on a page whose content and validators are told by `mark`, and which links to it.
+fn said(found: &Discovery, run: RunId, reason: Reason, mark: u8) -> Finished {
+    let mut record = record(run, reason);
+    if let Some(Outcome::Answered(facts)) = &mut record.outcome {
+        facts.content_hash = Some(ContentHash(mark.into()));
+        facts.etag = Some(format!("\"{mark}\""));
+    }
+    Finished {
+        links: Some(vec![discovery(&format!("/to/{mark}"), 0).key]),
+        ..finished(found, record)
+    }
+}
+
+/// The mark of the answer that a later run asks by, that of the links, and whether the page was listed.
+fn known(store: &dyn Store, found: &[Discovery]) -> Vec<(Option<u8>, Option<u8>, bool)> {
+    let queued = store.queued(None, usize::MAX).unwrap();
+    let number = |text: &str| text.trim_matches('"').rsplit('/').next()?.parse().ok();
+    found
+        .iter()
+        .map(|found| {
+            let waiting = queued.iter().find(|queued| queued.key == found.key);
+            let earlier = waiting.and_then(|queued| queued.earlier.as_ref());
+            let etag = earlier.and_then(|earlier| earlier.answer.as_ref()?.etag.clone());
+            let facts = store.earlier_facts(&found.key).unwrap();
+            assert_eq!(etag, facts.and_then(|facts| facts.etag));
+            let links = store.links(&found.key).unwrap();
+            let link = links.as_ref().and_then(|links| links.first());
+            (
+                etag.and_then(|etag| number(&etag)),
+                link.and_then(|link| number(link.as_str())),
+                earlier.is_some_and(|earlier| earlier.was_listed),
+            )
+        })
+        .collect()
+}
+
+pub(crate) fn what_is_not_published_is_forgotten_by_the_next_run<B: Bench>() {
+    let mut bench = B::new();
+    let found = [
+        discovery("/a", 1),
+        discovery("/b", 2),
+        discovery("/c", 3),
+        discovery("/d", 4),
+    ];
+    let [a, b, c, d] = &found;
+    let old = &found[..3];
+    discover(bench.store(), 1, old);
+    for found in old {
+        finish(bench.store(), 1, said(found, 1, Reason::Listed, 1));
+    }
+    publish(bench.store(), 1);
+    // One says something else, one is gone, one is as it was, one is new.
+    find_again(bench.store(), 2, &found);
+    finish(bench.store(), 2, said(a, 2, Reason::Listed, 2));
+    finish(bench.store(), 2, said(b, 2, Reason::Redirected, 2));
+    finish(bench.store(), 2, said(c, 2, Reason::Listed, 1));
+    finish(bench.store(), 2, said(d, 2, Reason::Listed, 2));
+    // A second answer does not take the place of the first.
+    requeue(bench.store(), 2, a, 9, 1);
+    finish(bench.store(), 2, said(a, 2, Reason::Listed, 3));
+    bench.reopen();
+    assert_eq!(
+        bench.store().page(&b.key).unwrap().map(|page| page.reason),
+        Some(Reason::Redirected)
+    );
+    // It is refused.
+    let first = (Some(1), Some(1), true);
+    let unknown = (None, None, false);
+    for run in 3..5 {
+        find_again(bench.store(), run, &found);
+        bench.crash();
+        assert_eq!(
+            known(bench.store(), &found),
+            [first, first, first, unknown],
+            "run {run}"
+        );
+    }
+    // A run that is published in part, gone on with, and refused then.
+    finish(bench.store(), 4, said(a, 4, Reason::Listed, 4));
+    publish(bench.store(), 4);
+    finish(bench.store(), 4, said(b, 4, Reason::Gone, 5));
+    bench.store().begin_run(5).unwrap();
+    let left = bench.store().left_behind(5, None, 10).unwrap();
+    let left: Vec<&UrlKey> = left.iter().map(|(key, _)| key).collect();
+    assert_eq!(left, [&a.key, &b.key, &c.key]);
+    discover(bench.store(), 5, &found);
+    let second = (Some(4), Some(4), true);
+    assert_eq!(
+        known(bench.store(), &found),
+        [second, first, first, unknown]
+    );
+    // One that is published counts.
+    finish(bench.store(), 5, said(b, 5, Reason::Gone, 5));
+    publish(bench.store(), 5);
+    find_again(bench.store(), 6, &found);
+    let gone = (Some(5), Some(5), false);
+    assert_eq!(known(bench.store(), &found), [second, gone, first, unknown]);
+}
+
+pub(crate) fn of_what_was_never_published_nothing_stays<B: Bench>() {
+    let mut bench = B::new();
+    let found = [discovery("/a", 1)];
+    bench.store().begin_run(1).unwrap();
+    discover(bench.store(), 1, &found);
+    finish(bench.store(), 1, said(&found[0], 1, Reason::Listed, 1));
+    commit_step(bench.store(), 1, OutboxStep::Disown);
+    bench.reopen();
+    assert!(bench.store().page(&found[0].key).unwrap().is_some());
+    find_again(bench.store(), 2, &found);
+    assert_eq!(known(bench.store(), &found), [(None, None, false)]);
+    finish(bench.store(), 2, said(&found[0], 2, Reason::Listed, 2));
+    publish(bench.store(), 2);
+    // Once something was published this changes nothing.
+    commit_step(bench.store(), 2, OutboxStep::Disown);
+    find_again(bench.store(), 3, &found);
+    let known = known(bench.store(), &found);
+    assert_eq!(known, [(Some(2), Some(2), true)]);
 }

@@ -164,6 +164,21 @@ pub(crate) fn later_news_replace_earlier_ones<B: Bench>() {
             tries: 0
         }]
     );
+    apply(
+        bench.store(),
+        vec![OutboxStep::GiveUp(vec![url("/a"), url("/unknown")])],
+    );
+    assert_eq!(bench.store().outbox(None, 10, now).unwrap(), []);
+    let listed = stage("/a", Some(UrlChange::Added), Some(listing("", 7)));
+    let gone = stage("/a", Some(UrlChange::Removed), None);
+    for (step, at) in [
+        (listed, "2026-03-01T12:00:05Z"),
+        (gone, "2026-03-01T12:00:06Z"),
+    ] {
+        // What was given up does not rest: there are news of it.
+        apply(bench.store(), vec![step, take(at, Tell::All)]);
+        assert_eq!(bench.store().outbox_len().unwrap(), 1);
+    }
     // What is not to be told is remembered all the same.
     let quiet = stage("/b", Some(UrlChange::Added), Some(listing("2026-01-01", 0)));
     apply(

@@ -31,6 +31,7 @@ impl Outbox {
             }
             OutboxStep::Unstage => self.staged.clear(),
             OutboxStep::Take { since, tell } => self.take(*since, *tell),
+            OutboxStep::Disown => {}
             OutboxStep::Forget => self.waiting.clear(),
             OutboxStep::TellAll { since } => {
                 for key in self.published.keys() {
@@ -61,6 +62,11 @@ impl Outbox {
                     if let Some(waiting) = self.waiting.get_mut(key) {
                         waiting.tries += 1;
                     }
+                }
+            }
+            OutboxStep::GiveUp(urls) => {
+                for key in urls {
+                    self.waiting.remove(key);
                 }
             }
         }

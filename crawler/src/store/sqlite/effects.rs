@@ -1,9 +1,10 @@
 //! One commit as SQL: its discoveries, its finished and requeued URLs, its values. Runs inside a
 //! transaction that the caller commits or drops.
 
-use rusqlite::{Connection, OptionalExtension as _, Statement, Transaction, params};
+use rusqlite::{Connection, OptionalExtension as _, Statement, params};
 
 use super::{
+    aside::{self, Aside},
     links::Encoder,
     outbox,
     record::{self, Packed},
@@ -15,7 +16,7 @@ use crate::{
 };
 
 /// Applies all effects of `commit`.
-pub(super) fn apply(transaction: &Transaction<'_>, commit: &Commit) -> rusqlite::Result<()> {
+pub(super) fn apply(transaction: &Connection, commit: &Commit) -> rusqlite::Result<()> {
     let mut effects = Effects::new(transaction, commit.run)?;
     for discovery in &commit.discovered {
         effects.discover(discovery)?;
@@ -82,14 +83,16 @@ struct Effects<'c> {
     orphan: Statement<'c>,
     unorphan: Statement<'c>,
     date: Statement<'c>,
+    aside: Option<Aside<'c>>,
     encoder: Encoder,
 }
 
 impl<'c> Effects<'c> {
-    fn new(transaction: &'c Transaction<'_>, run: RunId) -> rusqlite::Result<Self> {
+    fn new(transaction: &'c Connection, run: RunId) -> rusqlite::Result<Self> {
+        let published = published_run(transaction)?;
         Ok(Self {
             run,
-            published: published_run(transaction)?,
+            published,
             last_sequence: 0,
             insert: transaction.prepare(
                 "INSERT INTO page (url, run, state, reason, depth, via, found_on, not_fetched)
@@ -109,10 +112,7 @@ impl<'c> Effects<'c> {
                 .prepare("INSERT INTO queue (sequence, url, hops) VALUES (?1, ?2, ?3)")?,
             dequeue: transaction.prepare("DELETE FROM queue WHERE sequence = ?1")?,
             replace: transaction.prepare(record::REPLACE)?,
-            set_links: transaction.prepare(
-                "REPLACE INTO outlinks (id, links)
-                 VALUES ((SELECT outlinks FROM page WHERE url = ?1), ?2)",
-            )?,
+            set_links: transaction.prepare(aside::SET_LINKS)?,
             requeue: transaction.prepare(
                 "UPDATE page SET
                    state = ?3, reason = ?4, depth = min(depth, ?5), attempts = 0, fetched_at = NULL,
@@ -127,6 +127,7 @@ impl<'c> Effects<'c> {
                 "UPDATE page SET sitemap_lastmod = ?3, sitemap_is_file = ?4
                  WHERE url = ?1 AND run = ?2 AND sitemap_lastmod IS NULL",
             )?,
+            aside: Aside::new(transaction, published)?,
             encoder: Encoder::new(),
         })
     }
@@ -161,6 +162,9 @@ impl<'c> Effects<'c> {
     fn finish(&mut self, finished: &Finished) -> rusqlite::Result<()> {
         self.last_sequence = self.last_sequence.max(finished.sequence);
         self.dequeue.execute([finished.sequence])?;
+        if let Some(aside) = &mut self.aside {
+            aside.put(&finished.key, &finished.record)?;
+        }
         let outlinks = match &finished.links {
             Some(links) => Some(self.put_links(&finished.key, links)?),
             None => None,
@@ -208,7 +212,7 @@ impl<'c> Effects<'c> {
 }
 
 fn keep(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     key: &UrlKey,
     document: Option<&KeptDocument>,
 ) -> rusqlite::Result<()> {
@@ -232,18 +236,22 @@ fn keep(
 }
 
 /// Deleted rows leave room in the file that later ones take; the file itself does not shrink.
-fn forget(transaction: &Transaction<'_>, forgotten: &Forgotten) -> rusqlite::Result<()> {
-    const PAGES: &str =
-        "run < ?1 AND state <> 'listed' AND NOT (state = 'queued' AND listed_before IS 1)
-                         AND url NOT IN (SELECT url FROM queue)";
-    transaction.execute(
-        &format!("DELETE FROM outlinks WHERE id IN (SELECT outlinks FROM page WHERE {PAGES})"),
-        [forgotten.before],
-    )?;
-    transaction.execute(
-        &format!("DELETE FROM page WHERE {PAGES}"),
-        [forgotten.before],
-    )?;
+fn forget(transaction: &Connection, forgotten: &Forgotten) -> rusqlite::Result<()> {
+    const PAGES: &str = "(SELECT url FROM page
+      WHERE run < ?1 AND state <> 'listed' AND NOT (state = 'queued' AND listed_before IS 1)
+        AND url NOT IN (SELECT url FROM queue))";
+    for sql in [
+        format!(
+            "DELETE FROM outlinks WHERE id IN (SELECT outlinks FROM stood WHERE url IN {PAGES})"
+        ),
+        format!("DELETE FROM stood WHERE url IN {PAGES}"),
+        format!(
+            "DELETE FROM outlinks WHERE id IN (SELECT outlinks FROM page WHERE url IN {PAGES})"
+        ),
+        format!("DELETE FROM page WHERE url IN {PAGES}"),
+    ] {
+        transaction.execute(&sql, [forgotten.before])?;
+    }
     transaction.execute(
         "DELETE FROM ledger WHERE coalesce(seen_seconds, 0) < ?1 AND url NOT IN (SELECT url FROM page)",
         [forgotten.seen_before.as_second()],
@@ -251,11 +259,7 @@ fn forget(transaction: &Transaction<'_>, forgotten: &Forgotten) -> rusqlite::Res
     Ok(())
 }
 
-fn set_value(
-    transaction: &Transaction<'_>,
-    name: &str,
-    value: Option<&str>,
-) -> rusqlite::Result<()> {
+fn set_value(transaction: &Connection, name: &str, value: Option<&str>) -> rusqlite::Result<()> {
     match value {
         Some(value) => transaction.execute(
             "REPLACE INTO value (name, value) VALUES (?1, ?2)",

@@ -8,6 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use jiff::Timestamp;
+
 use crate::{
     machine::{Lock, NotTaken},
     store::{StoreError, StoreErrorKind},
@@ -34,6 +36,12 @@ pub(super) fn lock(database: &Path) -> Result<Lock, StoreError> {
         ),
         NotTaken::Failed(error) => io_failure("lock", &path, error),
     })
+}
+
+/// Since when somebody holds the state `database`; `None` when nobody does, or that cannot be known.
+pub(super) fn held_since(database: &Path) -> Option<Timestamp> {
+    let file = File::open(with_suffix(database, ".lock")).ok()?;
+    Lock::held_since(&file)
 }
 
 /// Makes sure that `database` exists, empty when it is new. It and the folders that have to be made
@@ -192,11 +200,7 @@ fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
 
 /// What the system says about the file `path`.
 pub(super) fn io_failure(action: &str, path: &Path, error: io::Error) -> StoreError {
-    StoreError::new(
-        StoreErrorKind::Open,
-        format!("cannot {action} {}", path.display()),
-    )
-    .with_source(error)
+    StoreError::of_io(format!("cannot {action} {}", path.display()), error)
 }
 
 /// `path` with `suffix` behind its name, whatever its extension.

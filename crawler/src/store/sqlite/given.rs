@@ -2,7 +2,7 @@
 //! every page of the file again and again; so they are gathered in a table of their own, which only
 //! grows at its end, and `SQLite` sorts them on the disk, in bounded memory.
 
-use rusqlite::{Connection, Statement, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Statement, params};
 
 use super::record::GIVEN;
 use crate::{
@@ -44,16 +44,16 @@ ON CONFLICT (url) DO UPDATE SET
   given_extensions = excluded.given_extensions, sitemap_lastmod = NULL, sitemap_is_file = NULL
 WHERE page.run < excluded.run";
 
-/// Takes everything that `next` gives.
+/// Takes everything that `next` gives. Runs inside a transaction that the caller commits or drops.
 pub(super) fn take(
-    connection: &mut Connection,
+    transaction: &Connection,
     run: RunId,
     next: &mut NextGiven<'_>,
 ) -> rusqlite::Result<Gave> {
-    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.pragma_update(None, "cache_size", -CACHE_KIB)?;
     transaction.execute_batch(GATHER)?;
-    let Some(total) = gather(&transaction, next)? else {
+    let Some(total) = gather(transaction, next)? else {
+        transaction.execute_batch("DROP TABLE gathered")?;
         return Ok(Gave::default());
     };
     let counted = "SELECT count(*) FROM page WHERE run = ?1";
@@ -67,7 +67,6 @@ pub(super) fn take(
          ON CONFLICT (id) DO UPDATE SET run = max(run, excluded.run)",
         [run],
     )?;
-    transaction.commit()?;
     Ok(Gave {
         urls,
         repeated: total - urls,
@@ -75,10 +74,7 @@ pub(super) fn take(
 }
 
 /// Puts the URLs down as they come; their number, or `None` when all is to be forgotten.
-fn gather(
-    transaction: &Transaction<'_>,
-    next: &mut NextGiven<'_>,
-) -> rusqlite::Result<Option<u64>> {
+fn gather(transaction: &Connection, next: &mut NextGiven<'_>) -> rusqlite::Result<Option<u64>> {
     let mut add = transaction.prepare(ADD)?;
     let mut total = 0;
     loop {

@@ -1,9 +1,9 @@
 //! The published set, what a publish found to be different, and the outbox, as rows.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, params};
 
-use super::{columns::Columns, ranges};
+use super::{aside, columns::Columns, ranges};
 use crate::{
     page::RunId,
     store::outbox::{
@@ -50,7 +50,7 @@ CREATE TABLE IF NOT EXISTS told (
 
 /// Applies one step of a commit of run `run`.
 pub(super) fn apply(
-    transaction: &Transaction<'_>,
+    transaction: &Connection,
     step: &OutboxStep,
     run: RunId,
 ) -> rusqlite::Result<()> {
@@ -60,9 +60,11 @@ pub(super) fn apply(
         OutboxStep::Take { since, tell } => {
             if run > 0 {
                 transaction.execute("UPDATE run SET published_run = ?1", [run])?;
+                aside::forget(transaction)?;
             }
             take(transaction, *since, *tell)
         }
+        OutboxStep::Disown => aside::disown(transaction),
         OutboxStep::Forget => transaction.execute("DELETE FROM outbox", []).map(drop),
         OutboxStep::TellAll { since } => {
             transaction.execute(
@@ -94,10 +96,17 @@ pub(super) fn apply(
             }
             Ok(())
         }
+        OutboxStep::GiveUp(urls) => {
+            let mut leave = transaction.prepare("DELETE FROM outbox WHERE url = ?1")?;
+            for key in urls {
+                leave.execute([key.as_str()])?;
+            }
+            Ok(())
+        }
     }
 }
 
-fn stage(transaction: &Transaction<'_>, differences: &[Difference]) -> rusqlite::Result<()> {
+fn stage(transaction: &Connection, differences: &[Difference]) -> rusqlite::Result<()> {
     let mut put = transaction.prepare(
         "REPLACE INTO staged (url, change, is_listed, lastmod, content, hash_version)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -117,7 +126,7 @@ fn stage(transaction: &Transaction<'_>, differences: &[Difference]) -> rusqlite:
     Ok(())
 }
 
-fn take(transaction: &Transaction<'_>, since: Timestamp, tell: Tell) -> rusqlite::Result<()> {
+fn take(transaction: &Connection, since: Timestamp, tell: Tell) -> rusqlite::Result<()> {
     transaction.execute(
         "DELETE FROM published WHERE url IN (SELECT url FROM staged WHERE NOT is_listed)",
         [],
@@ -145,7 +154,7 @@ fn take(transaction: &Transaction<'_>, since: Timestamp, tell: Tell) -> rusqlite
     Ok(())
 }
 
-fn told(transaction: &Transaction<'_>, urls: &[UrlKey], at: Timestamp) -> rusqlite::Result<()> {
+fn told(transaction: &Connection, urls: &[UrlKey], at: Timestamp) -> rusqlite::Result<()> {
     let mut leave = transaction.prepare("DELETE FROM outbox WHERE url = ?1")?;
     let mut note = transaction.prepare("REPLACE INTO told (url, at) VALUES (?1, ?2)")?;
     let text = time_text(at);
@@ -159,7 +168,7 @@ fn told(transaction: &Transaction<'_>, urls: &[UrlKey], at: Timestamp) -> rusqli
 }
 
 /// Lets the oldest go beyond `most`.
-fn bound(transaction: &Transaction<'_>, most: u64) -> rusqlite::Result<()> {
+fn bound(transaction: &Connection, most: u64) -> rusqlite::Result<()> {
     let waiting = len(transaction)?;
     if waiting > most {
         transaction.execute(

@@ -45,6 +45,7 @@ impl SqliteStore {
         let connection = opened.map_err(|error| failure("open", &path, error))?;
         schema::expect_ours(&connection, &path)?;
         Ok(Some(Self {
+            is_rehearsal: false,
             connection,
             _lock: None,
             path,

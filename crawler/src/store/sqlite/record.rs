@@ -575,7 +575,7 @@ fn values_text(values: &BTreeMap<String, String>) -> Option<String> {
 }
 
 /// RFC 3339 in UTC, with as many digits of the second as the time has: it reads back as it was.
-fn time_text(time: Timestamp) -> String {
+pub(super) fn time_text(time: Timestamp) -> String {
     time.to_string()
 }
 

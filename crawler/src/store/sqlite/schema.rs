@@ -145,7 +145,7 @@ CREATE TABLE run (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   run INTEGER NOT NULL,
   last_sequence INTEGER NOT NULL,     -- highest number ever given in its queue
-  published_run INTEGER               -- the last run whose set was published; what later ones decided does not count yet
+  published_run INTEGER               -- the last run whose set was published; what later ones decided does not count yet; 0: none was, and nothing does
 );
 
 CREATE VIEW summary AS
@@ -222,6 +222,11 @@ CREATE TABLE IF NOT EXISTS kept (
   sha256 TEXT NOT NULL,               -- of the bytes that were read, hexadecimal
   body BLOB NOT NULL                  -- zlib: these bytes
 );
+
+-- What was known of pages before a run that is not published yet decided about them; it counts again when
+-- another run begins.
+CREATE TABLE IF NOT EXISTS stood AS SELECT * FROM page WHERE 0;
+CREATE UNIQUE INDEX IF NOT EXISTS stood_url ON stood (url);
 ";
 
 /// How much is asked of a file before it is worked with.
@@ -413,13 +418,19 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
 /// nothing.
 fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
     let known = "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2";
+    let has_table = "SELECT 1 FROM pragma_table_info(?1)";
     let mut missing = Vec::new();
+    // A table that is missing is made with all columns.
     let tables = [
         ("page", &LATER_COLUMNS[..]),
+        ("stood", &LATER_COLUMNS[..]),
         ("ledger", &LATER_LEDGER_COLUMNS[..]),
         ("run", &LATER_RUN_COLUMNS[..]),
     ];
     for (table, columns) in tables {
+        if !connection.prepare(has_table)?.exists([table])? {
+            continue;
+        }
         for (name, kind) in columns {
             if !connection.prepare(known)?.exists([table, name])? {
                 missing.push(format!("ALTER TABLE {table} ADD COLUMN {name} {kind};"));

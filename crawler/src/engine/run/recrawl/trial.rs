@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 use tracing::Instrument as _;
 
-use super::Walk;
+use super::{Walk, effects_of};
 use crate::{
     engine::{
         Ending,
@@ -22,7 +22,7 @@ use crate::{
 
 /// Name of the state's value with the test of the start page that has not ended: its URL, its
 /// `Last-Modified` in seconds or `-`, and its `ETag` or nothing, a line each.
-pub(super) const START_TEST: &str = "validators.start_test";
+pub(super) const START_TEST: &str = crate::store::names::VALIDATORS_START_TEST;
 
 pub(super) fn start_test_text(url: &UrlKey, validators: &Validators) -> String {
     let time = validators
@@ -73,6 +73,16 @@ impl Tested {
         match self {
             Self::Start(url) => url,
             Self::Leased(lease, ..) => lease.url(),
+        }
+    }
+
+    /// What the page counts as while it waits.
+    pub(super) fn effects(&self) -> usize {
+        match self {
+            Self::Leased(_, _, Outcome::Answered(facts)) => effects_of(facts),
+            Self::Leased(..) => 1,
+            // It is decided, and nothing of it is held.
+            Self::Start(_) => 0,
         }
     }
 }
@@ -223,6 +233,7 @@ impl Run<'_> {
         let Some((_, Test { page, .. })) = self.recrawl.testing.take() else {
             return;
         };
+        self.recrawl.held = self.recrawl.held.saturating_sub(page.effects());
         self.bytes_in += end.wire_bytes;
         if end.status.is_none() && self.shutdown.is_stopping() {
             return;

@@ -115,7 +115,9 @@ impl Run<'_> {
             DownloadError::Forbidden { .. } => SeedProblem::Forbidden,
             DownloadError::TooManyHosts { .. } => SeedProblem::TooMany,
             DownloadError::Redirects { .. } => SeedProblem::BadRedirect,
-            DownloadError::NoAnswer { .. } => SeedProblem::NetworkError,
+            DownloadError::NoAnswer { .. } | DownloadError::Settings(_) => {
+                SeedProblem::NetworkError
+            }
             DownloadError::Closed { host, closed } if *host == self.host => {
                 // The site itself: nothing more of it in this run, and the document stays waiting.
                 self.seeding.waiting.push_front(number);

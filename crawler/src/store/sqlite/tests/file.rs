@@ -1,7 +1,10 @@
 //! The file: who may open it, who may see it, how it is put away, what a full disk does.
 
 use super::*;
-use crate::store::conformance::discovery;
+use crate::{
+    page::Given,
+    store::{GivenUrl, Giving, conformance::discovery},
+};
 
 #[test]
 fn an_empty_file_is_a_new_state() {
@@ -411,4 +414,41 @@ fn a_tool_that_writes_makes_the_store_busy_and_loses_nothing() {
     );
     tool.execute_batch("ROLLBACK").unwrap();
     store.begin_run(1).unwrap();
+}
+
+#[test]
+fn what_is_rehearsed_shows_and_does_not_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = state(&folder);
+    make_state(&path);
+    let before = fs::read(&path).unwrap();
+    let key = discovery("/a", 1).key;
+    let mut store = SqliteStore::rehearse(&path).unwrap();
+    store.rejudge(&[(key.clone(), Reason::Noindex)]).unwrap();
+    store.begin_run(7).unwrap();
+    let mut left = vec![
+        Giving::GiveUp,
+        Giving::Url(GivenUrl {
+            key: discovery("/c", 3).key,
+            given: Given::default(),
+            reason: Reason::Given,
+        }),
+    ];
+    let gave = store.give(7, &mut || left.pop().unwrap()).unwrap();
+    assert_eq!(gave, Gave::default());
+    store
+        .commit(&Commit {
+            run: 7,
+            values: vec![("name".to_owned(), Some("value".to_owned()))],
+            ..Commit::default()
+        })
+        .unwrap();
+    assert_eq!(store.page(&key).unwrap().unwrap().reason, Reason::Noindex);
+    assert_eq!(store.value("name").unwrap().as_deref(), Some("value"));
+    assert_eq!(store.queue_len().unwrap(), 0);
+    drop(store);
+    assert_eq!(fs::read(&path).unwrap(), before);
+    let store = SqliteStore::open(&path).unwrap();
+    assert_eq!(store.page(&key).unwrap().unwrap().reason, Reason::Listed);
+    assert_eq!(store.queue_len().unwrap(), 1);
 }

@@ -1,0 +1,190 @@
+//! What the state remembers of the settings it was made under, as text of named fields. An interrupted run is taken up
+//! only under the same text, and a page is asked whether it changed only where it was read under the same: so a text
+//! never follows the names in the code, and is never another one for the same settings. A setting that comes later adds
+//! to it only where it is not at its default. What is of a kind that [`Debug`] writes here is of the standard library.
+
+use crate::{
+    config::{Config, DiscoverConfig, PageAction, PageRule, ParseConfig, ScopeWidth},
+    page::ContentHash,
+    seeds::SeedList,
+    site::Site,
+};
+
+/// Grows when a new version of arpent reads other facts from the same bytes: stored ones then are not
+/// asked to be confirmed, but read again.
+const READING: u32 = 2;
+
+/// Changes with the settings that decide which URLs are known and what is known of them: a run under
+/// others is not resumed but followed by a new one. Extensions are none of them: the pages that have to be are asked
+/// for again ([`Judge::again`](super::judge::Judge::again)).
+pub(super) fn identity_of(config: &Config, lists: &[SeedList]) -> String {
+    let names: Vec<&str> = lists.iter().map(SeedList::name).collect();
+    let sources = format!("{} {names:?}", discover_text(config.discover));
+    let written_as = config
+        .written_as
+        .as_ref()
+        .map(|original| format!(" written_as={original}"))
+        .unwrap_or_default();
+    format!(
+        "{:016x} parse={:016x} nofollow={} exact_depth={} sources={:016x}{written_as}",
+        config.identity.fingerprint(),
+        hash(&parse_text(&config.parse)),
+        config.scope.take_nofollow_links,
+        config.limits.max_depth.is_some(),
+        hash(&sources),
+    )
+}
+
+/// The fingerprint of everything that decides which facts and links are taken from the same answer; 0 means that
+/// nobody knows.
+pub(super) fn read_as(config: &Config, site: &Site) -> u64 {
+    hash(&reading_text(config, site)).max(1)
+}
+
+fn reading_text(config: &Config, site: &Site) -> String {
+    let width = match config.scope.width {
+        ScopeWidth::Directory => "Directory",
+        ScopeWidth::Origin => "Origin",
+    };
+    let written_as = config
+        .written_as
+        .as_ref()
+        .map_or_else(|| "None".to_owned(), |url| format!("Some(\"{url}\")"));
+    format!(
+        "{READING} hash={} {:016x} {} nofollow={} links={} {} {width} {written_as}",
+        ContentHash::VERSION,
+        config.identity.fingerprint(),
+        parse_text(&config.parse),
+        config.scope.take_nofollow_links,
+        config.discover.links,
+        site.url(),
+    )
+}
+
+fn parse_text(config: &ParseConfig) -> String {
+    let ParseConfig {
+        robots_names,
+        document_types,
+        max_links,
+        max_parse_time,
+        page_rules,
+    } = config;
+    let rules: Vec<String> = page_rules.iter().map(rule_text).collect();
+    format!(
+        "ParseConfig {{ robots_names: {robots_names:?}, document_types: {document_types:?}, max_links: {max_links}, \
+         max_parse_time: {max_parse_time:?}, page_rules: [{}] }}",
+        rules.join(", ")
+    )
+}
+
+fn rule_text(rule: &PageRule) -> String {
+    let PageRule {
+        pages,
+        selector,
+        action,
+    } = rule;
+    let action = match action {
+        PageAction::Exclude => "Exclude".to_owned(),
+        PageAction::Lastmod { attribute } => format!("Lastmod {{ attribute: {attribute:?} }}"),
+        PageAction::Select { name, attribute } => {
+            format!("Select {{ name: {name:?}, attribute: {attribute:?} }}")
+        }
+    };
+    format!("PageRule {{ pages: {pages:?}, selector: {selector:?}, action: {action} }}")
+}
+
+fn discover_text(config: DiscoverConfig) -> String {
+    let DiscoverConfig {
+        links,
+        sitemaps,
+        feeds,
+        list,
+    } = config;
+    format!(
+        "DiscoverConfig {{ links: {links}, sitemaps: {sitemaps}, feeds: {feeds}, list: {list} }}"
+    )
+}
+
+fn hash(text: &str) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{site, url_key::Identity};
+
+    fn config() -> Config {
+        let mut config = Config::default();
+        let rule = |action| PageRule {
+            pages: "/a*".to_owned(),
+            selector: "p[x=\"y\"]".to_owned(),
+            action,
+        };
+        config.parse.robots_names = vec!["robots".to_owned()];
+        config.parse.document_types = vec!["application/pdf".to_owned()];
+        config.parse.page_rules = vec![
+            rule(PageAction::Exclude),
+            rule(PageAction::Lastmod { attribute: None }),
+            rule(PageAction::Select {
+                name: "shop:price".to_owned(),
+                attribute: Some("content".to_owned()),
+            }),
+        ];
+        config
+    }
+
+    fn site_of(config: &Config) -> Site {
+        let start = Identity::default()
+            .parse("https://example.com/docs/")
+            .unwrap();
+        site::settle(&start, &[], config.scope.width).unwrap()
+    }
+
+    // What these compare with stands in states of users: it changes only together with what it says.
+
+    #[test]
+    fn the_text_of_how_pages_are_read_is_fixed() {
+        assert_eq!(
+            parse_text(&config().parse),
+            r#"ParseConfig { robots_names: ["robots"], document_types: ["application/pdf"], max_links: 50000, max_parse_time: 5s, page_rules: [PageRule { pages: "/a*", selector: "p[x=\"y\"]", action: Exclude }, PageRule { pages: "/a*", selector: "p[x=\"y\"]", action: Lastmod { attribute: None } }, PageRule { pages: "/a*", selector: "p[x=\"y\"]", action: Select { name: "shop:price", attribute: Some("content") } }] }"#
+        );
+        assert_eq!(
+            discover_text(DiscoverConfig::LINKS),
+            "DiscoverConfig { links: true, sitemaps: false, feeds: false, list: false }"
+        );
+    }
+
+    #[test]
+    fn the_values_in_states_are_fixed() {
+        fn check(config: &Config, identity: &str, reading: u64) {
+            assert_eq!(identity_of(config, &[]), identity);
+            assert_eq!(
+                format!("{:016x}", read_as(config, &site_of(config))),
+                format!("{reading:016x}"),
+                "{}",
+                reading_text(config, &site_of(config))
+            );
+        }
+        check(
+            &Config::default(),
+            "8f48d2ec3b974ef4 parse=754ff4787af8740e nofollow=false exact_depth=false sources=33c7ad1bfa3b450d",
+            0x786d_a598_eb2f_c4e2,
+        );
+        let mut other = config();
+        other.scope.width = ScopeWidth::Origin;
+        other.scope.take_nofollow_links = true;
+        other.limits.max_depth = Some(3);
+        other.discover = DiscoverConfig::LINKS;
+        other.written_as = Some(
+            Identity::default()
+                .parse("https://www.example.com/")
+                .unwrap(),
+        );
+        check(
+            &other,
+            "8f48d2ec3b974ef4 parse=396f20f0a5cb3703 nofollow=true exact_depth=true sources=c9dd8742dadea441 written_as=https://www.example.com/",
+            0x4cb0_f623_ebfc_2fb7,
+        );
+    }
+}

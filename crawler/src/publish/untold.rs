@@ -1,0 +1,135 @@
+//! Who does not know of the set that stands yet. It is noted in the commit of a publish and taken away when all know:
+//! a crash in between, and a hook or an engine that fails, would leave them without the news until the next change.
+//! `IndexNow` is told URL by URL, from the outbox.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::manifest::Manifest;
+use crate::store::{Commit, Store, StoreError};
+
+/// Name of the state's value with [`Untold`].
+const UNTOLD: &str = crate::store::names::PUBLISH_UNTOLD;
+
+/// Who does not know of the set that stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Untold {
+    /// Origins of the engines that take the request of the protocol; `None`: all that the settings name.
+    pub engines: Option<BTreeSet<String>>,
+    /// Whether the hooks are among them.
+    pub hooks: bool,
+}
+
+impl Untold {
+    /// Nobody knows yet.
+    fn everybody() -> Self {
+        Self {
+            engines: None,
+            hooks: true,
+        }
+    }
+
+    fn is_nobody(&self) -> bool {
+        !self.hooks && self.engines.as_ref().is_some_and(BTreeSet::is_empty)
+    }
+
+    fn value(&self) -> (String, Option<String>) {
+        let text = serde_json::to_string(self).expect("strings are always JSON");
+        (UNTOLD.to_owned(), Some(text).filter(|_| !self.is_nobody()))
+    }
+}
+
+/// The value that notes that nobody knows of the set `new`, when its files are not those of `old`.
+pub(super) fn value_for(old: &Manifest, new: &Manifest) -> Option<(String, Option<String>)> {
+    (old.files != new.files).then(|| Untold::everybody().value())
+}
+
+/// The value that a fresh state takes over.
+pub(super) fn carried(old: &dyn Store) -> Result<(String, Option<String>), StoreError> {
+    Ok((UNTOLD.to_owned(), old.value(UNTOLD)?))
+}
+
+/// Who does not know of the set that stands; `None`: all do.
+///
+/// # Errors
+/// The store failed.
+pub fn untold(store: &dyn Store) -> Result<Option<Untold>, StoreError> {
+    let text = store.value(UNTOLD)?;
+    // To be told twice does less harm than not at all.
+    Ok(text.map(|text| serde_json::from_str(&text).unwrap_or_else(|_| Untold::everybody())))
+}
+
+/// Notes who does not know of the set that stands.
+///
+/// # Errors
+/// The store failed.
+pub fn note_untold(store: &mut dyn Store, untold: &Untold) -> Result<(), StoreError> {
+    store.commit(&Commit {
+        values: vec![untold.value()],
+        ..Commit::default()
+    })
+}
+
+/// Notes that the hooks know of the set that stands.
+///
+/// # Errors
+/// The store failed.
+pub fn hooks_know(store: &mut dyn Store) -> Result<(), StoreError> {
+    match untold(store)? {
+        None => Ok(()),
+        Some(untold) => {
+            let hooks = false;
+            note_untold(store, &Untold { hooks, ..untold })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::memory::MemoryStore;
+
+    #[test]
+    fn what_is_noted_goes_when_all_know() {
+        let mut store = MemoryStore::default();
+        let noted = |store: &MemoryStore| untold(store).unwrap();
+        assert_eq!(noted(&store), None);
+        hooks_know(&mut store).unwrap();
+        assert_eq!(noted(&store), None);
+        let values = vec![Untold::everybody().value()];
+        let commit = Commit {
+            values,
+            ..Commit::default()
+        };
+        store.commit(&commit).unwrap();
+        assert_eq!(noted(&store), Some(Untold::everybody()));
+        let engines = Some(BTreeSet::from(["https://engine.example".to_owned()]));
+        let one = Untold {
+            engines,
+            hooks: true,
+        };
+        note_untold(&mut store, &one).unwrap();
+        hooks_know(&mut store).unwrap();
+        let left = Untold {
+            hooks: false,
+            ..one
+        };
+        assert_eq!(noted(&store), Some(left.clone()));
+        let engines = Some(BTreeSet::new());
+        note_untold(&mut store, &Untold { engines, ..left }).unwrap();
+        assert_eq!(noted(&store), None);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_to_all() {
+        let mut store = MemoryStore::default();
+        let values = vec![(UNTOLD.to_owned(), Some("soon".to_owned()))];
+        let commit = Commit {
+            values,
+            ..Commit::default()
+        };
+        store.commit(&commit).unwrap();
+        assert_eq!(untold(&store).unwrap(), Some(Untold::everybody()));
+    }
+}

@@ -1,0 +1,109 @@
+//! The names of all values that a state holds, in one place, because two that are the same would overwrite each other,
+//! and because a value that a fresh state takes over is named where it is written and where it is carried. What a value
+//! holds stands where it is used. A name is part of the format: it never changes.
+
+/// Directories whose dates are not believed.
+pub(crate) const LASTMOD_DISTRUSTED: &str = "lastmod.distrusted";
+
+/// That engines are told of the site.
+pub(crate) const NOTIFY_ADOPTED: &str = "notify.adopted";
+
+/// The key of `IndexNow` that was made.
+pub(crate) const NOTIFY_KEY: &str = "notify.key";
+
+/// The name of the key's file in the output.
+pub(crate) const NOTIFY_KEY_FILE: &str = "notify.key_file";
+
+/// The sets that can be restored.
+pub(crate) const PUBLISH_GENERATIONS: &str = "publish.generations";
+
+/// What the guard remembers.
+pub(crate) const PUBLISH_GUARD: &str = "publish.guard";
+
+/// That there is a publish to compare with.
+pub(crate) const PUBLISH_JOURNAL: &str = "publish.journal";
+
+/// The manifest.
+pub(crate) const PUBLISH_MANIFEST: &str = "publish.manifest";
+
+/// Where the disk of the output is mounted.
+pub(crate) const PUBLISH_MOUNT: &str = "publish.mount";
+
+/// The run that was published last.
+pub(crate) const PUBLISH_RUN: &str = "publish.run";
+
+/// The set that stands.
+pub(crate) const PUBLISH_STANDING: &str = "publish.standing";
+
+/// Who does not know of the set that stands.
+pub(crate) const PUBLISH_UNTOLD: &str = "publish.untold";
+
+/// A finished run, and when: what no later run found is forgotten some time after.
+pub(crate) const RUN_FORGET: &str = "run.forget";
+
+/// The host's clock when the run began.
+pub(crate) const RUN_HOST_DATE: &str = "run.host_date";
+
+/// The settings that decide which URLs are known.
+pub(crate) const RUN_IDENTITY: &str = "run.identity";
+
+/// The number of the newest run.
+pub(crate) const RUN_NUMBER: &str = "run.number";
+
+/// The rules of robots.txt as the newest run read them.
+pub(crate) const RUN_ROBOTS: &str = "run.robots";
+
+/// The rules that the known URLs were judged by.
+pub(crate) const RUN_RULES: &str = "run.rules";
+
+/// When the run began.
+pub(crate) const RUN_STARTED: &str = "run.started";
+
+/// Whether the run is open.
+pub(crate) const RUN_STATE: &str = "run.state";
+
+/// What begins the name of the value of one document: its number follows.
+pub(crate) const SEEDS: &str = "seeds.";
+
+/// How many documents there are.
+pub(crate) const SEEDS_COUNT: &str = "seeds.count";
+
+/// Our own files, which are no news.
+pub(crate) const SEEDS_OWN: &str = "seeds.own";
+
+/// The run that the documents are of.
+pub(crate) const SEEDS_RUN: &str = "seeds.run";
+
+/// Who lied about what is not modified.
+pub(crate) const VALIDATORS_HONESTY: &str = "validators.honesty";
+
+/// The test of the start page that has not ended.
+pub(crate) const VALIDATORS_START_TEST: &str = "validators.start_test";
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    /// The names as they stand above.
+    fn names() -> Vec<&'static str> {
+        include_str!("names.rs")
+            .lines()
+            .filter_map(|line| line.strip_prefix("pub(crate) const "))
+            .filter_map(|line| line.split('"').nth(1))
+            .collect()
+    }
+
+    #[test]
+    fn each_value_has_a_name_of_its_own() {
+        let names = names();
+        assert!(names.len() > 20, "{names:?}");
+        let different: BTreeSet<_> = names.iter().collect();
+        assert_eq!(different.len(), names.len(), "{names:?}");
+        // Documents are numbered.
+        let is_document = |name: &&str| {
+            let number = name.strip_prefix(super::SEEDS);
+            number.is_some_and(|number| number.parse::<usize>().is_ok())
+        };
+        assert!(!names.iter().any(is_document), "{names:?}");
+    }
+}

@@ -1,0 +1,95 @@
+//! What was known of pages before a run decided about them that is not published yet. A run that is refused, or
+//! given up, leaves nothing behind by which later ones ask or judge: the site was not itself.
+
+use rusqlite::{Connection, Statement, params};
+
+use super::record;
+use crate::{
+    page::{Basis, ContentHash, PageRecord, State},
+    url_key::UrlKey,
+};
+
+/// Stores the links of a page, in the place of those that it has, unless these are put aside.
+pub(super) const SET_LINKS: &str = "REPLACE INTO outlinks (id, links) VALUES (
+  (SELECT outlinks FROM page WHERE url = ?1 AND outlinks IS NOT (SELECT outlinks FROM stood WHERE url = ?1)), ?2
+)";
+
+/// A page that is listed with the same content and the same validators needs no second row: most do not change.
+const PUT: &str = "INSERT OR IGNORE INTO stood SELECT * FROM page
+WHERE url = ?1 AND run = ?2
+  AND NOT (?3 AND content_hash IS NOT NULL AND content_hash IS ?4 AND etag IS ?5 AND last_modified IS ?6)";
+
+/// Puts pages aside.
+pub(super) struct Aside<'c> {
+    put: Statement<'c>,
+}
+
+impl<'c> Aside<'c> {
+    /// `None` where no set was published before, so that there is nothing to go back to.
+    pub(super) fn new(
+        transaction: &'c Connection,
+        published: i64,
+    ) -> rusqlite::Result<Option<Self>> {
+        if published == i64::MAX {
+            return Ok(None);
+        }
+        let put = transaction.prepare(PUT)?;
+        Ok(Some(Self { put }))
+    }
+
+    /// Puts aside what is known of the page `key`, which `record` takes the place of. The first counts.
+    pub(super) fn put(&mut self, key: &UrlKey, record: &PageRecord) -> rusqlite::Result<()> {
+        let facts = record.facts();
+        // What fails, or is gone, since when counts from runs that are published only.
+        let is_kept = matches!(record.basis, Basis::Kept(_));
+        let is_listed = record.reason.state() == State::Listed && !is_kept;
+        self.put.execute(params![
+            key.as_str(),
+            record.run,
+            is_listed,
+            facts
+                .and_then(|facts| facts.content_hash)
+                .map(|ContentHash(hash)| record::hash_text(hash)),
+            facts.and_then(|facts| facts.etag.as_deref()),
+            facts
+                .and_then(|facts| facts.last_modified)
+                .map(record::time_text),
+        ])?;
+        Ok(())
+    }
+}
+
+/// A set was published: what its run decided is what is known.
+pub(super) fn forget(transaction: &Connection) -> rusqlite::Result<()> {
+    transaction.execute_batch(
+        "DELETE FROM outlinks WHERE id IN (
+           SELECT stood.outlinks FROM stood LEFT JOIN page ON page.url = stood.url
+           WHERE stood.outlinks IS NOT page.outlinks
+         );
+         DELETE FROM stood;",
+    )
+}
+
+/// Another run begins: what was decided since the last publish counts no more.
+pub(super) fn take_back(transaction: &Connection) -> rusqlite::Result<()> {
+    transaction.execute_batch(
+        "DELETE FROM outlinks WHERE (SELECT published_run FROM run) = 0;
+         DELETE FROM page WHERE (SELECT published_run FROM run) = 0;
+         DELETE FROM outlinks WHERE id IN (
+           SELECT page.outlinks FROM stood JOIN page ON page.url = stood.url AND page.run = stood.run
+           WHERE page.outlinks IS NOT stood.outlinks
+         );
+         REPLACE INTO page SELECT stood.* FROM stood JOIN page ON page.url = stood.url AND page.run = stood.run;",
+    )?;
+    forget(transaction)
+}
+
+/// See [`OutboxStep::Disown`](crate::store::outbox::OutboxStep::Disown).
+pub(super) fn disown(transaction: &Connection) -> rusqlite::Result<()> {
+    transaction
+        .execute(
+            "UPDATE run SET published_run = 0 WHERE published_run IS NULL",
+            [],
+        )
+        .map(drop)
+}
