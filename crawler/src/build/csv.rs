@@ -26,7 +26,8 @@ const MAX_COLUMNS: usize = 1_000;
 /// The rows of a table.
 pub(super) struct CsvRows<R> {
     pub(super) lines: Lines<R>,
-    delimiter: char,
+    /// `None` when there is one column only: its values may have any of them.
+    delimiter: Option<char>,
     columns: Vec<Option<Field>>,
     /// The name of the column of URLs, when other columns may be called so too.
     doubtful: Option<String>,
@@ -34,34 +35,70 @@ pub(super) struct CsvRows<R> {
     pub(super) unused: Vec<String>,
 }
 
-/// The delimiter with which a header line names a column of URLs, and how sure that name is.
-pub(super) fn delimiter_of(header: &str) -> Option<(char, UrlColumn)> {
+/// The delimiter with which a header line names a column of URLs, `None` if that column is the only one, and how
+/// sure that name is.
+pub(super) fn delimiter_of(header: &str) -> Option<(Option<char>, UrlColumn)> {
     [UrlColumn::Certain, UrlColumn::Possible]
         .into_iter()
         .find_map(|wanted| {
-            let delimiter = Columns::DELIMITERS.into_iter().find(|delimiter| {
+            Columns::DELIMITERS.into_iter().find_map(|delimiter| {
                 let mut record = Record::default();
-                record.add(header, *delimiter);
-                record.is_complete()
+                record.add(header, Some(delimiter));
+                let is_header = record.is_complete()
                     && record.fields.len() <= MAX_COLUMNS
                     && record
                         .fields
                         .iter()
-                        .any(|name| UrlColumn::named(name) == Some(wanted))
-            })?;
-            Some((delimiter, wanted))
+                        .any(|name| UrlColumn::named(name) == Some(wanted));
+                let delimiter = (record.fields.len() > 1).then_some(delimiter);
+                is_header.then_some((delimiter, wanted))
+            })
         })
 }
 
+/// Whether a line with a name that other columns have too, or that begins a relative URL, is a header line: the
+/// line behind it has a URL in that column, or at least nothing shows a plain list.
+pub(super) fn is_possible_header(
+    header: &str,
+    delimiter: Option<char>,
+    next_line: Option<&str>,
+) -> bool {
+    let Some(delimiter) = delimiter else {
+        // Alone, such a name may be a relative URL itself.
+        return next_line.is_some_and(is_address);
+    };
+    let Some(next_line) = next_line else {
+        return !has_marks_of_url(header);
+    };
+    let names = fields_of(header, delimiter);
+    let mut row = Record::default();
+    row.add(next_line, Some(delimiter));
+    if !row.is_complete() {
+        // A quoted field that goes on in the next line.
+        return true;
+    }
+    let has_columns = row.fields.len() > 1;
+    let values = || {
+        let columns = names.iter().zip(&row.fields);
+        columns.filter(|(name, _)| UrlColumn::named(name).is_some())
+    };
+    if values().any(|(_, value)| is_address(value.trim())) {
+        return has_columns || !has_marks_of_url(header);
+    }
+    has_columns && !has_marks_of_url(header) && values().all(|(name, value)| name != value)
+}
+
 /// Whether a line is the first row of a table that has no header line: a URL, a delimiter, and values among
-/// which one is of a kind that tables have. Such a line can be read as one URL, with commas in it.
-pub(super) fn is_row_without_header(line: &str) -> bool {
+/// which one is of a kind that tables have. Such a line can be read as one URL, with commas in it; one that has a URL
+/// within is a row only if the next line has columns too.
+pub(super) fn is_row_without_header(line: &str, next_line: Option<&str>) -> bool {
     Columns::DELIMITERS.into_iter().any(|delimiter| {
         let fields = fields_of(line, delimiter);
         let mut fields = fields.iter().map(|field| field.trim());
         let is_date =
             |field: &str| field.len() >= "2026-01-02".len() && LastMod::parse(field).is_ok();
         let is_priority = |field: &str| field.contains('.') && Priority::parse(field).is_ok();
+        let goes_on = || next_line.is_none_or(|next| fields_of(next, delimiter).len() > 1);
         fields.next().is_some_and(|url| {
             // A query may have other URLs in it.
             let has_query = url.contains('?');
@@ -70,31 +107,57 @@ pub(super) fn is_row_without_header(line: &str) -> bool {
                     is_date(field)
                         || is_priority(field)
                         || ChangeFreq::parse(field).is_ok()
-                        || (is_absolute(field) && !has_query)
+                        || (is_absolute(field) && !has_query && goes_on())
                 })
         })
     })
 }
 
-/// Whether a line that is no URL itself has an absolute one behind a delimiter.
+/// Whether a line that is no URL itself has an absolute one behind a delimiter, and not in its query.
 pub(super) fn has_url_in_column(line: &str) -> bool {
     Columns::DELIMITERS.into_iter().any(|delimiter| {
         let fields = fields_of(line, delimiter);
         let mut fields = fields.iter().map(|field| field.trim());
-        fields.next().is_some_and(|first| !is_address(first)) && fields.any(is_absolute)
+        fields
+            .next()
+            .is_some_and(|first| !is_address(first) && !first.contains('?'))
+            && fields
+                .take_while(|field| !field.contains('?') || is_absolute(field))
+                .any(is_absolute)
     })
 }
 
-/// Whether two lines that follow each other are a header line, of whatever names, and a row: the first is no
-/// URL, and both have as many fields, several.
+/// Whether two lines that follow each other are a header line, of whatever names, and a row: both have as many
+/// fields, several, and a field is a URL in the second only. Relative URLs may have delimiters too.
 pub(super) fn are_header_and_row(header: &str, row: &str) -> bool {
     !is_address(header)
         && Columns::DELIMITERS.into_iter().any(|delimiter| {
             let names = fields_of(header, delimiter);
+            let values = fields_of(row, delimiter);
+            // A title has a blank behind its comma.
+            let is_title = has_blank_behind(header, delimiter) && !has_blank_behind(row, delimiter);
             names.len() > 1
+                && names.len() == values.len()
                 && names.iter().all(|name| !is_address(name.trim()))
-                && names.len() == fields_of(row, delimiter).len()
+                && (has_url_in_column(row)
+                    || (values.iter().any(|value| is_address(value.trim()))
+                        && !is_title
+                        && !has_marks_of_url(header)))
         })
+}
+
+fn has_blank_behind(line: &str, delimiter: char) -> bool {
+    let mut parts = line.split(delimiter).skip(1);
+    parts.any(|part| part.starts_with(' '))
+}
+
+/// Whether a line has what relative URLs have, and names of columns seldom: no blank, but a path, a query or the
+/// ending of a file.
+fn has_marks_of_url(line: &str) -> bool {
+    let mut behind_dots = line.split('.').skip(1);
+    !line.contains(char::is_whitespace)
+        && (line.contains(['/', '=', '?'])
+            || behind_dots.any(|part| part.starts_with(|next: char| next.is_ascii_alphanumeric())))
 }
 
 /// Whether a text begins like a URL, absolute or relative to the host.
@@ -112,7 +175,7 @@ fn is_absolute(text: &str) -> bool {
 /// The fields of a line for itself.
 fn fields_of(line: &str, delimiter: char) -> Vec<String> {
     let mut record = Record::default();
-    record.add(line, delimiter);
+    record.add(line, Some(delimiter));
     record.fields
 }
 
@@ -307,7 +370,7 @@ impl Record {
     }
 
     /// Adds a line of the record.
-    fn add(&mut self, line: &str, delimiter: char) {
+    fn add(&mut self, line: &str, delimiter: Option<char>) {
         if self.state == State::Quoted {
             // The line end belongs to the field.
             self.push('\n');
@@ -325,7 +388,7 @@ impl Record {
         }
     }
 
-    fn take(&mut self, character: char, delimiter: char) {
+    fn take(&mut self, character: char, delimiter: Option<char>) {
         match self.state {
             State::Quoted if character == '"' => self.state = State::QuoteSeen,
             State::Quoted => self.push(character),
@@ -333,7 +396,7 @@ impl Record {
                 self.push('"');
                 self.state = State::Quoted;
             }
-            State::Between | State::Plain | State::QuoteSeen if character == delimiter => {
+            State::Between | State::Plain | State::QuoteSeen if Some(character) == delimiter => {
                 self.fields.push(String::new());
                 self.state = State::Plain;
             }
@@ -378,7 +441,7 @@ mod tests {
         let mut record = Record::default();
         for (number, line) in lines.iter().enumerate() {
             assert!(number == 0 || !record.is_complete(), "{lines:?}");
-            record.add(line, delimiter);
+            record.add(line, Some(delimiter));
         }
         assert!(record.is_complete(), "{lines:?}");
         assert_eq!(record.fields, expected, "{lines:?}");
@@ -402,7 +465,7 @@ mod tests {
     #[test]
     fn text_behind_a_closing_quote_is_a_problem() {
         let mut record = Record::default();
-        record.add("\"a\"b,c", ',');
+        record.add("\"a\"b,c", Some(','));
         assert!(record.problem.is_some());
         assert_eq!(record.fields, ["ab", "c"]);
     }
@@ -483,7 +546,7 @@ mod tests {
     #[test]
     fn a_row_of_a_table_without_header_is_told_from_a_url() {
         fn check(line: &str, expected: bool) {
-            assert_eq!(is_row_without_header(line), expected, "{line}");
+            assert_eq!(is_row_without_header(line, None), expected, "{line}");
         }
         check("https://example.com/a,2026-01-02", true);
         check("\"https://example.com/a\";;daily", true);
@@ -498,6 +561,38 @@ mod tests {
         check("https://example.com/go?to=1,https://example.com/b", false);
         check("/a,b", false);
         check("2026-01-02,https://example.com/a", false);
+    }
+
+    #[test]
+    fn one_column_has_no_delimiter() {
+        for header in ["url", "\"loc\"", "Address"] {
+            let rows = read(&format!("{header}\n/a,b;c|d\n\"/e,f\"\n/g\n"));
+            let locs = rows.into_iter().map(|(_, said)| said.unwrap().loc);
+            assert_eq!(
+                locs.collect::<Vec<_>>(),
+                ["/a,b;c|d", "/e,f", "/g"],
+                "{header}"
+            );
+        }
+    }
+
+    #[test]
+    fn header_and_row_are_told_from_relative_urls() {
+        fn check(header: &str, row: &str, expected: bool) {
+            assert_eq!(are_header_and_row(header, row), expected, "{header} {row}");
+        }
+        check("Adresse;Titel", "https://h/a;Hallo", true);
+        check("Seite,Klicks", "/a,3", true);
+        check("Seite, Klicks", "/a, 3", true);
+        check("Titel|Pfad", "Hallo|/a", true);
+        check("v1.0,Adresse", "200,https://h/a", true);
+        check("artikel,1.html", "artikel,2.html", false);
+        check("artikel,1.html", "/artikel,2.html", false);
+        check("docs/a;v=1", "docs/b;v=2", false);
+        check("wiki/a|x", "wiki/b|y", false);
+        check("Export, spring", "/a,b", false);
+        check("go?u=1;b", "go?u=1;https://h/", false);
+        check("about,us", "/a", false);
     }
 
     #[test]

@@ -114,6 +114,7 @@ impl Rows {
         Ok(match detected {
             InputFormat::Text => Self::Text(TextRows {
                 lines: Lines::new(input),
+                is_asked_for: format.is_some(),
             }),
             InputFormat::Csv => Self::Csv(CsvRows::open(name, input, wanted)?),
             InputFormat::Ndjson => Self::Ndjson(NdjsonRows::new(Lines::new(input), wanted)),
@@ -215,9 +216,8 @@ fn detect(lines: &[(u64, String)]) -> InputFormat {
     }
     match csv::delimiter_of(first) {
         Some((_, UrlColumn::Certain)) => InputFormat::Csv,
-        // Alone, such a name may be a relative URL itself.
         Some((delimiter, UrlColumn::Possible))
-            if first.contains(delimiter) || lines.next().is_some_and(csv::is_address) =>
+            if csv::is_possible_header(first, delimiter, lines.next()) =>
         {
             InputFormat::Csv
         }
@@ -228,7 +228,8 @@ fn detect(lines: &[(u64, String)]) -> InputFormat {
 /// What shows that lines are those of a table of which nobody knows where its URLs are: where, and in words.
 fn table_in(lines: &[(u64, String)]) -> Option<(u64, &'static str)> {
     let (number, first) = lines.first()?;
-    if csv::is_row_without_header(first) {
+    let second = lines.get(1).map(|(_, line)| &**line);
+    if csv::is_row_without_header(first, second) {
         let problem = "this is a table without a header line, expected one that names the columns, e.g. `url,lastmod`";
         return Some((*number, problem));
     }
@@ -244,9 +245,16 @@ fn table_in(lines: &[(u64, String)]) -> Option<(u64, &'static str)> {
             return Some((*number, problem));
         }
     }
-    let (number, _) = lines
+    // Behind a URL such a line is a bad one of a list, and a note among relative URLs is as well.
+    let mut before_urls = lines
         .iter()
-        .find(|(_, line)| csv::has_url_in_column(line))?;
+        .take_while(|(_, line)| !csv::is_address(line))
+        .map(|(number, line)| (number, csv::has_url_in_column(line)));
+    let rows = before_urls.clone().filter(|(_, is_row)| *is_row).count();
+    if rows * 2 < before_urls.clone().count() {
+        return None;
+    }
+    let (number, _) = before_urls.find(|(_, is_row)| *is_row)?;
     let problem = "this is the row of a table, expected a header line that names the columns, `url` or `loc` among them";
     Some((*number, problem))
 }
@@ -273,6 +281,13 @@ mod tests {
         check("Status Code,Address\n", InputFormat::Csv);
         check("page\r/a\r", InputFormat::Csv);
         check("page\nother\n", InputFormat::Text);
+        check("page,1.html\npage,2.html\n", InputFormat::Text);
+        check("page,1.html\n", InputFormat::Text);
+        check("link;a\nlink;b\n", InputFormat::Text);
+        check("address,one\nabout\n", InputFormat::Text);
+        check("Page,Views/Month\n/a,3\n", InputFormat::Csv);
+        check("Location,Name\nBerlin,x\n/a,y\n", InputFormat::Csv);
+        check("Title,Link\n\"Two\nlines\",/a\n", InputFormat::Csv);
         check("  {\"loc\": \"/a\"}\n", InputFormat::Ndjson);
         check("[\n{\"loc\": \"/a\"}\n]", InputFormat::Ndjson);
     }
@@ -288,14 +303,23 @@ mod tests {
         check("Adresse;Titel\nhttps://h/a;Hallo\n", Some(1));
         check("# x\n\nWas,Wo\r\n200,https://h/a\r\n", Some(3));
         check("Report\nSeite,Klicks\n/a,3\n", Some(2));
-        check("a.html,Title of A\nb.html,Title of B\n", Some(1));
-        check("https://h/a\n200,https://h/b\n", Some(2));
+        check("a,b\n200,https://h/b\n404,https://h/c\n", Some(1));
+        check("200,https://h/a\n404,https://h/b\n", Some(1));
         check("Was,Wo\n\"a, b\",\"https://h/a\",x\n", Some(2));
         check("", None);
         check("/a,b;c\n/d,e;f\n", None);
         check("https://h/a,1.html\nhttps://h/b,2.html\n", None);
         check("https://h/go?to=1,https://h/b\n", None);
         check("about\nproducts/1\nproducts/1,2\n", None);
+        check("artikel,1.html\nartikel,2.html\n/artikel,3.html\n", None);
+        check("docs/a;v=1\ndocs/b;v=2\n", None);
+        check("wiki/a|x\nwiki/b|y\n", None);
+        check("Export, spring\n/a,b\n/c,d\n", None);
+        check("https://h/a\nTODO, https://h/b\n", None);
+        check("about\nproducts\nTODO, https://h/b\n", None);
+        check("go?u=1;https://h/\nabout\n", None);
+        check("/web/2020,https://h/\n/b\n", None);
+        check("/a,https://h/a\n/b,https://h/b\n", Some(1));
         check("sep=;\nabout\n", None);
     }
 }

@@ -2,11 +2,13 @@
 
 use std::io::{self, BufRead};
 
-use super::{draft::Draft, input::Row, lines::Lines};
+use super::{csv, draft::Draft, input::Row, lines::Lines, quoted};
 
 /// The rows of a plain list.
 pub(super) struct TextRows<R> {
     pub(super) lines: Lines<R>,
+    /// Whether each line is one URL because the user says so.
+    pub(super) is_asked_for: bool,
 }
 
 impl<R: BufRead> TextRows<R> {
@@ -17,6 +19,10 @@ impl<R: BufRead> TextRows<R> {
             };
             let said = match line.map(str::trim) {
                 Ok(line) if is_silent(line) => continue,
+                Ok(line) if !self.is_asked_for && csv::has_url_in_column(line) => Err(format!(
+                    "a URL behind another value, expected one URL: {}",
+                    quoted(line)
+                )),
                 Ok(line) => Ok(Draft {
                     loc: line.to_owned(),
                     ..Draft::default()

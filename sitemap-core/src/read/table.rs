@@ -87,9 +87,20 @@ impl Columns {
     /// What may stand between two columns, in the order in which a header line is tried with them.
     pub const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
 
-    /// Whether a line is what spreadsheets write in front of a table: `sep=;`. The header line tells as much.
+    /// Whether a line is what spreadsheets write in front of a table: `sep=;`, in either case, in quotation marks or not. The
+    /// header line tells as much.
     pub fn is_separator_line(line: &str) -> bool {
-        let mut separator = line.strip_prefix("sep=").unwrap_or_default().chars();
+        let quoted = line
+            .strip_prefix('"')
+            .and_then(|line| line.strip_suffix('"'));
+        let (name, separator) = quoted
+            .unwrap_or(line)
+            .split_at_checked(4)
+            .unwrap_or_default();
+        if !name.eq_ignore_ascii_case("sep=") {
+            return false;
+        }
+        let mut separator = separator.chars();
         let is_delimiter = |character| Self::DELIMITERS.contains(&character);
         separator.next().is_some_and(is_delimiter) && separator.next().is_none()
     }
@@ -252,6 +263,11 @@ mod tests {
         for (line, expected) in [
             ("sep=;", true),
             ("sep=\t", true),
+            ("SEP=;", true),
+            ("\"sep=;\"", true),
+            ("\"Sep=,\"", true),
+            ("\"sep=;", false),
+            ("sepä;", false),
             ("sep=", false),
             ("sep=x", false),
             ("sep=;;", false),

@@ -15,6 +15,8 @@ fn the_column_of_urls_is_found_by_its_names() {
         format!("\"Page URL\",\"Title\"\n\"{A}\",\"a, b\"\n"),
         format!("url|lastmod\n{A}|2026-01-01\n"),
         format!("sep=;\n\"lastmod\";\"url\"\n\"2026-01-01\";\"{A}\"\n"),
+        format!("SEP=;\nlastmod;url\n2026-01-01;{A}\n"),
+        format!("\"sep=;\"\n\"lastmod\";\"url\"\n\"2026-01-01\";\"{A}\"\n"),
         format!("Permalink\n{A}\n"),
     ] {
         let builds = Builds::new();
@@ -44,7 +46,7 @@ fn a_table_that_nobody_can_read_is_refused() {
     check(&format!("# x\n\nWas,Wo\n200,{A}\n404,{A}\n"), 3, no_column);
     check("Report\nSeite,Klicks\n/a,3\n", 2, no_column);
     check(&format!("Was,Wo\n\"a, b\",x,\"{A}\"\n"), 2, row);
-    check(&format!("{A}\n200,{A}\n"), 2, row);
+    check(&format!("200,{A}\n404,{A}\n"), 1, row);
     check(
         &format!("{A},https://www.example.com/x1.png\n"),
         1,
@@ -71,6 +73,54 @@ fn a_plain_list_may_have_delimiters_in_its_urls() {
     let list = builds.file("list.txt", list);
     builds.build(&["--strict", &list]).expect_code(0);
     assert_eq!(builds.lines().len(), 5);
+}
+
+#[test]
+fn relative_urls_with_delimiters_are_a_plain_list() {
+    for list in [
+        "artikel,1.html\nartikel,2.html\n/artikel,3.html\n",
+        "docs/a;v=1\ndocs/b;v=2\ndocs/c;v=3\n",
+        "wiki/a|x\nwiki/b|y\nwiki/c|z\n",
+        "page,1.html\npage,2.html\npage,3.html\n",
+        "link,a\nlink,b\nlink,c\n",
+        "go?u=1;https://other.example/\nabout\ncontact\n",
+    ] {
+        let builds = Builds::new();
+        let list = builds.file("list.txt", list);
+        builds.build(&["--strict", &list]).expect_code(0);
+        assert_eq!(builds.lines().len(), 3, "{list}");
+    }
+}
+
+#[test]
+fn one_column_may_have_delimiters_in_its_urls() {
+    for header in ["url", "loc", "Address"] {
+        for format in [None, Some("--input-format=csv")] {
+            let builds = Builds::new();
+            let list = builds.file("list.csv", format!("{header}\n{A}\n{A},b.html\n{A};c\n"));
+            let arguments: Vec<&str> = ["--strict", &*list].into_iter().chain(format).collect();
+            builds.build(&arguments).expect_code(0);
+            let lines = builds.lines();
+            let urls: Vec<&String> = lines.keys().collect();
+            assert_eq!(urls, ["/x1", "/x1,b.html", "/x1;c"], "{header}");
+        }
+    }
+}
+
+#[test]
+fn a_note_in_a_plain_list_costs_its_line_only() {
+    for (list, line) in [
+        (format!("Export, spring\n{A},b\n/c,d\n"), 1),
+        (format!("{A}\nTODO, {A}2\n/b\n"), 2),
+        (format!("{A}\n/b\n200,{A}2\n"), 3),
+    ] {
+        let builds = Builds::new();
+        let file = builds.file("list.txt", &list);
+        let ran = builds.build(&[&file]).expect_code(3);
+        let told = format!("list.txt:{line}: left out: ");
+        assert!(ran.stderr.contains(&told), "{list}: {}", ran.stderr);
+        assert_eq!(builds.lines().len(), 2, "{list}");
+    }
 }
 
 #[test]
