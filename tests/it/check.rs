@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
+mod folder;
+
 use std::{
     collections::BTreeMap,
     fs,

@@ -2,6 +2,7 @@
 //! [`sitemap_core::validate`], and tells what was found. It decides what is read in which order and where it is
 //! taken to be served; what is right and wrong is decided there.
 
+mod bases;
 mod folder;
 mod live;
 mod network;
@@ -31,7 +32,7 @@ use sitemap_core::{
 };
 
 use self::{
-    folder::{Folder, file_at_end, has_ending},
+    folder::{Folder, has_ending},
     live::{Live, Stopped},
     places::{Base, place_of_file},
     tell::{Served, Teller},
@@ -265,9 +266,15 @@ impl Check<'_> {
         if folder.documents().is_empty() {
             return Err(Misuse(format!("no sitemap found in {}", path.display())).into());
         }
-        if let Some(base) = folder.base() {
-            self.teller.base(path, base.loc(), at.is_none());
-            let robots = path.join("robots.txt");
+        for (below, base) in folder.bases().iter() {
+            let is_whole = below.as_os_str().is_empty();
+            let folder = if is_whole {
+                path.to_owned()
+            } else {
+                path.join(below)
+            };
+            self.teller.base(&folder, base.loc(), at.is_none());
+            let robots = folder.join("robots.txt");
             if base.is_root() && !self.rules.contains_key(base.loc().origin()) && robots.is_file() {
                 match fs::read(&robots) {
                     Ok(body) => self.use_robots(&base.loc().clone(), &body),
@@ -277,7 +284,7 @@ impl Check<'_> {
         }
         let mut indexes: BTreeMap<PathBuf, DocumentId> = BTreeMap::new();
         for relative in folder.documents() {
-            let place = folder.base().and_then(|base| base.place(relative));
+            let place = folder.bases().place(relative);
             let listed_by = folder
                 .parent(relative)
                 .and_then(|parent| indexes.get(parent))
@@ -288,7 +295,7 @@ impl Check<'_> {
             };
             indexes.insert(relative.clone(), report.document);
             for child in &report.children {
-                if let Some(why) = missing(path, folder.base(), &child.loc) {
+                if let Some(why) = folder.missing(relative, &child.loc) {
                     self.validator
                         .missing(report.document, child, &why, &mut |finding| {
                             self.teller.finding(&finding);
@@ -395,24 +402,6 @@ fn base_of(folder: &Path, at: &Loc) -> anyhow::Result<Base> {
         .into());
     }
     Base::directory(at)
-}
-
-/// Why a sitemap that an index in a folder lists cannot be read; `None` when it is there, or cannot be looked for.
-fn missing(folder: &Path, base: Option<&Base>, child: &Loc) -> Option<String> {
-    let Some(base) = base else {
-        // Nothing that an index lists says where the folder is served: it would if it were there. What a program answers is no
-        // file anyhow.
-        let is_there = child.as_str().contains('?') || file_at_end(folder, child).is_some();
-        let why = || {
-            let path = child.path().trim_start_matches('/');
-            format!("there is no file {path} in {}", folder.display())
-        };
-        return (!is_there).then(why);
-    };
-    // What stands elsewhere cannot be looked for here.
-    let relative = base.relative(child)?;
-    let is_there = folder.join(&relative).is_file();
-    (!is_there).then(|| format!("there is no file {}", relative.display()))
 }
 
 /// Where each of the files that were typed is served, if `at` says so; a folder is asked itself.

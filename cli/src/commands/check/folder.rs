@@ -1,5 +1,4 @@
-//! Which files of a folder are sitemaps, which index lists which, and where the folder is served if
-//! nobody said: where its index says that its files are.
+//! Which files of a folder are sitemaps, which index lists which, and which of those that are listed are missing.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -13,7 +12,7 @@ use sitemap_core::{
     read::{Item, Kind, ReadError, Reader},
 };
 
-use super::places::Base;
+use super::{bases::Bases, places::Base};
 use crate::exit_code::Misuse;
 
 /// The most files that may have the name of a sitemap: two full indexes.
@@ -22,20 +21,20 @@ const MAX_FILES: usize = 100_000;
 /// How deep folders may stand in each other.
 const MAX_DEPTH: usize = 64;
 
-/// How many sitemaps of an index are tried to find out where the folder is served.
-const MAX_TRIES: usize = 1_000;
-
 /// Names that sitemaps and feeds have.
 const ENDINGS: [&str; 5] = [".xml", ".txt", ".rss", ".atom", ".gz"];
 
 /// The sitemaps of a folder.
 #[derive(Debug)]
 pub(super) struct Folder {
-    base: Option<Base>,
+    path: PathBuf,
+    bases: Bases,
     /// In the order in which they are checked: an index stands before what it lists.
     documents: Vec<PathBuf>,
     /// The index that lists a file.
     parents: BTreeMap<PathBuf, PathBuf>,
+    /// Indexes that list nothing that is in the folder, so that nobody knows where they are served.
+    alone: BTreeSet<PathBuf>,
 }
 
 impl Folder {
@@ -55,21 +54,25 @@ impl Folder {
                 None => {}
             }
         }
-        let base = match base {
-            Some(base) => Some(base),
-            None => indexes.iter().find_map(|index| guess_base(path, index)),
+        let bases = match base {
+            Some(base) => Bases::one(base),
+            None => Bases::guess(path, &indexes, |index| children(&path.join(index))),
         };
         let mut parents = BTreeMap::new();
-        if let Some(base) = &base {
-            for index in &indexes {
-                for child in children(&path.join(index)) {
-                    if let Some(child) = base.relative(&child)
-                        && child != *index
-                        && path.join(&child).is_file()
-                    {
-                        parents.entry(child).or_insert_with(|| index.clone());
-                    }
+        let mut alone = BTreeSet::new();
+        for index in &indexes {
+            let mut is_alone = !bases.knows(index);
+            for child in children(&path.join(index)) {
+                if let Some(child) = bases.file(path, index, &child)
+                    && child != *index
+                    && path.join(&child).is_file()
+                {
+                    is_alone = false;
+                    parents.entry(child).or_insert_with(|| index.clone());
                 }
+            }
+            if is_alone {
+                alone.insert(index.clone());
             }
         }
         let indexes: BTreeSet<PathBuf> = indexes.into_iter().collect();
@@ -81,15 +84,17 @@ impl Folder {
             .collect();
         documents.extend(rest);
         Ok(Self {
-            base,
+            path: path.to_owned(),
+            bases,
             documents,
             parents,
+            alone,
         })
     }
 
-    /// Where the folder is served, if that is known or the indexes say it.
-    pub(super) fn base(&self) -> Option<&Base> {
-        self.base.as_ref()
+    /// Where the folder and those below it are served, as far as that is known or the indexes say it.
+    pub(super) fn bases(&self) -> &Bases {
+        &self.bases
     }
 
     /// The sitemaps, relative to the folder, in the order in which they are to be checked.
@@ -100,6 +105,25 @@ impl Folder {
     /// The index that lists a file.
     pub(super) fn parent(&self, relative: &Path) -> Option<&PathBuf> {
         self.parents.get(relative)
+    }
+
+    /// Why a sitemap that an index lists cannot be read; `None` when it is there, or cannot be looked for.
+    pub(super) fn missing(&self, index: &Path, child: &Loc) -> Option<String> {
+        if !self.alone.contains(index) {
+            // What stands elsewhere cannot be looked for here.
+            let file = self.bases.file(&self.path, index, child)?;
+            let is_there = self.path.join(&file).is_file();
+            return (!is_there).then(|| format!("there is no file {}", file.display()));
+        }
+        // What a program answers is no file.
+        let path = child.path_and_query().trim_start_matches('/');
+        let is_file = !path.contains('?') && has_ending(path);
+        let folder = self.path.display();
+        (is_file && !self.path.join(path).is_file()).then(|| {
+            format!(
+                "there is no file {path} in {folder}, nor anything else that the index lists; --at URL says where it is served"
+            )
+        })
     }
 }
 
@@ -175,46 +199,13 @@ fn sniff_file(file: &Path) -> Option<Kind> {
 }
 
 /// The sitemaps that an index lists, as far as it can be read.
-fn children(index: &Path) -> impl Iterator<Item = Loc> {
+fn children(index: &Path) -> impl Iterator<Item = Loc> + use<> {
     let file = File::open(index).ok();
     let reader = file.map(|file| Reader::new(BufReader::new(file), Limits::PROTOCOL));
     reader.into_iter().flatten().filter_map(|item| match item {
         Ok(Item::Sitemap(entry)) => Some(entry.loc),
         Ok(Item::Url(_)) | Err(_) => None,
     })
-}
-
-/// Where a folder is served by what an index in it says: one of the sitemaps it lists is there.
-fn guess_base(root: &Path, index: &Path) -> Option<Base> {
-    children(&root.join(index))
-        .take(MAX_TRIES)
-        .find_map(|child| {
-            let child = without_query(child);
-            let file = file_at_end(root, &child)?;
-            Base::of_file(&child, &file)
-        })
-}
-
-/// The file of a folder that a sitemap may be which an index lists, when nobody knows where the folder is served: the longest end of
-/// the path that is a file, so that the fewest folders are guessed.
-pub(super) fn file_at_end(root: &Path, child: &Loc) -> Option<PathBuf> {
-    let origin = Base::directory(&Loc::parse(child.origin()).ok()?).ok()?;
-    let relative = origin.relative(child)?;
-    let mut rest = relative.components();
-    while rest.clone().next().is_some() {
-        let candidate = rest.as_path();
-        if root.join(candidate).is_file() {
-            return Some(candidate.to_owned());
-        }
-        rest.next();
-    }
-    None
-}
-
-/// A URL without its query, which says nothing to a server of files.
-fn without_query(loc: Loc) -> Loc {
-    let path = loc.as_str().split('?').next().unwrap_or_default();
-    Loc::parse(path).unwrap_or(loc)
 }
 
 /// Indexes in such an order that one stands before those it lists, as far as that is possible.
@@ -262,6 +253,13 @@ mod tests {
         )
     }
 
+    fn places(folder: &Folder) -> Vec<(&str, &str)> {
+        let bases = folder.bases().iter();
+        bases
+            .map(|(below, base)| (below.to_str().unwrap(), base.loc().as_str()))
+            .collect()
+    }
+
     const URLSET: &str = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>https://h/</loc></url></urlset>";
 
     #[test]
@@ -282,7 +280,7 @@ mod tests {
         write(path, "robots.txt", "User-agent: *");
         write(path, ".arpent-manifest.xml", URLSET);
         let read = Folder::read(path, None).unwrap();
-        assert_eq!(read.base().unwrap().loc().as_str(), "https://h/x/");
+        assert_eq!(places(&read), [("", "https://h/x/")]);
         let documents: Vec<_> = read
             .documents()
             .iter()
@@ -312,7 +310,55 @@ mod tests {
         write(path, "sitemap.xml", &index(&children));
         write(path, "a.xml", URLSET);
         let read = Folder::read(path, None).unwrap();
-        assert_eq!(read.base().unwrap().loc().as_str(), "https://h/x/");
+        assert_eq!(places(&read), [("", "https://h/x/")]);
+    }
+
+    #[test]
+    fn folder_is_served_where_most_of_its_parts_are_found() {
+        let check = |indexes: &[(&str, &[&str])], files: &[&str], expected: &[(&str, &str)]| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path();
+            for (name, children) in indexes {
+                write(path, name, &index(children));
+            }
+            for file in files {
+                write(path, file, URLSET);
+            }
+            let read = Folder::read(path, None).unwrap();
+            assert_eq!(places(&read), expected, "{indexes:?}, {files:?}");
+        };
+        // An index is no part of itself.
+        let parts: &[&str] = &["https://h/en/sitemap.xml", "https://h/de/sitemap.xml"];
+        check(&[("sitemap.xml", parts)], &[], &[]);
+        let root = [("", "https://h/")];
+        check(&[("sitemap.xml", parts)], &["de/sitemap.xml"], &root);
+        let itself: &[&str] = &["https://h/sitemap.xml?page=1", "https://h/sitemap.xml"];
+        check(&[("sitemap.xml", itself)], &[], &root);
+        let portal: &[&str] = &["https://a/sitemap.xml", "https://b/sitemap.xml"];
+        check(&[("sitemap.xml", portal)], &[], &[]);
+        // A file of the same name is not taken for one that is missing.
+        let parts: &[&str] = &[
+            "https://h/en/p.xml",
+            "https://h/de/p.xml",
+            "https://h/p.xml",
+        ];
+        check(&[("i.xml", parts)], &["p.xml", "de/p.xml"], &root);
+        check(&[("i.xml", parts)], &["p.xml"], &root);
+        // Sets in folders of their own, whatever stands above them.
+        let sets: &[(&str, &[&str])] = &[
+            ("out/a/sitemap.xml", &["https://a/p.xml"]),
+            ("out/b/sitemap.xml", &["https://b/docs/p.xml"]),
+        ];
+        let both = [("out/a", "https://a/"), ("out/b", "https://b/docs/")];
+        check(sets, &["out/a/p.xml", "out/b/p.xml"], &both);
+        check(sets, &["out/a/p.xml", "out/b/p.xml", "p.xml"], &both);
+        check(sets, &["out/b/p.xml"], &both[1..]);
+        // What the folder above says counts below it.
+        let below: &[(&str, &[&str])] = &[
+            ("i.xml", &["https://h/p.xml"]),
+            ("news/i.xml", &["https://h/other/n.xml"]),
+        ];
+        check(below, &["p.xml", "news/n.xml"], &root);
     }
 
     #[test]
