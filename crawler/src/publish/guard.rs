@@ -83,6 +83,8 @@ pub(super) struct OldSet {
     pub(super) lost: BTreeMap<Reason, u64>,
     /// Those that are listed only because one answer 404 proves nothing.
     pub(super) gone_once: u64,
+    /// Those that are not listed any more because they answered 404 again.
+    pub(super) gone_again: u64,
     /// Pages that left an earlier set, and redirect.
     pub(super) moved: u64,
     /// Why the start page is not listed any more, when it says nothing of why it should not be.
@@ -103,19 +105,21 @@ pub(super) struct Remembered {
     /// Pages that were published although they had answered 404, once.
     #[serde(default)]
     pub(super) gone_once: u64,
-    /// Shares of the listed pages that are alike, by [`Group::name`].
+    /// Listed pages that were looked at for what they share; none of a set that was built from lists.
+    #[serde(default)]
+    pub(super) seen: u64,
+    /// Shares of the listed pages that are alike, the largest by [`Group::name`].
     pub(super) alike: BTreeMap<String, Share>,
 }
 
 impl Group {
-    /// What a group is remembered as. Of contents only the share of the largest group counts: where many pages are
-    /// the same, byte for byte, as the shells of applications are, each new version makes another group.
+    /// What a group is remembered as. Of what pages say only the share of the largest group counts: where many are
+    /// the same, as the shells of applications are, have nearly the same text, or one title, each edit makes another
+    /// group.
     pub(super) fn name(&self) -> String {
         match self.alike {
-            Alike::Content => self.alike.word().to_owned(),
-            Alike::Target | Alike::Text | Alike::Form | Alike::Title => {
-                format!("{}:{:016x}", self.alike.word(), self.key)
-            }
+            Alike::Content | Alike::Text | Alike::Title => self.alike.word().to_owned(),
+            Alike::Target | Alike::Form => format!("{}:{:016x}", self.alike.word(), self.key),
         }
     }
 }
@@ -240,8 +244,10 @@ fn start(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
 
 fn fewer(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
     let pages = figures.old.gone_once;
-    // That these may be gone was looked at then.
-    let before = figures.before.saturating_sub(figures.last.gone_once);
+    // So many that only a person can have let them through: that these may be gone was looked at then.
+    let looked_at = Some(figures.last.gone_once).filter(|pages| *pages >= MIN_LOSS);
+    let looked_at = looked_at.map_or(0, |pages| pages.min(figures.old.gone_again));
+    let before = figures.before.saturating_sub(looked_at);
     if are_too_few(figures.listed, before, config) {
         Some(Objection::Fewer)
     } else if are_too_few(figures.listed.saturating_sub(pages), before, config) {
@@ -249,6 +255,19 @@ fn fewer(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
     } else {
         None
     }
+}
+
+/// Whether nothing speaks against a run but that it did not come to all pages: what waits to be fetched, or was not met,
+/// would make up for what is missing.
+pub(super) fn is_for_want_of_time(
+    refusal: &Refusal,
+    figures: &Figures,
+    config: &GuardConfig,
+) -> bool {
+    let waiting = figures.old.lost.get(&Reason::Queued).copied();
+    let with_all = figures.listed + waiting.unwrap_or_default() + figures.old.unknown;
+    let are_few = refusal.objections == [Objection::Fewer];
+    are_few && !are_too_few(with_all, figures.before, config)
 }
 
 fn are_too_few(listed: u64, before: u64, config: &GuardConfig) -> bool {

@@ -90,7 +90,7 @@ impl ReadySet {
         };
         let (figures, remembered) =
             survey.finish(store, request.run, &previous.manifest, census.listed)?;
-        if let Err(refused) = guard(request, &figures) {
+        if let Err(refused) = guard(request, &figures, remembered.is_complete) {
             survey::restore(store, request.run, trust)?;
             return Err(refused);
         }
@@ -170,7 +170,11 @@ pub(super) struct Change<'a> {
 }
 
 /// Refuses an empty set, one that misses pages for no good reason, and what [`guard::judge`] objects to.
-fn guard(request: &PublishRequest<'_>, figures: &Figures) -> Result<(), PublishError> {
+fn guard(
+    request: &PublishRequest<'_>,
+    figures: &Figures,
+    is_complete: bool,
+) -> Result<(), PublishError> {
     let (before, now) = (figures.before, figures.listed);
     if now == 0 {
         return Err(PublishError::Empty);
@@ -179,6 +183,10 @@ fn guard(request: &PublishRequest<'_>, figures: &Figures) -> Result<(), PublishE
         return Ok(());
     }
     if let Some(refusal) = guard::judge(figures, &request.config.guard) {
+        // The run is gone on with.
+        if !is_complete && guard::is_for_want_of_time(&refusal, figures, &request.config.guard) {
+            return Err(PublishError::Shrunk { before, now });
+        }
         return Err(PublishError::Refused(Box::new(refusal)));
     }
     if request.partial && now < before {

@@ -6,7 +6,7 @@ use std::{
     collections::{BTreeMap, HashMap},
 };
 
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::{
     guard::{Alike, Figures, Group, OldSet, Remembered},
@@ -56,6 +56,14 @@ impl Groups {
         }
     }
 
+    /// Counts what `other` counted.
+    fn add_all(&mut self, other: Self) {
+        for (key, (pages, example)) in other.0 {
+            let known = self.0.entry(key).or_insert((0, example));
+            known.0 += pages;
+        }
+    }
+
     /// The largest of them.
     fn largest(self, alike: Alike) -> impl Iterator<Item = Group> {
         let groups = self.0.into_iter();
@@ -91,6 +99,22 @@ impl Kinds {
         }
     }
 
+    /// Counts a redirect that leads to the page `target`, which answered with `facts`: with those that lead to the same URL, its
+    /// query aside, and to a page that looks the same. One URL may show as many pages as it has queries.
+    fn add_page(&mut self, target: &UrlKey, facts: &PageFacts) {
+        let content = facts
+            .content_hash
+            .map(|ContentHash(hash)| xxh3_64(&hash.to_le_bytes()));
+        let look = if facts.warnings.password_field {
+            ANY_FORM
+        } else {
+            facts.likeness.or(content).unwrap_or(ANY_FORM)
+        };
+        let target = without_query(target);
+        let key = xxh3_64_with_seed(target.as_bytes(), look);
+        self.targets.add(key, target);
+    }
+
     /// Counts a redirect that leads to `target`, its query aside.
     fn add_target(&mut self, target: &UrlKey) {
         let target = without_query(target);
@@ -98,6 +122,12 @@ impl Kinds {
     }
 
     fn add_content(&mut self, key: &UrlKey, facts: &PageFacts) {
+        self.add_text(key, facts);
+        self.add_looks(key, facts);
+    }
+
+    /// Counts a page by what it says.
+    fn add_text(&mut self, key: &UrlKey, facts: &PageFacts) {
         if facts.status != 200 || facts.end != BodyEnd::Complete {
             return;
         }
@@ -108,6 +138,14 @@ impl Kinds {
         if let Some(likeness) = facts.likeness {
             self.texts.add(likeness, page);
         }
+    }
+
+    /// Counts a page by what it has whatever it says: a form, a title.
+    fn add_looks(&mut self, key: &UrlKey, facts: &PageFacts) {
+        if facts.status != 200 || facts.end != BodyEnd::Complete {
+            return;
+        }
+        let page = key.as_str();
         if facts.warnings.password_field {
             self.forms.add(ANY_FORM, page);
         }
@@ -142,11 +180,16 @@ pub(super) struct Survey {
     heard: u64,
     lost: BTreeMap<Reason, u64>,
     gone_once: u64,
+    gone_again: u64,
     moved: u64,
     start: Option<Reason>,
     met: u64,
     old: Kinds,
+    /// Forms and titles of published pages of which nobody knows what they said then.
+    unsure: Kinds,
     listed: u64,
+    /// Listed pages of which it is known what they say.
+    seen: u64,
     new: Kinds,
 }
 
@@ -168,6 +211,7 @@ impl Survey {
         if is_listed {
             self.listed += 1;
             if let Some(facts) = facts {
+                self.seen += 1;
                 self.new.add(key, facts);
             }
         }
@@ -189,6 +233,9 @@ impl Survey {
             *self.lost.entry(reason).or_default() += 1;
         }
         self.gone_once += u64::from(reason == Reason::KeptGoneOnce);
+        // One answer 404 takes no page out.
+        let is_missing = facts.is_some_and(|facts| facts.status == 404);
+        self.gone_again += u64::from(!is_listed && is_missing);
         let has_spoken = match record.basis {
             Basis::Own | Basis::Confirmed => record.outcome.is_some(),
             Basis::Kept(_) => false,
@@ -203,9 +250,17 @@ impl Survey {
         // What says the same as when it was published is what it was, however many others are like it.
         let is_unchanged =
             is_listed && published.content.is_some() && published.content == content_mark(facts);
-        if !is_unchanged {
-            self.old.add(key, facts);
-            self.add_end(store, key, record.run, facts)?;
+        if is_unchanged {
+            return Ok(());
+        }
+        if target_of(key, facts).is_some() {
+            return self.add_end(store, key, record.run, facts, true);
+        }
+        if published.content.is_some() {
+            self.old.add_content(key, facts);
+        } else {
+            self.old.add_text(key, facts);
+            self.unsure.add_looks(key, facts);
         }
         Ok(())
     }
@@ -217,24 +272,24 @@ impl Survey {
         key: &UrlKey,
         record: &PageRecord,
     ) -> Result<(), StoreError> {
-        let target = record.facts().and_then(|facts| target_of(key, facts));
-        if let Some(target) = target
-            && store.ledger(key)?.is_some()
-        {
-            self.moved += 1;
-            self.old.add_target(target);
+        match record.facts() {
+            Some(facts) if target_of(key, facts).is_some() && store.ledger(key)?.is_some() => {
+                self.moved += 1;
+                self.add_end(store, key, record.run, facts, false)
+            }
+            Some(_) | None => Ok(()),
         }
-        Ok(())
     }
 
-    /// Counts the page `key`, which answered with `facts` in run `run`, by what stands at the end of its redirects: a wall may
-    /// send each page to an address of its own.
+    /// Counts the page `key`, which redirects by `facts` in run `run`, by the end of its redirects; when it is of the published
+    /// set also by what stands there, as a wall may send each page to an address of its own.
     fn add_end(
         &mut self,
         store: &dyn Store,
         key: &UrlKey,
         run: RunId,
         facts: &PageFacts,
+        is_of_set: bool,
     ) -> Result<(), StoreError> {
         let Some(first) = target_of(key, facts) else {
             return Ok(());
@@ -246,14 +301,18 @@ impl Survey {
                 break;
             };
             let Some(next) = target_of(&target, facts) else {
-                self.old.add_content(&target, facts);
+                if is_of_set {
+                    self.old.add_content(&target, facts);
+                }
+                if facts.status == 200 {
+                    self.old.add_page(&target, facts);
+                    return Ok(());
+                }
                 break;
             };
             target = next.clone();
         }
-        if without_query(&target) != without_query(first) {
-            self.old.add_target(&target);
-        }
+        self.old.add_target(&target);
         Ok(())
     }
 
@@ -263,7 +322,7 @@ impl Survey {
     /// # Errors
     /// The store cannot be read.
     pub(super) fn finish(
-        self,
+        mut self,
         store: &dyn Store,
         run: RunId,
         previous: &Manifest,
@@ -287,6 +346,15 @@ impl Survey {
             let known: &mut Share = alike.entry(group.name()).or_default();
             *known = share.max(*known);
         }
+        let last = match recall(store)? {
+            Some(remembered) => remembered,
+            None => previous.remembered.clone().unwrap_or_default(),
+        };
+        // Where nobody looked, a form in every header, or one title, may always have been there.
+        if last.seen > 0 {
+            self.old.forms.add_all(self.unsure.forms);
+            self.old.titles.add_all(self.unsure.titles);
+        }
         let old = self.old.largest();
         // What redirects is not listed, and never will be.
         for group in old.iter().filter(|group| group.alike == Alike::Target) {
@@ -299,6 +367,7 @@ impl Survey {
             }) == 0,
             failing: Share::of(failing, known),
             gone_once: self.gone_once,
+            seen: self.seen,
             alike,
         };
         let pages = self.known.count(store)?;
@@ -312,15 +381,13 @@ impl Survey {
                 heard: self.heard,
                 lost: self.lost,
                 gone_once: self.gone_once,
+                gone_again: self.gone_again,
                 start: self.start,
                 unknown: pages - self.met,
                 groups: old,
                 moved: self.moved,
             },
-            last: match recall(store)? {
-                Some(remembered) => remembered,
-                None => previous.remembered.clone().unwrap_or_default(),
-            },
+            last,
         };
         Ok((figures, remembered))
     }

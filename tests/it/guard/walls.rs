@@ -120,6 +120,32 @@ fn what_a_rehearsal_saw_is_no_evidence() {
 }
 
 #[test]
+fn what_a_rehearsal_with_a_limit_saw_is_no_evidence() {
+    let world = World::new(Text::Articles);
+    let before = world.publish();
+    world.is(Mode::FiveGone);
+    for _ in 0..2 {
+        world.crawl_later("24h", &["--dry-run", "--max-pages", "20"]);
+        assert_stands(&world, &before);
+    }
+    world.is(Mode::Well);
+    world.crawl_later("48h", &[]).expect_code(0);
+    assert_stands(&world, &before);
+}
+
+#[test]
+fn a_crawl_with_a_limit_comes_to_its_end_also_when_the_state_was_lost() {
+    let world = World::new(Text::Articles);
+    let before = world.publish();
+    fs::remove_dir_all(world.bench.state()).expect("the state can be removed");
+    let codes: Vec<Option<i32>> = (0..3)
+        .map(|_| world.crawl(&["--max-pages", "20"]).code)
+        .collect();
+    assert_eq!(codes.last(), Some(&Some(0)), "{codes:?}");
+    assert_stands(&world, &before);
+}
+
+#[test]
 fn pages_that_may_not_be_read_for_a_month_are_not_gone() {
     let world = World::new(Text::Articles);
     let before = world.publish();

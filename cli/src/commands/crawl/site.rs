@@ -705,6 +705,8 @@ fn publish_and_count(
     let published = published.and_then(|()| publish(&mut *store, &request));
     let is_drained = ending == Ending::Drained;
     let is_over = match &published {
+        // What a rehearsal was answered is nothing to go on from.
+        _ if dry_run => true,
         // What failed behind the new set is of the disk; the next run tries it again.
         Ok(_) => is_drained,
         // Of a site that was not itself nothing may count later; a run that is gone on with would not ask again.

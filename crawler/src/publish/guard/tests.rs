@@ -182,12 +182,8 @@ fn a_few_pages_that_are_alike_are_an_edit_unless_they_are_all() {
 }
 
 #[test]
-fn another_text_that_most_pages_share_is_another_group() {
-    let last = Remembered {
-        alike: [(group(Alike::Text, 1).name(), share(1_000_000))].into(),
-        ..Remembered::default()
-    };
-    let with = |alike: Alike, key: u64| Figures {
+fn pages_that_were_alike_may_be_alike_in_another_way() {
+    let with = |alike: Alike, key: u64, last: &Group| Figures {
         old: OldSet {
             pages: 1_000,
             heard: 1_000,
@@ -197,20 +193,57 @@ fn another_text_that_most_pages_share_is_another_group() {
             }],
             ..OldSet::default()
         },
-        last: last.clone(),
+        last: Remembered {
+            alike: [(last.name(), share(900_000))].into(),
+            ..Remembered::default()
+        },
         ..healthy()
     };
-    check(&with(Alike::Text, 7), &[]);
-    check(&with(Alike::Text, 8), &["one-text"]);
-    // Of contents only the share counts.
-    let mut shells = with(Alike::Content, 8);
-    check(&shells, &["one-content"]);
-    let known = [("content".to_owned(), share(950_000))];
-    shells.last = Remembered {
-        alike: known.into(),
-        ..Remembered::default()
+    // One title or text, or the shell of an application, becomes another one with an edit of all pages.
+    for alike in [Alike::Content, Alike::Text, Alike::Title] {
+        let last = group(alike, 1);
+        check(&with(alike, last.key, &last), &[]);
+        check(&with(alike, last.key + 1, &last), &[]);
+    }
+    // Where pages redirect to, and that they ask for a password, is what it is.
+    let last = group(Alike::Target, 1);
+    check(&with(Alike::Target, last.key, &last), &[]);
+    check(
+        &with(Alike::Target, last.key + 1, &last),
+        &["one-redirect-target"],
+    );
+    check(&with(Alike::Content, 7, &last), &["one-content"]);
+}
+
+#[test]
+fn a_crawl_that_wants_for_time_only_is_told_apart() {
+    let wants_time = |waiting: u64, unknown: u64, groups: Vec<Group>| {
+        let figures = Figures {
+            before: 100,
+            listed: 20,
+            old: OldSet {
+                pages: 100,
+                heard: 20,
+                lost: [
+                    (Reason::Queued, waiting),
+                    (Reason::Gone, 80 - waiting - unknown),
+                ]
+                .into(),
+                unknown,
+                groups,
+                ..OldSet::default()
+            },
+            ..healthy()
+        };
+        let config = GuardConfig::default();
+        let refusal = judge(&figures, &config).unwrap();
+        is_for_want_of_time(&refusal, &figures, &config)
     };
-    check(&shells, &[]);
+    assert!(wants_time(80, 0, Vec::new()));
+    assert!(wants_time(20, 41, Vec::new()));
+    assert!(!wants_time(20, 39, Vec::new()));
+    assert!(!wants_time(0, 0, Vec::new()));
+    assert!(!wants_time(80, 0, vec![group(Alike::Form, 15)]));
 }
 
 #[test]
@@ -300,9 +333,24 @@ fn pages_that_answer_404_once_are_judged_as_if_they_were_gone() {
     // They were when it was published.
     let mut looked_at = with(600, 0);
     looked_at.last.gone_once = 300;
+    looked_at.old.gone_again = 310;
     check(&looked_at, &[]);
     looked_at.listed = 559;
     check(&looked_at, &["fewer-urls"]);
+    // Others than those are missing.
+    looked_at.listed = 600;
+    looked_at.old.gone_again = 100;
+    check(&looked_at, &["fewer-urls"]);
+    // So few passed without that anybody looked.
+    let few = |gone_once: u64| {
+        let mut few = with(70, 0);
+        few.before = 100;
+        few.last.gone_once = gone_once;
+        few.old.gone_again = gone_once;
+        few
+    };
+    check(&few(19), &["fewer-urls"]);
+    check(&few(20), &[]);
     let small = Figures {
         before: 15,
         listed: 15,
