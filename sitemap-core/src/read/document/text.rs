@@ -29,17 +29,7 @@ impl Document {
         if text.starts_with('&') {
             self.note(Problem::BareAmpersand);
         }
-        let is_in_value = match self.place {
-            Place::Value(_) => true,
-            Place::Extension => self.extended.is_in_value(),
-            Place::Prolog
-            | Place::Root
-            | Place::Entry
-            | Place::Feed
-            | Place::Epilog
-            | Place::Done => false,
-        };
-        if is_in_value
+        if self.is_in_value()
             && self.skipped_depth == 0
             && !self.has_raw_character
             && let Some(character) = text.chars().find(|character| "\"'>".contains(*character))
