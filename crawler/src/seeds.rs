@@ -262,7 +262,7 @@ pub struct Document {
     /// What is wrong with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<SeedProblem>,
-    /// The same in its own words: status, line, what was expected.
+    /// The problem in its own words: status, line, what was expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// URLs and documents that it names.
@@ -271,7 +271,7 @@ pub struct Document {
     /// Entries that could not be used, or only after something was forgiven.
     #[serde(default)]
     pub findings: u64,
-    /// The same by rule.
+    /// What could not be used, or was forgiven, by rule.
     #[serde(default, skip_serializing_if = "EntryTroubles::is_empty")]
     pub troubles: EntryTroubles,
     /// The URLs that it names outside of what is crawled: they are not taken.
@@ -334,7 +334,7 @@ impl Document {
         }
     }
 
-    /// The same with what went wrong.
+    /// Adds what went wrong.
     #[must_use]
     pub fn with_problem(mut self, problem: SeedProblem, detail: &str) -> Self {
         self.problem = Some(problem);

@@ -5,6 +5,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
+mod mutants;
+
 use std::{
     collections::BTreeMap,
     fs,

@@ -7,21 +7,21 @@ use std::{
 };
 
 use encoding_rs::{Encoding, UTF_8};
-use sitemap_core::read::{Columns, MAX_GZIP_LAYERS, Start, Unpacked, UrlColumn};
+use sitemap_core::read::{MAX_GZIP_LAYERS, Records, Start, TableError, Unpacked};
 
 use super::{
     BuildError,
-    csv::{self, CsvRows},
+    csv::CsvRows,
     draft::Draft,
     lines::Lines,
     ndjson::NdjsonRows,
+    records::RecordLines,
     sitemap::SitemapRows,
     text::{TextRows, is_silent},
 };
 use crate::{config::InputFormat, seeds::Decoded};
 
-/// How many bytes are looked at to find out the format: comments in front of the first line, and the
-/// header line of a table with many columns.
+/// How many bytes are looked at to find out the format: comments may stand in front of the first line.
 const HEAD_BYTES: u64 = 64 * 1024;
 
 /// Bytes that are read at once.
@@ -93,40 +93,60 @@ impl Rows {
             .and_then(|name| Encoding::for_label(name.as_bytes()))
             .unwrap_or(UTF_8);
         let (head, _) = encoding.decode_with_bom_removal(&head);
-        let lines = telling_lines(&head);
-        let detected = match format {
-            Some(format) => format,
-            None if start.is_markup => InputFormat::Sitemap,
-            None => detect(&lines),
+        let format = match format {
+            None if start.is_markup => Some(InputFormat::Sitemap),
+            None if is_ndjson(&head) => Some(InputFormat::Ndjson),
+            other => other,
         };
-        if let (None, InputFormat::Text) = (format, detected)
-            && let Some((line, problem)) = table_in(&lines)
-        {
-            let advice = "(--input-format text reads each line as one URL)";
-            return Err(refused(line, format!("{problem} {advice}")));
-        }
         // The reader of sitemaps undoes every encoding itself.
-        let input: Bytes = if encoding == UTF_8 || detected == InputFormat::Sitemap {
+        let input: Bytes = if encoding == UTF_8 || format == Some(InputFormat::Sitemap) {
             input
         } else {
             Box::new(BufReader::new(Decoded::new(input, encoding)))
         };
-        Ok(match detected {
-            InputFormat::Text => Self::Text(TextRows {
-                lines: Lines::new(input),
+        let lines = Lines::new(input);
+        let records = match format {
+            Some(InputFormat::Ndjson) => {
+                return Ok(Self::Ndjson(NdjsonRows::new(lines, wanted)));
+            }
+            Some(InputFormat::Sitemap) => {
+                let input = lines.into_input();
+                return Ok(Self::Sitemap(Box::new(SitemapRows::new(input))));
+            }
+            Some(InputFormat::Text) => Records::of_list(),
+            Some(InputFormat::Csv) => Records::of_table(),
+            None => Records::default(),
+        };
+        let mut records = RecordLines::new(lines, records);
+        let refusal = records.begin();
+        match refusal.map_err(|source| broken(records.lines().number())(source))? {
+            Some(refusal) => {
+                let mut problem = refusal.error.to_string();
+                if format.is_none() {
+                    problem += " (--input-format text reads each line as one URL)";
+                }
+                Err(refused(refusal.place.number, problem))
+            }
+            None if records.columns().url_column().is_some() => {
+                Ok(Self::Csv(CsvRows::open(name, records, wanted)?))
+            }
+            // There is no line in it that says anything.
+            None if format == Some(InputFormat::Csv) => {
+                Err(refused(1, TableError::Unnamed.to_string()))
+            }
+            None => Ok(Self::Text(TextRows {
+                records,
                 is_asked_for: format.is_some(),
-            }),
-            InputFormat::Csv => Self::Csv(CsvRows::open(name, input, wanted)?),
-            InputFormat::Ndjson => Self::Ndjson(NdjsonRows::new(Lines::new(input), wanted)),
-            InputFormat::Sitemap => Self::Sitemap(Box::new(SitemapRows::new(input))),
-        })
+                has_more: false,
+            })),
+        }
     }
 
     /// The next entry.
     pub(super) fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
         let (row, line) = match self {
-            Self::Text(rows) => (rows.next(), rows.lines.number()),
-            Self::Csv(rows) => (rows.next(), rows.lines.number()),
+            Self::Text(rows) => (rows.next(), rows.records.lines().number()),
+            Self::Csv(rows) => (rows.next(), rows.records.lines().number()),
             Self::Ndjson(rows) => (rows.next(), rows.lines.number()),
             Self::Sitemap(rows) => return rows.next(name),
         };
@@ -140,8 +160,8 @@ impl Rows {
     /// Bytes that were read, after decompression.
     pub(super) fn bytes(&self) -> u64 {
         match self {
-            Self::Text(rows) => rows.lines.bytes(),
-            Self::Csv(rows) => rows.lines.bytes(),
+            Self::Text(rows) => rows.records.lines().bytes(),
+            Self::Csv(rows) => rows.records.lines().bytes(),
             Self::Ndjson(rows) => rows.lines.bytes(),
             Self::Sitemap(rows) => rows.bytes(),
         }
@@ -150,8 +170,8 @@ impl Rows {
     /// Whether it was compressed and has other bytes behind its end, which are left out.
     pub(super) fn has_trailing_bytes(&self) -> bool {
         match self {
-            Self::Text(rows) => rows.lines.has_trailing_bytes(),
-            Self::Csv(rows) => rows.lines.has_trailing_bytes(),
+            Self::Text(rows) => rows.records.lines().has_trailing_bytes(),
+            Self::Csv(rows) => rows.records.lines().has_trailing_bytes(),
             Self::Ndjson(rows) => rows.lines.has_trailing_bytes(),
             Self::Sitemap(rows) => rows.has_trailing_bytes(),
         }
@@ -162,6 +182,7 @@ impl Rows {
         match self {
             Self::Csv(rows) => rows.unused.clone(),
             Self::Ndjson(rows) => rows.unused.clone(),
+            Self::Text(rows) if rows.has_more => vec!["behind the URLs".to_owned()],
             Self::Text(_) | Self::Sitemap(_) => Vec::new(),
         }
     }
@@ -192,71 +213,18 @@ fn peek(mut bytes: Box<dyn Read + Send>) -> io::Result<(Vec<u8>, Bytes)> {
     ))
 }
 
-/// The lines at the beginning of a list that say something, without blanks around them, and their numbers from 1.
-fn telling_lines(head: &str) -> Vec<(u64, String)> {
+/// Whether the first line of a list that says anything is JSON.
+fn is_ndjson(head: &str) -> bool {
     let mut lines = Lines::new(head.as_bytes());
-    let mut telling = Vec::new();
     // Bytes in memory do not fail.
     while let Ok(Some(line)) = lines.next() {
-        let line = line.ok().filter(|line| !Columns::is_separator_line(line));
-        let line = line.map(str::trim).filter(|line| !is_silent(line));
-        if let Some(line) = line.map(str::to_owned) {
-            telling.push((lines.number(), line));
+        match line.map(str::trim) {
+            Ok(line) if is_silent(line) => {}
+            Ok(line) => return line.starts_with(['{', '[']),
+            Err(_) => return false,
         }
     }
-    telling
-}
-
-/// The format of a list that is no markup, by its first lines that say anything.
-fn detect(lines: &[(u64, String)]) -> InputFormat {
-    let mut lines = lines.iter().map(|(_, line)| &**line);
-    let first = lines.next().unwrap_or_default();
-    if first.starts_with(['{', '[']) {
-        return InputFormat::Ndjson;
-    }
-    match csv::delimiter_of(first) {
-        Some((_, UrlColumn::Certain)) => InputFormat::Csv,
-        Some((delimiter, UrlColumn::Possible))
-            if csv::is_possible_header(first, delimiter, lines.next()) =>
-        {
-            InputFormat::Csv
-        }
-        Some(_) | None => InputFormat::Text,
-    }
-}
-
-/// What shows that lines are those of a table of which nobody knows where its URLs are: where, and in words.
-fn table_in(lines: &[(u64, String)]) -> Option<(u64, &'static str)> {
-    let (number, first) = lines.first()?;
-    let second = lines.get(1).map(|(_, line)| &**line);
-    if csv::is_row_without_header(first, second) {
-        let problem = "this is a table without a header line, expected one that names the columns, e.g. `url,lastmod`";
-        return Some((*number, problem));
-    }
-    let before_urls = lines.windows(2).take_while(|pair| match pair {
-        [(_, header), _] => !csv::is_address(header),
-        _ => false,
-    });
-    for pair in before_urls {
-        if let [(number, header), (_, row)] = pair
-            && csv::are_header_and_row(header, row)
-        {
-            let problem = "this begins a table, no column of which is called `url` or `loc`, expected one that is";
-            return Some((*number, problem));
-        }
-    }
-    // Behind a URL such a line is a bad one of a list, and a note among relative URLs is as well.
-    let mut before_urls = lines
-        .iter()
-        .take_while(|(_, line)| !csv::is_address(line))
-        .map(|(number, line)| (number, csv::has_url_in_column(line)));
-    let rows = before_urls.clone().filter(|(_, is_row)| *is_row).count();
-    if rows * 2 < before_urls.clone().count() {
-        return None;
-    }
-    let (number, _) = before_urls.find(|(_, is_row)| *is_row)?;
-    let problem = "this is the row of a table, expected a header line that names the columns, `url` or `loc` among them";
-    Some((*number, problem))
+    false
 }
 
 #[cfg(test)]
@@ -264,62 +232,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_format_is_told_by_its_first_line() {
-        fn check(text: &str, expected: InputFormat) {
-            assert_eq!(detect(&telling_lines(text)), expected, "{text:?}");
+    fn json_is_told_by_its_first_line() {
+        fn check(text: &str, expected: bool) {
+            assert_eq!(is_ndjson(text), expected, "{text:?}");
         }
-        check("", InputFormat::Text);
-        check("https://example.com/\n", InputFormat::Text);
-        check("/a,b;c\n", InputFormat::Text);
-        check("# url,lastmod\n\n/a\n", InputFormat::Text);
-        check("url,lastmod\n", InputFormat::Csv);
-        check("\n# export\n\"Priority\";\"LOC\"\r\n", InputFormat::Csv);
-        check("id\turl\tlastmod", InputFormat::Csv);
-        check("loc\n/a\n", InputFormat::Csv);
-        check("sep=\t\r\nloc\tpriority\r\n", InputFormat::Csv);
-        check("url|lastmod\n", InputFormat::Csv);
-        check("Status Code,Address\n", InputFormat::Csv);
-        check("page\r/a\r", InputFormat::Csv);
-        check("page\nother\n", InputFormat::Text);
-        check("page,1.html\npage,2.html\n", InputFormat::Text);
-        check("page,1.html\n", InputFormat::Text);
-        check("link;a\nlink;b\n", InputFormat::Text);
-        check("address,one\nabout\n", InputFormat::Text);
-        check("Page,Views/Month\n/a,3\n", InputFormat::Csv);
-        check("Location,Name\nBerlin,x\n/a,y\n", InputFormat::Csv);
-        check("Title,Link\n\"Two\nlines\",/a\n", InputFormat::Csv);
-        check("  {\"loc\": \"/a\"}\n", InputFormat::Ndjson);
-        check("[\n{\"loc\": \"/a\"}\n]", InputFormat::Ndjson);
-    }
-    #[test]
-    fn tables_that_nobody_can_read_are_told_from_lists() {
-        fn check(text: &str, expected: Option<u64>) {
-            let found = table_in(&telling_lines(text)).map(|(line, _)| line);
-            assert_eq!(found, expected, "{text:?}");
-        }
-        check("https://h/a,2026-01-02\n", Some(1));
-        check("/a;;daily\n", Some(1));
-        check("https://h/a,https://h/a.png\n", Some(1));
-        check("Adresse;Titel\nhttps://h/a;Hallo\n", Some(1));
-        check("# x\n\nWas,Wo\r\n200,https://h/a\r\n", Some(3));
-        check("Report\nSeite,Klicks\n/a,3\n", Some(2));
-        check("a,b\n200,https://h/b\n404,https://h/c\n", Some(1));
-        check("200,https://h/a\n404,https://h/b\n", Some(1));
-        check("Was,Wo\n\"a, b\",\"https://h/a\",x\n", Some(2));
-        check("", None);
-        check("/a,b;c\n/d,e;f\n", None);
-        check("https://h/a,1.html\nhttps://h/b,2.html\n", None);
-        check("https://h/go?to=1,https://h/b\n", None);
-        check("about\nproducts/1\nproducts/1,2\n", None);
-        check("artikel,1.html\nartikel,2.html\n/artikel,3.html\n", None);
-        check("docs/a;v=1\ndocs/b;v=2\n", None);
-        check("wiki/a|x\nwiki/b|y\n", None);
-        check("Export, spring\n/a,b\n/c,d\n", None);
-        check("https://h/a\nTODO, https://h/b\n", None);
-        check("about\nproducts\nTODO, https://h/b\n", None);
-        check("go?u=1;https://h/\nabout\n", None);
-        check("/web/2020,https://h/\n/b\n", None);
-        check("/a,https://h/a\n/b,https://h/b\n", Some(1));
-        check("sep=;\nabout\n", None);
+        check("  {\"loc\": \"/a\"}\n", true);
+        check("# ours\n\n[\n{\"loc\": \"/a\"}\n]", true);
+        check("", false);
+        check("# {}\n", false);
+        check("/a\n{\n", false);
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use sitemap_core::read::Unpacked;
 
-/// Longest line, or record of several lines, in bytes: a thousand images of 2,047 characters, and room.
+/// Longest line in bytes: a thousand images of 2,047 characters, and room.
 pub(super) const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
 
 /// One line after the other; `\n`, `\r\n` and `\r` end a line.
@@ -42,6 +42,11 @@ impl<R: BufRead> Lines<R> {
             skips_line_feed: false,
             has_trailing_bytes: false,
         }
+    }
+
+    /// The input, of which nothing was read.
+    pub(super) fn into_input(self) -> R {
+        self.input
     }
 
     /// Whether the input, which was compressed, has other bytes behind its end, which are left out.

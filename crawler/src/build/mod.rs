@@ -19,6 +19,7 @@ mod input;
 mod lines;
 mod media_type;
 mod ndjson;
+mod records;
 mod sitemap;
 mod text;
 
@@ -422,11 +423,9 @@ impl Lists<'_> {
             problems.extend(errors.iter().map(ToString::to_string));
         }
         // What contradicts the page's own address is known only now.
-        if let Ok(loc) = Loc::parse(key.as_str())
-            && let Err(error) = given.extensions.check(&loc)
-        {
-            problems.push(format!("{error}; the extensions are left out"));
-            given.extensions = Extensions::default();
+        if let Ok(loc) = Loc::parse(key.as_str()) {
+            let refused = given.extensions.retain_writable(&loc);
+            problems.extend(refused.iter().map(ToString::to_string));
         }
         problems.extend(self.declare(&mut given.extensions));
         for problem in problems {

@@ -1,10 +1,13 @@
 //! Sitemaps of others as an input, through the reader of the protocol: what it forgives is taken.
 
-use std::io::{self, BufRead};
+use std::{
+    collections::VecDeque,
+    io::{self, BufRead},
+};
 
 use sitemap_core::{
     Limits,
-    read::{Item, Problem, ReadError, Reader, Severity},
+    read::{Finding, Item, Problem, ReadError, Reader, Severity},
 };
 
 use super::{BuildError, draft::Draft, input::Row};
@@ -18,6 +21,8 @@ const LIMITS: Limits = Limits {
 /// The entries of a sitemap.
 pub(super) struct SitemapRows<R: BufRead> {
     reader: Reader<R>,
+    /// Read, but not asked for yet: at most [`MAX_FINDINGS`](sitemap_core::read::MAX_FINDINGS) and one.
+    waiting: VecDeque<Row>,
     has_trailing_bytes: bool,
 }
 
@@ -25,6 +30,7 @@ impl<R: BufRead> SitemapRows<R> {
     pub(super) fn new(input: R) -> Self {
         Self {
             reader: Reader::new(input, LIMITS),
+            waiting: VecDeque::new(),
             has_trailing_bytes: false,
         }
     }
@@ -40,14 +46,39 @@ impl<R: BufRead> SitemapRows<R> {
     }
 
     pub(super) fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
-        let item = self.reader.next();
-        let findings = self.reader.take_findings();
-        self.has_trailing_bytes |= findings
-            .iter()
-            .any(|finding| finding.problem == Problem::TrailingBytes);
-        let Some(item) = item else {
-            return Ok(None);
-        };
+        if self.waiting.is_empty() {
+            let item = self.reader.next();
+            let (lost, findings): (Vec<_>, Vec<_>) = self
+                .reader
+                .take_findings()
+                .into_iter()
+                .partition(|finding| is_lost_entry(&finding.problem));
+            self.has_trailing_bytes |= findings
+                .iter()
+                .any(|finding| finding.problem == Problem::TrailingBytes);
+            let mut rows: Vec<Row> = lost
+                .into_iter()
+                .map(|finding| Row {
+                    line: finding.position.line,
+                    said: Err(finding.problem.to_string()),
+                })
+                .collect();
+            if let Some(item) = item {
+                rows.push(self.row(item, findings, name)?);
+            }
+            rows.sort_by_key(|row| row.line);
+            self.waiting = rows.into();
+        }
+        Ok(self.waiting.pop_front())
+    }
+
+    /// What the reader yielded.
+    fn row(
+        &self,
+        item: Result<Item, ReadError>,
+        findings: Vec<Finding>,
+        name: &str,
+    ) -> Result<Row, BuildError> {
         let line = self.reader.entry_position().line;
         match item {
             Ok(Item::Url(entry)) => {
@@ -63,22 +94,22 @@ impl<R: BufRead> SitemapRows<R> {
                         draft.corrections.push(said);
                     }
                 }
-                Ok(Some(Row {
+                Ok(Row {
                     line,
                     said: Ok(draft),
-                }))
+                })
             }
-            Ok(Item::Sitemap(entry)) => Ok(Some(Row {
+            Ok(Item::Sitemap(entry)) => Ok(Row {
                 line,
                 said: Err(format!(
                     "{} is a sitemap that an index names, expected a page; give the sitemaps of the index instead",
                     entry.loc
                 )),
-            })),
-            Err(ReadError::Entry(finding)) => Ok(Some(Row {
+            }),
+            Err(ReadError::Entry(finding)) => Ok(Row {
                 line: finding.position.line,
                 said: Err(finding.problem.to_string()),
-            })),
+            }),
             // It is a sitemap, or the beginning of one, and there is more of it that cannot be read.
             Err(ReadError::File(finding))
                 if finding.problem == Problem::Truncated || self.reader.kind().is_some() =>
@@ -107,4 +138,12 @@ impl<R: BufRead> SitemapRows<R> {
             source,
         }
     }
+}
+
+/// Whether a URL is left out because it stands where no entry is read.
+fn is_lost_entry(problem: &Problem) -> bool {
+    matches!(
+        problem,
+        Problem::LostEntry { .. } | Problem::LocOutsideEntry
+    )
 }

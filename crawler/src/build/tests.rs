@@ -1,5 +1,7 @@
 //! Inputs into a store in memory; what the program makes of it is tested through the program.
 
+mod readers;
+
 use std::io::Cursor;
 
 use super::*;

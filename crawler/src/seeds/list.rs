@@ -4,6 +4,7 @@
 //! no URL costs itself, not the list.
 
 use std::{
+    borrow::Cow,
     fs::File,
     io::{self, BufRead, BufReader, Read, Seek as _},
     ops::ControlFlow,
@@ -12,7 +13,9 @@ use std::{
 };
 
 use encoding_rs::{Encoding, UTF_8};
-use sitemap_core::read::{Columns, MAX_GZIP_LAYERS, Start, Unpacked};
+use sitemap_core::read::{
+    MAX_GZIP_LAYERS, MAX_RECORD_BYTES, Part, Record, Records, RowError, Start, TableError, Unpacked,
+};
 
 use super::{
     Decoded, SeedProblem,
@@ -23,7 +26,7 @@ use crate::url_key::{Identity, UrlKey, UrlKeyError};
 /// The most bytes of a list, compressed or not: some ten million URLs.
 pub const MAX_LIST_BYTES: u64 = 1 << 30;
 
-/// Longest line of a list of text: more than any URL that can be listed.
+/// Longest line of a list of text: more than any URL that can be listed. Those of tables may have [`MAX_RECORD_BYTES`].
 const MAX_LINE_BYTES: usize = 64 * 1024;
 
 /// Lines of a list with something wrong that are told one by one; the others are counted.
@@ -71,6 +74,16 @@ pub enum SeedListError {
         lines: u64,
         /// The first of them.
         first: BadLine,
+    },
+    /// It is a table of which nobody knows where its URLs are.
+    #[error("{name}:{line}: {problem}")]
+    Table {
+        /// Which list.
+        name: String,
+        /// The line that shows it, from 1.
+        line: u64,
+        /// What it is, and what was expected.
+        problem: TableError,
     },
     /// A file in XML, or compressed, that is no sitemap, index or feed.
     #[error("the URL list {name} is neither lines of URLs nor a sitemap or feed: {problem}")]
@@ -127,10 +140,8 @@ pub enum LineProblem {
     #[error("the line is not UTF-8 text, expected a URL")]
     NotText,
     /// Nobody knows which of its values is the URL.
-    #[error(
-        "the line has other columns than the header line, expected as many (a value that has the delimiter in it between quotation marks)"
-    )]
-    Columns,
+    #[error(transparent)]
+    Row(#[from] RowError),
 }
 
 /// What a first look at a list found.
@@ -306,11 +317,12 @@ impl SeedList {
         let mut reading = Reading::default();
         let mut batch = Batch::default();
         let mut bytes = Vec::new();
-        let mut table = Table::default();
+        let mut records = Records::default();
         let mut read_bytes = 0;
-        let mut line = 0;
+        let mut number = 0;
+        let mut is_at_end = false;
         let mut has_trailing_bytes = false;
-        loop {
+        while !is_at_end {
             let length = match read_line(&mut input, &mut bytes) {
                 Ok(length) => length,
                 // What was compressed is whole, so the line is.
@@ -328,28 +340,43 @@ impl SeedList {
                 return Err(self.too_large());
             }
             if length == 0 {
-                break;
+                records.end();
+                is_at_end = true;
+            } else {
+                number += 1;
+                let (line, problem) = text_of(&bytes);
+                records.push(&line, LineNote { number, problem });
             }
-            line += 1;
-            let key = match key_of(&bytes, &mut table, identity) {
-                Ok(None) => continue,
-                Ok(Some(key)) => key,
-                Err(problem) => {
-                    let list = self.name.to_string();
-                    let bad = BadLine {
-                        list,
-                        line,
-                        problem,
-                    };
-                    reading.note_unusable(|| format!("line {line}: {}", bad.problem));
-                    note(bad);
-                    continue;
+            while let Some(record) = records.next() {
+                let record = record.map_err(|refusal| SeedListError::Table {
+                    name: self.name.to_string(),
+                    line: refusal.place.number,
+                    problem: refusal.error,
+                })?;
+                let line = record.place().number;
+                let key = match key_of(&record, identity) {
+                    Ok(None) => continue,
+                    Ok(Some(key)) => key,
+                    Err(problem) => {
+                        let list = self.name.to_string();
+                        let bad = BadLine {
+                            list,
+                            line,
+                            problem,
+                        };
+                        reading.note_unusable(|| format!("line {line}: {}", bad.problem));
+                        note(bad);
+                        continue;
+                    }
+                };
+                if record.has_open_quote() {
+                    reading.note_row(line, RowError::OpenQuote);
                 }
-            };
-            reading.entries += 1;
-            batch.pages.push(key);
-            if batch.pages.len() >= BATCH_LINES && take(std::mem::take(&mut batch)).is_break() {
-                return Ok(reading);
+                reading.entries += 1;
+                batch.pages.push(key);
+                if batch.pages.len() >= BATCH_LINES && take(std::mem::take(&mut batch)).is_break() {
+                    return Ok(reading);
+                }
             }
         }
         if let Some(first) = reading.troubles.first().filter(|_| reading.entries == 0) {
@@ -379,7 +406,7 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
         };
         let end = memchr::memchr2(b'\n', b'\r', buffer);
         let (piece, rest) = buffer.split_at(end.unwrap_or(buffer.len()));
-        let room = (MAX_LINE_BYTES + 1).saturating_sub(line.len());
+        let room = (MAX_RECORD_BYTES + 1).saturating_sub(line.len());
         line.extend(piece.iter().take(room));
         let is_return = rest.first() == Some(&b'\r');
         let taken = piece.len() + usize::from(end.is_some());
@@ -396,48 +423,54 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
     }
 }
 
-/// What is known of the columns of a list.
-#[derive(Debug, Default)]
-struct Table {
-    columns: Columns,
-    /// A URL was found, so no header line comes any more.
-    is_begun: bool,
+/// What is known of a line.
+#[derive(Debug)]
+struct LineNote {
+    /// From 1.
+    number: u64,
+    /// Why it cannot be read.
+    problem: Option<LineProblem>,
 }
 
-/// The URL of a line; `None` for one that says nothing: an empty one, a comment, and what stands in front of a table.
-fn key_of(
-    line: &[u8],
-    table: &mut Table,
-    identity: &Identity,
-) -> Result<Option<UrlKey>, LineProblem> {
-    if line.len() > MAX_LINE_BYTES {
-        return Err(LineProblem::TooLong);
+/// The text of a line, and why it cannot be read as it stands.
+fn text_of(line: &[u8]) -> (Cow<'_, str>, Option<LineProblem>) {
+    if line.len() > MAX_RECORD_BYTES {
+        return (Cow::Borrowed(""), Some(LineProblem::TooLong));
     }
-    let text = std::str::from_utf8(line).map_err(|_| LineProblem::NotText)?;
-    let line = text.trim_start_matches('\u{feff}');
-    let text = line.trim();
-    if text.is_empty() || text.starts_with('#') {
-        return Ok(None);
-    }
-    let url = table.columns.url_in(line).ok_or(LineProblem::Columns)?;
-    let reason = match identity.parse(url) {
-        Ok(key) => {
-            table.is_begun = true;
-            return Ok(Some(key));
-        }
-        Err(reason) => reason,
+    let text = String::from_utf8_lossy(line);
+    let problem = matches!(text, Cow::Owned(_)).then_some(LineProblem::NotText);
+    let text = match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim_start_matches('\u{feff}')),
+        Cow::Owned(text) => Cow::Owned(text),
     };
-    if !table.is_begun {
-        if Columns::is_separator_line(line) {
-            return Ok(None);
-        }
-        if let Some(columns) = Columns::of_header(line) {
-            table.columns = columns;
-            return Ok(None);
-        }
+    (text, problem)
+}
+
+/// The URL of a record; `None` for one that says nothing: an empty line, a comment, and what stands around the rows of a table.
+fn key_of(record: &Record<LineNote>, identity: &Identity) -> Result<Option<UrlKey>, LineProblem> {
+    if let Some(problem) = record.places().find_map(|line| line.problem.clone()) {
+        return Err(problem);
     }
-    Err(LineProblem::NoUrl {
-        text: text.chars().take(MAX_CHARACTERS_TOLD).collect(),
-        reason,
-    })
+    let url = match record.part() {
+        Part::Blank | Part::Comment | Part::Separator | Part::Ruler | Part::Header => {
+            return Ok(None);
+        }
+        Part::Entry if !record.is_of_table() && record.text().len() > MAX_LINE_BYTES => {
+            return Err(LineProblem::TooLong);
+        }
+        Part::Entry => record.url()?,
+        Part::Note => record.text().trim(),
+    };
+    match identity.parse(url) {
+        Ok(key) => Ok(Some(key)),
+        Err(reason) => Err(LineProblem::NoUrl {
+            text: record
+                .text()
+                .trim()
+                .chars()
+                .take(MAX_CHARACTERS_TOLD)
+                .collect(),
+            reason,
+        }),
+    }
 }

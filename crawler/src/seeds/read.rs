@@ -9,7 +9,7 @@ use std::{
 use jiff::Timestamp;
 use sitemap_core::{
     IndexEntry, LastMod, Limits, Loc,
-    read::{Finding, Item, Kind, Problem, ReadError, Reader},
+    read::{Finding, Item, Kind, Problem, ReadError, Reader, RowError},
 };
 
 use super::{EntryTroubles, SeedProblem, UNUSABLE};
@@ -24,6 +24,9 @@ pub const MAX_UNPACKED_BYTES: u64 = 4 * 52_428_800;
 
 /// The rule for compressed lists of lines.
 const GZIP_OF_TEXT: &str = "R56";
+
+/// The rule for lines that have more than a URL in them.
+const NOTHING_BUT_URLS: &str = "R54";
 
 /// Entries of one [`Batch`].
 const BATCH_ENTRIES: usize = 1_000;
@@ -77,7 +80,7 @@ pub struct Reading {
     pub entries: u64,
     /// Things that were forgiven or left out.
     pub findings: u64,
-    /// The same by rule, as far as it is more than worth knowing.
+    /// What was forgiven or left out, by rule, as far as it is more than worth knowing.
     pub troubles: EntryTroubles,
     /// Whether it names further documents.
     pub is_index: bool,
@@ -200,6 +203,13 @@ impl Reading {
         self.findings += 1;
         self.troubles
             .add(GZIP_OF_TEXT, || Problem::TrailingBytes.to_string());
+    }
+
+    /// Notes what is wrong with a row of a table whose URL can be used, as the reader of sitemaps does.
+    pub(super) fn note_row(&mut self, line: u64, error: RowError) {
+        self.findings += 1;
+        self.troubles
+            .add(NOTHING_BUT_URLS, || format!("line {line}: {error}"));
     }
 
     /// The reading of something that could not be opened.

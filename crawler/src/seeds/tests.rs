@@ -223,7 +223,7 @@ fn a_list_says_the_same_however_it_is_packed() {
     check(&format!("{a}\t2026-01-02\n{b} 2026-01-03\n"), &[a, b], &[]);
     // Without a header line nobody knows that a comma is not of the URL.
     let comma = "https://example.com/a,2026-01-02";
-    check(&format!("{comma}\n"), &[comma], &[]);
+    check(&format!("{b}\n{comma}\n"), &[b, comma], &[]);
 }
 
 #[test]
@@ -273,6 +273,7 @@ fn a_line_that_is_no_url_is_left_out_and_told_with_its_place() {
     let too_long = "the line is longer than 65536 bytes, expected a URL";
     check(&vec![b'a'; 70_000], too_long);
     check(&vec![b'a'; 200_000], too_long);
+    check(&vec![b'a'; 400_000], too_long);
 }
 
 #[test]
@@ -282,6 +283,37 @@ fn bad_lines_are_told_up_to_a_bound_and_counted_beyond() {
     assert_eq!((found.entries, found.bad_lines), (1, 500));
     assert_eq!(found.told.len(), MAX_BAD_LINES_TOLD);
     assert_eq!(found.told.last().unwrap().line, 21);
+}
+
+#[test]
+fn a_table_that_nobody_knows_is_refused_with_its_line() {
+    let error = checked(b"\nWo,Was\nhttps://example.com/a,200\n").unwrap_err();
+    assert!(
+        matches!(error, SeedListError::Table { line: 2, .. }),
+        "{error}"
+    );
+    assert!(
+        error
+            .to_string()
+            .starts_with("urls.txt:2: this begins a table, "),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_open_quote_is_told_and_costs_no_url() {
+    let (a, b) = ("https://example.com/a", "https://example.com/b");
+    let table = format!("url,title\n{a},\"open\n{b},x\n");
+    let list = SeedList::copy("urls.txt", Cursor::new(table)).unwrap();
+    let reading = list.read(&Identity::default(), &mut |_| ControlFlow::Continue(()));
+    assert_eq!((reading.entries, reading.findings), (2, 1));
+    let trouble = reading.troubles.first().unwrap();
+    assert_eq!(trouble.rule, "R54");
+    assert!(
+        trouble.example.starts_with("line 2: "),
+        "{}",
+        trouble.example
+    );
 }
 
 #[test]

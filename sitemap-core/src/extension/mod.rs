@@ -36,6 +36,8 @@ pub use video::{
     Video, VideoDuration, VideoDurationError, VideoId,
 };
 
+use std::fmt;
+
 use jiff::Timestamp;
 
 use crate::Loc;
@@ -91,6 +93,29 @@ struct Content {
     own: Vec<OwnElement>,
 }
 
+/// One element of what an entry has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Item<'a> {
+    Alternate(&'a Alternate),
+    Image(&'a Image),
+    Video(&'a Video),
+    News(&'a News),
+    Own(&'a OwnElement),
+}
+
+impl fmt::Display for Item<'_> {
+    /// What it is, and what tells it from others of its kind.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Alternate(alternate) => write!(formatter, "version {}", alternate.hreflang),
+            Self::Image(image) => write!(formatter, "image {}", image.loc),
+            Self::Video(video) => write!(formatter, "video \"{}\"", video.title.as_str()),
+            Self::News(news) => write!(formatter, "article \"{}\"", news.title.as_str()),
+            Self::Own(own) => write!(formatter, "{}:{}", own.namespace().prefix(), own.name()),
+        }
+    }
+}
+
 /// What an entry cannot have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -115,10 +140,12 @@ pub enum ExtensionError {
     #[error("more than one <news:news>")]
     SecondNews,
     /// A film is said to be at the address of the page that shows it.
-    #[error("<{element}> is the page itself")]
+    #[error("<{element}> of \"{title}\" is the page itself")]
     MediaIsPage {
         /// The element.
         element: &'static str,
+        /// The title of the film.
+        title: Box<str>,
     },
     /// The page about an uploader is in another domain.
     #[error("uploader info {info} is elsewhere, expected a URL in the domain of {host}")]
@@ -133,6 +160,12 @@ pub enum ExtensionError {
     TooLarge {
         /// Its bytes in a file.
         bytes: u64,
+    },
+    /// An element makes the entry larger than a reader needs to take.
+    #[error("{item} makes the entry larger than {MAX_ENTRY_BYTES} bytes")]
+    NoRoom {
+        /// The element, with what tells it from others of its kind.
+        item: Box<str>,
     },
     /// An element is of a namespace that the file does not declare.
     #[error("prefix {prefix} is not declared by the file")]
@@ -316,12 +349,7 @@ impl Extensions {
     pub fn check(&self, page: &Loc) -> Result<(), ExtensionError> {
         self.videos().iter().try_for_each(|video| {
             video.check(page)?;
-            // A reader keeps such a film: what it is of is not in doubt.
-            if video.thumbnail_loc.is_equivalent(page) {
-                let element = "video:thumbnail_loc";
-                return Err(ExtensionError::MediaIsPage { element });
-            }
-            Ok(())
+            video.check_thumbnail(page)
         })
     }
 
@@ -329,17 +357,44 @@ impl Extensions {
     /// be done without, or else the film. A picture of it that is the page stays, and is for the strict reading to tell.
     pub(crate) fn remove_contradictions(&mut self, page: &Loc) -> Vec<(usize, ExtensionError)> {
         let mut removed = Vec::new();
-        if self.videos().is_empty() {
+        let Some(content) = &mut self.0 else {
             return removed;
-        }
+        };
         let mut index = 0;
-        self.content().videos.retain_mut(|video| {
+        content.videos.retain_mut(|video| {
             let is_left = video.remove_contradictions(page, |error| removed.push((index, error)));
             index += 1;
             is_left
         });
         self.forget_if_empty();
         removed
+    }
+
+    /// All elements, in the order in which a file has them.
+    pub(crate) fn items(&self) -> impl Iterator<Item = Item<'_>> {
+        let alternates = self.alternates().iter().map(Item::Alternate);
+        let images = self.images().iter().map(Item::Image);
+        let videos = self.videos().iter().map(Item::Video);
+        let news = self.news().into_iter().map(Item::News);
+        let own = self.own_elements().iter().map(Item::Own);
+        alternates
+            .chain(images)
+            .chain(videos)
+            .chain(news)
+            .chain(own)
+    }
+
+    /// Keeps the elements for which `is_kept` says so; it is asked in the same order.
+    pub(crate) fn retain_items(&mut self, mut is_kept: impl FnMut(Item<'_>) -> bool) {
+        let Some(content) = &mut self.0 else { return };
+        content
+            .alternates
+            .retain(|alternate| is_kept(Item::Alternate(alternate)));
+        content.images.retain(|image| is_kept(Item::Image(image)));
+        content.videos.retain(|video| is_kept(Item::Video(video)));
+        content.news.take_if(|news| !is_kept(Item::News(news)));
+        content.own.retain(|own| is_kept(Item::Own(own)));
+        self.forget_if_empty();
     }
 
     fn forget_if_empty(&mut self) {

@@ -303,14 +303,10 @@ impl Video {
     /// What contradicts the address of the page that the film is on.
     pub(super) fn check(&self, page: &Loc) -> Result<(), ExtensionError> {
         if self.media.content() == Some(page) {
-            return Err(ExtensionError::MediaIsPage {
-                element: "video:content_loc",
-            });
+            return Err(self.is_page("video:content_loc"));
         }
         if self.media.player() == Some(page) {
-            return Err(ExtensionError::MediaIsPage {
-                element: "video:player_loc",
-            });
+            return Err(self.is_page("video:player_loc"));
         }
         let info = self
             .uploader
@@ -324,6 +320,22 @@ impl Video {
                 })
             }
             Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Whether its picture is the page. A reader keeps such a film: what it is of is not in doubt.
+    pub(crate) fn check_thumbnail(&self, page: &Loc) -> Result<(), ExtensionError> {
+        if self.thumbnail_loc.is_equivalent(page) {
+            return Err(self.is_page("video:thumbnail_loc"));
+        }
+        Ok(())
+    }
+
+    /// That an element of it is the page that shows it.
+    fn is_page(&self, element: &'static str) -> ExtensionError {
+        ExtensionError::MediaIsPage {
+            element,
+            title: self.title.as_str().into(),
         }
     }
 }
@@ -737,11 +749,11 @@ mod tests {
         check(both(other(), other()), Ok(()));
         check(
             Media::Content(page.clone()),
-            Err("<video:content_loc> is the page itself"),
+            Err("<video:content_loc> of \"T\" is the page itself"),
         );
         check(
             both(other(), page.clone()),
-            Err("<video:player_loc> is the page itself"),
+            Err("<video:player_loc> of \"T\" is the page itself"),
         );
 
         let with_info = |info: &str| {

@@ -136,7 +136,7 @@ impl Counter {
         })
     }
 
-    /// The same with sections, whose keys go to [`Counter::push_to`]. A directory of a section that is not below the base counts as
+    /// Adds sections, whose keys go to [`Counter::push_to`]. A directory of a section that is not below the base counts as
     /// the base.
     ///
     /// ```

@@ -88,7 +88,7 @@ impl Layout {
         }
     }
 
-    /// The same with the layout of a section; one without parts is none.
+    /// Adds the layout of a section; one without parts is none.
     #[must_use]
     pub fn with_section(mut self, name: SectionName, layout: Self) -> Self {
         if !layout.parts.is_empty() {

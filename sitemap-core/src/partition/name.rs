@@ -58,7 +58,7 @@ impl Suffix {
 pub(super) struct Name {
     /// Below the base: empty, or folders that each end in `/`, percent-decoded.
     pub(super) folder: String,
-    /// The same as it stands in a URL.
+    /// The folders as they stand in a URL.
     pub(super) url_folder: String,
     /// File name up to its suffix, one of `sitemap`, `sitemap-root`, `sitemap.` and more.
     pub(super) stem: String,

@@ -188,7 +188,7 @@ impl Part {
         format!("{}{}{}", self.name.folder, self.name.stem, suffix.as_str())
     }
 
-    /// The same as text to be appended to the URL of the base directory. It is not a relative reference to be resolved: its first
+    /// The name of the file as text to be appended to the URL of the base directory. It is not a relative reference to be resolved: its first
     /// segment may hold a colon.
     pub fn url_path(&self, suffix: Suffix) -> String {
         format!(

@@ -74,7 +74,7 @@ impl Thresholds {
         Ok(())
     }
 
-    /// The same for the tree of a section: its directories are no sections of their own.
+    /// Thresholds for the tree of a section: its directories are no sections of their own.
     pub(super) fn of_section(self) -> Self {
         Self {
             section: self.subsection,

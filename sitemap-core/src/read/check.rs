@@ -137,8 +137,9 @@ pub fn check(
     input: impl BufRead,
     expectation: &Expectation<'_>,
 ) -> Result<FileSummary, CheckError> {
-    let mut reader =
-        Reader::new(input, expectation.limits).with_own_namespaces(expectation.own_namespaces);
+    let mut reader = Reader::new(input, expectation.limits)
+        .with_own_namespaces(expectation.own_namespaces)
+        .expecting_urls();
     let mut summary = FileSummary::default();
     let mut previous: Option<Loc> = None;
     loop {

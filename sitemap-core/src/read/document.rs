@@ -4,9 +4,13 @@
 //! nothing belongs is skipped with all it contains. It never sees the input; `draft` judges the values of an entry, `extension` reads
 //! what stands beside them.
 
+mod attribute;
+mod entry;
+mod misplaced;
 mod text;
 
-pub(super) use self::text::is_name;
+use self::misplaced::SkippedEntry;
+pub(super) use self::{attribute::own_attributes, text::is_name};
 
 use quick_xml::{
     events::{BytesDecl, BytesPI, BytesStart, BytesText},
@@ -16,12 +20,12 @@ use quick_xml::{
 use super::{
     Finding, Item, Kind, MAX_DEPTH, MAX_FINDINGS, Position, Problem, ReadError,
     draft::{Draft, Tag, Text, VagueDate},
-    extension::{Extended, Origin, beginning_of},
+    extension::{Extended, beginning_of},
     feed::Feed,
     input::{line_ends, source_bytes},
-    names, schema_location, syntax,
+    names, syntax,
 };
-use crate::{IndexEntry, Loc, limits::NAMESPACE, write::XSI_NAMESPACE};
+use crate::{Loc, limits::NAMESPACE};
 
 /// How much of a name or message goes into a finding.
 const MAX_QUOTED_CHARACTERS: usize = 100;
@@ -63,6 +67,8 @@ pub(super) struct Document {
     pub(super) place: Place,
     /// How many elements deep the parser is in something that is skipped; 0 if it is not.
     skipped_depth: usize,
+    /// The entry in what is skipped that is open.
+    skipped_entry: Option<SkippedEntry>,
     /// How many elements deep the parser is in elements in a `<loc>` whose text counts as that of the `<loc>`.
     wrapped_depth: usize,
     /// The kind of the first root element.
@@ -105,6 +111,7 @@ impl Document {
             start: Position::START,
             place: Place::Prolog,
             skipped_depth: 0,
+            skipped_entry: None,
             wrapped_depth: 0,
             kind: None,
             root_kind: None,
@@ -287,56 +294,19 @@ impl Document {
     ) -> Result<Option<Item>, ReadError> {
         self.split = None;
         self.look_for_prefixes(start, namespaces);
+        if self.skipped_depth > 0 || self.place == Place::Extension {
+            self.look_for_lost_entry(start, namespaces);
+        }
         if self.skipped_depth > 0 {
-            self.look_into_skipped(start, namespaces);
+            if self.skipped_depth == 1 && self.extended.is_in_link() {
+                self.note_in_link(start);
+            }
             return self.skip().map(|()| None);
         }
         if self.place == Place::Entry {
             return self.open_value(start, namespaces);
         }
         self.open_outside_of_entry(start, namespaces).map(|()| None)
-    }
-
-    /// Tells of an element in one that is skipped, if it is missing elsewhere because of that, or if it should not be there.
-    fn look_into_skipped(&mut self, start: &BytesStart<'_>, namespaces: &NamespaceResolver) {
-        if self.skipped_depth == 1 && self.extended.is_in_link() {
-            self.note_in_link(start);
-            return;
-        }
-        let is_entry = |name| {
-            let kind = self.root_kind?;
-            names::meant_by(name, kind).filter(|meant| *meant == entry_name(kind))
-        };
-        if self.place == Place::Root
-            && let Some(name) = is_entry(start.local_name().into_inner())
-            && self.is_of_protocol(start, namespaces)
-        {
-            self.note(Problem::LostEntry { name });
-        }
-    }
-
-    /// Whether an element is the protocol's, by its namespace alone.
-    fn is_of_protocol(&self, start: &BytesStart<'_>, namespaces: &NamespaceResolver) -> bool {
-        match namespaces.resolve_element(start.name()).0 {
-            ResolveResult::Bound(Namespace(found)) => {
-                found == NAMESPACE || self.namespace.as_deref() == Some(beginning_of(found))
-            }
-            ResolveResult::Unbound => true,
-            ResolveResult::Unknown(prefix) => self.root_prefix.as_deref() == Some(&*prefix),
-        }
-    }
-
-    /// What is wrong with an element in a `parent` that has none of its name.
-    fn unexpected(&self, start: &BytesStart<'_>, parent: &'static str) -> Problem {
-        let name = start.local_name().into_inner();
-        let kind = self.root_kind.unwrap_or(Kind::UrlSet);
-        let root = || names::root(name).map(|(root, _)| root);
-        match names::meant_by(name, kind).or_else(root) {
-            Some(name) => Problem::Misplaced { name, parent },
-            None => Problem::UnknownElement {
-                name: local_name(start),
-            },
-        }
     }
 
     /// Whether what comes belongs to a value.
@@ -482,120 +452,12 @@ impl Document {
         Ok(())
     }
 
-    fn open_entry(
-        &mut self,
-        start: &BytesStart<'_>,
-        namespaces: &NamespaceResolver,
-    ) -> Result<(), ReadError> {
-        match self.origin(start, namespaces) {
-            Origin::Protocol => {}
-            foreign => return self.skip_foreign(&foreign, start),
-        }
-        match (self.name_of(start), self.root_kind) {
-            ("url", Some(Kind::UrlSet)) | ("sitemap", Some(Kind::Index)) => {}
-            ("url", Some(Kind::Index)) => return self.wrong_entry("url"),
-            ("sitemap", Some(Kind::UrlSet)) => return self.wrong_entry("sitemap"),
-            (name, kind) => {
-                let problem = if name == Tag::Loc.name() {
-                    Problem::LocOutsideEntry
-                } else {
-                    self.unexpected(start, names::of_root(kind.unwrap_or(Kind::UrlSet)))
-                };
-                self.note(problem);
-                return self.skip();
-            }
-        }
-        self.attributes(start, namespaces);
-        self.count_entry()?;
-        self.draft = Draft::new(self.token_position);
-        self.extended.begin_entry();
-        self.place = Place::Entry;
-        Ok(())
-    }
-
-    /// An entry of the other kind of file: left out, and counted as an entry.
-    fn wrong_entry(&mut self, name: &'static str) -> Result<(), ReadError> {
-        self.count_entry()?;
-        self.skip()?;
-        Err(ReadError::Entry(
-            self.finding(Problem::WrongEntry { name }, self.token_position),
-        ))
-    }
-
-    pub(super) fn count_entry(&mut self) -> Result<(), ReadError> {
-        if self.entries >= self.max_entries {
-            return Err(self.fatal(Problem::TooManyEntries {
-                limit: self.max_entries,
-            }));
-        }
-        self.entries += 1;
-        Ok(())
-    }
-
-    fn open_value(
-        &mut self,
-        start: &BytesStart<'_>,
-        namespaces: &NamespaceResolver,
-    ) -> Result<Option<Item>, ReadError> {
-        match self.origin(start, namespaces) {
-            Origin::Protocol => {}
-            foreign => {
-                self.draft.has_extension = true;
-                return self.open_extension(foreign, start).map(|()| None);
-            }
-        }
-        let name = self.name_of(start);
-        let Some(tag) = Tag::of(name) else {
-            let kind = self.root_kind.unwrap_or(Kind::UrlSet);
-            self.note(self.unexpected(start, entry_name(kind)));
-            // The end tag of the entry before is missing, or there is one start tag too many.
-            if self.root_kind.is_some_and(|kind| entry_name(kind) == name) {
-                self.outer_entries += 1;
-                if self.draft.has(Tag::Loc) {
-                    self.count_entry()?;
-                    return self.split_entry();
-                }
-                return Ok(None);
-            }
-            return self.skip().map(|()| None);
-        };
-        if self.root_kind == Some(Kind::Index) && matches!(tag, Tag::ChangeFreq | Tag::Priority) {
-            self.note(Problem::NotInIndex { name: tag.name() });
-            return self.skip().map(|()| None);
-        }
-        let mut outcome = Ok(None);
-        if tag == Tag::Loc && self.draft.has(tag) {
-            self.note(Problem::ManyLocs);
-            self.count_entry()?;
-            outcome = self.split_entry();
-        }
-        if self.draft.is_out_of_order(tag) {
-            self.note(Problem::Order { name: tag.name() });
-        }
-        if self.draft.repeats(tag) {
-            self.note(Problem::Repeated { name: tag.name() });
-            return self.skip().map(|()| None);
-        }
-        self.attributes(start, namespaces);
-        self.text.begin(self.token_position);
-        self.place = Place::Value(tag);
-        outcome
-    }
-
-    /// Ends the entry where the next one begins inside of it.
-    fn split_entry(&mut self) -> Result<Option<Item>, ReadError> {
-        let outcome = self.finish_entry();
-        self.place = Place::Entry;
-        let next = Draft::new(self.token_position);
-        self.split = Some(std::mem::replace(&mut self.draft, next));
-        outcome.map(Some)
-    }
-
     /// An end tag. The parser has checked that it belongs to the last open start tag.
     pub(super) fn close(&mut self) -> Result<Option<Item>, ReadError> {
         self.split = None;
         if self.skipped_depth > 0 {
             self.skipped_depth -= 1;
+            self.leave_skipped();
             if self.skipped_depth == 0 {
                 self.extended.end_link();
             }
@@ -628,48 +490,6 @@ impl Document {
                 Ok(None)
             }
             Place::Prolog | Place::Epilog | Place::Done => Ok(None),
-        }
-    }
-
-    fn set_value(&mut self, tag: Tag) {
-        self.place = Place::Entry;
-        for problem in self.draft.set(tag, &self.text) {
-            self.note_at(problem, self.text.position());
-        }
-    }
-
-    /// `<sitemap>http://...</sitemap>`: the text of an entry without `<loc>` is taken for it if it is an address.
-    fn take_stray_loc(&mut self) {
-        let position = self.stray.position();
-        let text = self.stray.usable("loc").map(|text| text.trim().to_owned());
-        self.stray.begin(position);
-        let Ok(text) = text else { return };
-        if self.draft.has(Tag::Loc) || Loc::parse(&text).is_err() {
-            return;
-        }
-        let mut problems = vec![Problem::LocMissing];
-        self.draft.set_loc(&text, position, &mut problems);
-        for problem in problems {
-            self.note_at(problem, position);
-        }
-    }
-
-    fn finish_entry(&mut self) -> Result<Item, ReadError> {
-        self.place = Place::Root;
-        self.take_stray_loc();
-        let vague_lastmod = self.draft.vague_lastmod().map(|date| date.span.1);
-        match (self.draft.finish(), self.root_kind) {
-            (Ok(entry), Some(Kind::Index)) => {
-                let mut sitemap = IndexEntry::new(entry.loc);
-                sitemap.lastmod = entry.lastmod;
-                sitemap.vague_lastmod = vague_lastmod;
-                Ok(Item::Sitemap(sitemap))
-            }
-            (Ok(mut entry), Some(Kind::UrlSet | Kind::Text | Kind::Rss | Kind::Atom) | None) => {
-                entry.extensions = self.take_extensions(&entry.loc);
-                Ok(Item::Url(entry))
-            }
-            (Err((problem, position)), _) => Err(ReadError::Entry(self.finding(problem, position))),
         }
     }
 
@@ -710,50 +530,7 @@ impl Document {
         }
         self.draft.is_usable().then(|| self.finish_entry())
     }
-
-    /// Looks at `xsi:schemaLocation` of the root element (R69).
-    fn schema_location(&mut self, start: &BytesStart<'_>, namespaces: &NamespaceResolver) {
-        let Some(kind) = self.kind else { return };
-        let attributes = start.attributes().take(MAX_ATTRIBUTES);
-        let value = attributes.flatten().find_map(|attribute| {
-            let (namespace, name) = namespaces.resolve_attribute(attribute.key);
-            let is_it = name.into_inner() == "schemaLocation"
-                && matches!(namespace, ResolveResult::Bound(Namespace(XSI_NAMESPACE)));
-            is_it.then_some(attribute.value)
-        });
-        if let Some(Err(error)) = value.map(|value| schema_location::check(&value, kind)) {
-            self.note(Problem::SchemaLocation(error));
-        }
-    }
-
-    /// Looks at the attributes of an element of ours, which may have none but declarations and `xsi:`.
-    fn attributes(&mut self, start: &BytesStart<'_>, namespaces: &NamespaceResolver) {
-        if start.attributes_raw().is_empty() {
-            return;
-        }
-        for attribute in start.attributes().take(MAX_ATTRIBUTES) {
-            // That was told.
-            let Ok(attribute) = attribute else { return };
-            if attribute.key.as_namespace_binding().is_some() {
-                continue;
-            }
-            match namespaces.resolve_attribute(attribute.key) {
-                (ResolveResult::Bound(Namespace(XSI_NAMESPACE)), name)
-                    if XSI_ATTRIBUTES.contains(&name.into_inner()) => {}
-                // That was told.
-                (ResolveResult::Unknown(_), _) => {}
-                (ResolveResult::Bound(_) | ResolveResult::Unbound, _) => {
-                    self.note(Problem::UnknownAttribute {
-                        name: quoted(attribute.key.into_inner()),
-                    });
-                }
-            }
-        }
-    }
 }
-
-/// The attributes that XML Schema lets stand on any element (part 1 section 2.6); names are told apart by case.
-const XSI_ATTRIBUTES: [&str; 4] = ["schemaLocation", "noNamespaceSchemaLocation", "type", "nil"];
 
 /// The element that an entry is in a kind of file; feeds and text have others.
 fn entry_name(kind: Kind) -> &'static str {

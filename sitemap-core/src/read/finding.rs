@@ -3,8 +3,8 @@
 use std::{fmt, io};
 
 use super::{
-    ExtensionProblem, Kind, MAX_DEPTH, MAX_GZIP_MEMBERS, MAX_TOKEN_BYTES, MAX_VALUE_BYTES, names,
-    schema_location::SchemaLocationError,
+    ExtensionProblem, Kind, MAX_DEPTH, MAX_GZIP_MEMBERS, MAX_TOKEN_BYTES, MAX_VALUE_BYTES,
+    RowError, TableError, names, schema_location::SchemaLocationError,
 };
 use crate::{ChangeFreqError, LastModError, LocError, PriorityError, limits::NAMESPACE};
 
@@ -118,7 +118,7 @@ impl Finding {
     /// Whether a value was left out because of it. What else is wrong was forgiven: the value is there, read as it was meant.
     pub fn costs_value(&self) -> bool {
         match &self.problem {
-            Problem::OfExtension(_) => self.severity() == Severity::Error,
+            Problem::OfExtension(problem) => problem.costs_value(),
             problem => matches!(
                 problem,
                 Problem::LastMod(_)
@@ -291,8 +291,8 @@ pub enum Problem {
         /// The element that it is in.
         parent: &'static str,
     },
-    /// An entry in an element that is skipped: it is left out with it.
-    #[error("<{name}> stands in an element that is no part of a sitemap")]
+    /// An entry in an element that is skipped, or in one of an extension: it is left out with it.
+    #[error("<{name}> stands in an element that can have none, and is left out with it")]
     LostEntry {
         /// Its name.
         name: &'static str,
@@ -540,6 +540,12 @@ pub enum Problem {
     /// A line of a text file has more columns than the one of the URL, which is taken.
     #[error("line has more than a URL in it")]
     Columns,
+    /// A row of a table is not like its header line. It is left out, unless its URL stands before what is wrong with it.
+    #[error("{0}")]
+    Row(RowError),
+    /// A text file is a table of which nobody knows where its URLs are; nothing in it is taken for one.
+    #[error("{0}")]
+    Table(TableError),
     /// A line of a text file is a URL, but looks like one with more columns; it is taken as it stands.
     #[error(
         "line may have more than a URL in it: what stands behind a comma looks like a date, a frequency or a priority"
@@ -630,7 +636,11 @@ impl Problem {
             Self::PubDate | Self::PubDateForm | Self::AtomDateForm => (47, Error),
             Self::BlankLine => (50, Warning),
             Self::Commas { is_row: false } => (54, Warning),
-            Self::Commas { is_row: true } | Self::TextComment | Self::Columns => (54, Error),
+            Self::Commas { is_row: true }
+            | Self::TextComment
+            | Self::Columns
+            | Self::Row(_)
+            | Self::Table(_) => (54, Error),
             Self::Header | Self::Footer => (55, Error),
             Self::NoEntries | Self::LocShort => (68, Warning),
             Self::SchemaLocation(_) => (69, Warning),

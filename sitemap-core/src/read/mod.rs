@@ -41,7 +41,10 @@ pub use finding::{Finding, Position, Problem, ReadError, Rule, Severity, Source}
 pub use input::Unpacked;
 pub use reader::{Reader, Start};
 pub use schema_location::SchemaLocationError;
-pub use table::{Columns, UrlColumn};
+pub use table::{
+    Columns, Field, Fields, MAX_RECORD_BYTES, MAX_RECORD_LINES, Part, Record, Records, Refusal,
+    RowError, TableError, UrlColumn, is_address,
+};
 pub use window::Excerpt;
 
 use std::fmt;

@@ -64,6 +64,8 @@ pub struct Reader<R: BufRead> {
     /// The memory for one token, used again for each.
     token: Vec<u8>,
     document: Document,
+    /// Text has nothing but URLs in its lines.
+    expects_urls: bool,
     /// What ends the reading behind the last entry, which came first.
     failure: Option<ReadError>,
 }
@@ -103,6 +105,15 @@ impl Start {
     }
 }
 
+/// What stands before the first character of a file that is not blank.
+#[derive(Clone, Copy)]
+struct Blanks {
+    /// It is white space of XML.
+    are_of_xml: bool,
+    /// The tabs in the line of that character.
+    tabs: usize,
+}
+
 /// What the file is made of.
 enum Syntax {
     /// Nothing was read yet.
@@ -124,6 +135,7 @@ impl<R: BufRead> Reader<R> {
             closing: 0,
             token: Vec::new(),
             document: Document::new(limits.entries),
+            expects_urls: false,
             failure: None,
         }
     }
@@ -171,6 +183,12 @@ impl<R: BufRead> Reader<R> {
     #[must_use]
     pub fn with_own_namespaces(mut self, namespaces: &[OwnNamespace]) -> Self {
         self.document.extended.set_own_namespaces(namespaces);
+        self
+    }
+
+    /// The same reader for a file of our own: text is a list of URLs, also where they look like the rows of a table.
+    pub(super) fn expecting_urls(mut self) -> Self {
+        self.expects_urls = true;
         self
     }
 
@@ -290,10 +308,15 @@ impl<R: BufRead> Reader<R> {
         if has_garbage {
             notes.push((Problem::BeforeDeclaration, start));
         }
-        if let Ok((Some(first), _)) = first
+        if let Ok((Some(first), blanks)) = first
             && first != '<'
         {
-            self.syntax = Syntax::Text(Box::new(Lines::new(notes, start, input.position())));
+            let lines = Lines::new(notes, start, input.position(), blanks.tabs);
+            self.syntax = Syntax::Text(Box::new(if self.expects_urls {
+                lines.expecting_urls()
+            } else {
+                lines
+            }));
             return Ok(());
         }
         self.document.begin(start, input.position(), encoding);
@@ -301,8 +324,8 @@ impl<R: BufRead> Reader<R> {
             self.document.note_at(problem, position);
         }
         match first {
-            Ok((Some(_), are_of_xml)) => {
-                if !are_of_xml {
+            Ok((Some(_), blanks)) => {
+                if !blanks.are_of_xml {
                     self.document.note_if_outside();
                 }
                 self.syntax = Syntax::Markup;
@@ -313,10 +336,13 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// Goes to the first character that is not blank, and says which one it is, and whether those before it are white space of XML.
-    fn skip_blanks(&mut self) -> io::Result<(Option<char>, bool)> {
+    /// Goes to the first character that is not blank, and says which one it is, and what stands before it.
+    fn skip_blanks(&mut self) -> io::Result<(Option<char>, Blanks)> {
         let input = self.xml.get_mut();
-        let mut are_of_xml = true;
+        let mut blanks = Blanks {
+            are_of_xml: true,
+            tabs: 0,
+        };
         loop {
             input.begin_token();
             let available = match input.fill_buf() {
@@ -326,16 +352,23 @@ impl<R: BufRead> Reader<R> {
             // There are whole characters in it.
             let text = str::from_utf8(available).unwrap_or_default();
             if text.is_empty() {
-                return Ok((None, are_of_xml));
+                return Ok((None, blanks));
             }
             let rest = text.trim_start_matches(|first: char| {
                 first.is_whitespace() || first == ZERO_WIDTH_NO_BREAK_SPACE
             });
             let (first, blank_bytes) = (rest.chars().next(), text.len() - rest.len());
-            are_of_xml &= text[..blank_bytes].bytes().all(is_white_space);
+            for byte in text[..blank_bytes].bytes() {
+                blanks.are_of_xml &= is_white_space(byte);
+                blanks.tabs = match byte {
+                    b'\t' => blanks.tabs + 1,
+                    b'\n' | b'\r' => 0,
+                    _ => blanks.tabs,
+                };
+            }
             input.consume(blank_bytes);
             if first.is_some() {
-                return Ok((first, are_of_xml));
+                return Ok((first, blanks));
             }
         }
     }
@@ -344,14 +377,12 @@ impl<R: BufRead> Reader<R> {
         let Syntax::Text(lines) = &mut self.syntax else {
             return Ok(None);
         };
-        let outcome = if lines.is_ready() {
-            Ok(())
-        } else {
-            lines.read(self.xml.get_mut(), &mut self.document)
-        };
-        match outcome {
-            Ok(()) => lines.take(&mut self.document),
-            Err(error) => Err(self.input_failure(&Arc::new(error))),
+        if !lines.is_ready() {
+            lines.read(self.xml.get_mut(), &mut self.document);
+        }
+        match lines.take_failure(&mut self.document) {
+            None => lines.take(&mut self.document),
+            Some(error) => Err(self.input_failure(&Arc::new(error))),
         }
     }
 

@@ -13,7 +13,9 @@ mod forgiven;
 mod hostile;
 mod inputs;
 mod markup;
+mod misplaced;
 mod properties;
+mod schema;
 mod text;
 mod values;
 

@@ -1,7 +1,7 @@
 //! [`Lines`]: what the lines of a text file mean: one URL each, and nothing else (R50 to R57).
 //!
 //! Anything that is no markup could be such a file, so it is one only from its first URL on; what came before is held back until
-//! then. A file without any near its beginning is refused as a whole.
+//! then. A file without any near its beginning is refused as a whole, and so is a table of which nobody knows where its URLs are.
 
 use std::{
     collections::VecDeque,
@@ -9,7 +9,8 @@ use std::{
 };
 
 use super::{
-    Columns, Item, Kind, MAX_VALUE_BYTES, Position, Problem, ReadError,
+    Item, Kind, MAX_RECORD_BYTES, MAX_RECORD_LINES, MAX_VALUE_BYTES, Part, Position, Problem,
+    ReadError, Record, Records, Refusal, RowError,
     document::{Document, Place},
     draft::{Draft, Tag, Text},
     input::{Halt, Input},
@@ -19,8 +20,11 @@ use crate::{ChangeFreq, LastMod, Loc, LocError, Priority};
 /// How many lines may come before the first URL; more are no header any more.
 const MAX_HEADER_LINES: usize = 100;
 
-/// How many bytes may come before the end of the first URL.
-const MAX_HEADER_BYTES: u64 = 64 * 1024;
+/// How many bytes the records may have that come before the first with a URL.
+const MAX_HEADER_BYTES: usize = 64 * 1024;
+
+/// What XML has in no text, besides control characters.
+const NONCHARACTERS: [char; 2] = ['\u{fffe}', '\u{ffff}'];
 
 /// Something that comes out of a line.
 #[derive(Debug)]
@@ -33,40 +37,69 @@ enum Outcome {
     Url(Loc, Vec<Problem>, Position),
 }
 
+/// What is known of a line before it is looked at.
+#[derive(Debug)]
+struct LineNote {
+    position: Position,
+    /// Something in it that no URL has.
+    defect: Option<Problem>,
+}
+
 /// A text file while it is read.
 #[derive(Debug)]
 pub(super) struct Lines {
     /// The first character that is not blank.
     first: Position,
+    /// Those in front of it in its line: the first columns of a table may be empty.
+    tabs: usize,
     /// The memory for a line, used again for each.
     line: Vec<u8>,
+    /// Lines that are not looked at yet.
+    records: Records<LineNote>,
     /// What comes out next, in the order of the file.
     outcomes: VecDeque<Outcome>,
+    /// The file is a table that nobody knows.
+    refusal: Option<Refusal<LineNote>>,
+    /// What the input failed with, behind all that came before, and where.
+    failure: Option<(io::Error, Position)>,
     /// A URL was found, so this is such a file.
     has_url: bool,
-    /// What the URL of a line ends at: more of it in a table.
-    columns: Columns,
+    /// Bytes of the records that came before that.
+    header_bytes: usize,
     /// Lines that are neither blank nor left out came before.
     has_line: bool,
     /// The last line that is not blank, if it is not a URL and might be a footer.
     footer: Option<Position>,
+    /// The line behind which other bytes follow what was compressed.
+    trailing: Option<Position>,
     is_at_end: bool,
 }
 
 impl Lines {
-    /// The lines of a file that begins at `start`, behind its byte order mark, and with something that is not blank at `first`.
-    pub(super) fn new(notes: Vec<(Problem, Position)>, start: Position, first: Position) -> Self {
+    /// The lines of a file that begins at `start`, behind its byte order mark, and with something that is not blank at `first`, so
+    /// many tabs behind the beginning of its line.
+    pub(super) fn new(
+        notes: Vec<(Problem, Position)>,
+        start: Position,
+        first: Position,
+        tabs: usize,
+    ) -> Self {
         let notes = notes
             .into_iter()
             .map(|(problem, position)| Outcome::Note(problem, position));
         let mut lines = Self {
             first,
+            tabs: tabs.min(MAX_VALUE_BYTES),
             line: Vec::new(),
+            records: Records::default(),
             outcomes: notes.collect(),
+            refusal: None,
+            failure: None,
             has_url: false,
-            columns: Columns::default(),
+            header_bytes: 0,
             has_line: false,
             footer: None,
+            trailing: None,
             is_at_end: false,
         };
         if first.line > start.line {
@@ -77,17 +110,38 @@ impl Lines {
         lines
     }
 
+    /// The same of a file that has nothing but URLs, whatever they look like.
+    pub(super) fn expecting_urls(self) -> Self {
+        Self {
+            records: Records::of_list(),
+            ..self
+        }
+    }
+
     /// Whether something comes out before more is read.
     pub(super) fn is_ready(&self) -> bool {
         self.is_at_end || (self.has_url && !self.outcomes.is_empty())
     }
 
+    /// What the input failed with, once all that came before is out.
+    pub(super) fn take_failure(&mut self, document: &mut Document) -> Option<io::Error> {
+        let is_out = self.refusal.is_none() && (!self.has_url || self.outcomes.is_empty());
+        let (error, position) = self.failure.take_if(|_| is_out)?;
+        document.token_position = position;
+        Some(error)
+    }
+
     /// What comes out next.
     pub(super) fn take(&mut self, document: &mut Document) -> Result<Option<Item>, ReadError> {
+        if let Some(refusal) = &self.refusal {
+            document.token_position = refusal.place.position;
+            return Err(document.fatal(Problem::Table(refusal.error)));
+        }
         if !self.has_url {
-            let is_header = self.outcomes.len() <= MAX_HEADER_LINES
-                && document.token_position.offset <= MAX_HEADER_BYTES;
-            if is_header && !self.is_at_end {
+            if !self.records.is_decided() && !self.is_at_end {
+                return Ok(None);
+            }
+            if self.is_in_header() && !self.is_at_end {
                 return Ok(None);
             }
             document.token_position = self.first;
@@ -122,6 +176,19 @@ impl Lines {
         }
     }
 
+    /// Whether the first URL may still come. The first row of a table may have a quotation mark that nobody closes, which costs as
+    /// much as a record may have.
+    fn is_in_header(&self) -> bool {
+        let is_table = self.records.columns().url_column().is_some();
+        let (more_lines, more_bytes) = if is_table {
+            (MAX_RECORD_LINES, MAX_RECORD_BYTES)
+        } else {
+            (0, 0)
+        };
+        self.outcomes.len() <= MAX_HEADER_LINES + more_lines
+            && self.header_bytes <= MAX_HEADER_BYTES + more_bytes
+    }
+
     fn note(&mut self, problem: Problem, position: Position) {
         self.outcomes.push_back(Outcome::Note(problem, position));
     }
@@ -130,13 +197,10 @@ impl Lines {
         self.outcomes.push_back(Outcome::Lost(problem, position));
     }
 
-    /// Reads one line and looks at it.
-    pub(super) fn read<R: BufRead>(
-        &mut self,
-        input: &mut Input<R>,
-        document: &mut Document,
-    ) -> io::Result<()> {
+    /// Reads one line, and looks at the record that is whole with it.
+    pub(super) fn read<R: BufRead>(&mut self, input: &mut Input<R>, document: &mut Document) {
         self.line.clear();
+        self.line.resize(std::mem::take(&mut self.tabs), b'\t');
         let position = input.position();
         document.token_position = position;
         let mut is_too_long = false;
@@ -147,11 +211,14 @@ impl Lines {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 // What was compressed is whole, so the line is.
                 Err(error) if Halt::of(&error) == Some(&Halt::TrailingBytes) => {
-                    self.note(Problem::TrailingBytes, position);
+                    self.trailing = Some(position);
                     break false;
                 }
                 // The line may go on, so it is not looked at.
-                Err(error) => return Err(error),
+                Err(error) => {
+                    self.failure = Some((error, position));
+                    return self.end();
+                }
             };
             if available.is_empty() {
                 break false;
@@ -160,7 +227,7 @@ impl Lines {
                 .iter()
                 .position(|byte| matches!(byte, b'\n' | b'\r'));
             let length = end.unwrap_or(available.len());
-            if self.line.len() + length > MAX_VALUE_BYTES {
+            if self.line.len() + length > MAX_RECORD_BYTES {
                 is_too_long = true;
             } else {
                 self.line.extend_from_slice(&available[..length]);
@@ -176,11 +243,9 @@ impl Lines {
             }
             break true;
         };
-        self.is_at_end = !is_ended;
         let is_forbidden = input.take_forbidden_character().is_some();
         let is_malformed = input.take_malformed();
-        let line = std::mem::take(&mut self.line);
-        let is_last_and_empty = self.is_at_end && line.is_empty() && !is_too_long;
+        let is_last_and_empty = !is_ended && self.line.is_empty() && !is_too_long;
         if !is_last_and_empty {
             let defect = if is_malformed {
                 Some(Problem::NotUtf8)
@@ -191,26 +256,52 @@ impl Lines {
             } else {
                 None
             };
-            let text = String::from_utf8_lossy(&line);
-            match defect {
-                Some(problem) => self.defect(&text, problem, position),
-                None => self.judge(&text, position),
-            }
+            let text = String::from_utf8_lossy(&self.line);
+            self.records.push(&text, LineNote { position, defect });
         }
-        self.line = line;
-        if let Some(position) = self.footer.filter(|_| self.is_at_end) {
+        if is_ended {
+            self.judge_records();
+        } else {
+            self.end();
+        }
+    }
+
+    /// Nothing more is read.
+    fn end(&mut self) {
+        self.is_at_end = true;
+        self.records.end();
+        self.judge_records();
+        if self.failure.is_none()
+            && let Some(position) = self.footer
+        {
             self.lose(Problem::Footer, position);
         }
-        Ok(())
+        if let Some(position) = self.trailing {
+            self.note(Problem::TrailingBytes, position);
+        }
+    }
+
+    fn judge_records(&mut self) {
+        while let Some(record) = self.records.next() {
+            match record {
+                Ok(record) => {
+                    self.judge(&record);
+                    if !self.has_url {
+                        self.header_bytes += record.text().len() + 1;
+                    }
+                }
+                Err(refusal) => self.refusal = Some(refusal),
+            }
+        }
     }
 
     /// A line with something in it that no URL has.
-    fn defect(&mut self, line: &str, problem: Problem, position: Position) {
+    fn defect(&mut self, record: &Record<LineNote>, problem: Problem) {
         self.footer();
         self.has_line = true;
         // It still says that this is a list of URLs.
-        self.has_url |= has_web_scheme(line.trim());
-        self.lose(problem, position);
+        self.has_url |= record.fields().any(|field| has_web_scheme(field.text()));
+        self.lose(problem, record.place().position);
     }
 
     /// The line that might have been a footer was none.
@@ -220,67 +311,95 @@ impl Lines {
         }
     }
 
-    fn judge(&mut self, line: &str, position: Position) {
-        let content = line.trim();
-        if content.is_empty() {
+    fn judge(&mut self, record: &Record<LineNote>) {
+        let position = record.place().position;
+        // In another column than that of the URLs any character may stand.
+        let is_row =
+            record.is_of_table() && record.url().is_ok_and(|url| !url.contains(NONCHARACTERS));
+        let defect = record
+            .places()
+            .filter_map(|line| line.defect.clone())
+            .find(|defect| !(is_row && matches!(defect, Problem::ForbiddenCharacter)));
+        let is_line_of_list = record.part() == Part::Entry && !record.is_of_table();
+        if let Some(problem) = defect {
+            return self.defect(record, problem);
+        }
+        if is_line_of_list && record.text().len() > MAX_VALUE_BYTES {
+            return self.defect(record, Problem::ValueTooLong { name: "line" });
+        }
+        if record.part() == Part::Blank {
             return self.note(Problem::BlankLine, position);
         }
         self.footer();
         let is_first = !std::mem::replace(&mut self.has_line, true);
-        if content.starts_with('#') {
-            return self.lose(Problem::TextComment, position);
+        match record.part() {
+            Part::Comment => self.lose(Problem::TextComment, position),
+            Part::Separator | Part::Header => self.lose(Problem::Header, position),
+            Part::Entry => self.entry(record, is_first),
+            Part::Blank | Part::Ruler | Part::Note => {
+                self.stray(record.text().trim(), is_first, position);
+            }
         }
+    }
+
+    /// A line of a list or a row of a table.
+    fn entry(&mut self, record: &Record<LineNote>, is_first: bool) {
+        let position = record.place().position;
+        let content = record.text().trim();
+        let url = match record.url() {
+            Ok(url) => url,
+            Err(error) => return self.lose(Problem::Row(error), position),
+        };
+        if !has_web_scheme(url) {
+            return self.stray(url, is_first, position);
+        }
+        self.has_url = true;
         let mut problems = Vec::new();
-        if content.len() < line.len() {
+        if content.len() < record.text().len() {
             problems.push(Problem::Padded { name: "line" });
         }
-        let Some(url) = self.columns.url_in(line) else {
-            return self.lose(Problem::Columns, position);
-        };
         if url != content {
             problems.push(Problem::Columns);
         }
-        if has_web_scheme(url) {
-            self.has_url = true;
-            if url.len() == content.len() {
-                problems.extend(columns_behind_commas(url));
-            }
-            let mut text = Text::new();
-            text.begin(position);
-            text.push(url);
-            let mut draft = Draft::new(position);
-            problems.extend(
-                draft
-                    .set(Tag::Loc, &text)
-                    .into_iter()
-                    // Text has no entities and no schema.
-                    .filter(|problem| {
-                        !matches!(
-                            problem,
-                            Problem::EscapedTwice | Problem::EncodedEntity | Problem::LocShort
-                        )
-                    }),
-            );
-            return match draft.finish() {
-                Ok(entry) => self
-                    .outcomes
-                    .push_back(Outcome::Url(entry.loc, problems, position)),
-                Err((problem, position)) => self.lose(problem, position),
-            };
+        if record.has_open_quote() {
+            problems.push(Problem::Row(RowError::OpenQuote));
         }
-        if !self.has_url
-            && let Some(columns) = Columns::of_header(line)
-        {
-            self.columns = columns;
-            return self.lose(Problem::Header, position);
+        if url.len() == content.len() {
+            problems.extend(columns_behind_commas(url));
         }
-        if is_like_url(url) {
-            return self.lose(Problem::Loc(LocError::NotAbsolute), position);
+        let mut text = Text::new();
+        text.begin(position);
+        text.push(url);
+        let mut draft = Draft::new(position);
+        problems.extend(
+            draft
+                .set(Tag::Loc, &text)
+                .into_iter()
+                // Text has no entities and no schema.
+                .filter(|problem| {
+                    !matches!(
+                        problem,
+                        Problem::EscapedTwice | Problem::EncodedEntity | Problem::LocShort
+                    )
+                }),
+        );
+        match draft.finish() {
+            Ok(entry) => self
+                .outcomes
+                .push_back(Outcome::Url(entry.loc, problems, position)),
+            Err((problem, position)) => self.lose(problem, position),
         }
-        if is_first {
-            return self.lose(Problem::Header, position);
+    }
+
+    /// Something in the place of a URL that is none.
+    fn stray(&mut self, text: &str, is_first: bool, position: Position) {
+        if is_like_url(text) {
+            self.lose(Problem::Loc(LocError::NotAbsolute), position);
+        } else if is_first {
+            self.lose(Problem::Header, position);
+        } else {
+            self.footer = Some(position);
         }
-        self.footer = Some(position);
     }
 }
 

@@ -348,8 +348,9 @@ impl Pass<'_, '_> {
             self.strict(Problem::OldNews { published }, reader, loc);
         }
         let mut videos = entry.extensions.videos().iter();
-        if videos.any(|video| video.thumbnail_loc.is_equivalent(loc)) {
-            self.strict(Problem::ThumbnailIsPage, reader, loc);
+        if let Some(video) = videos.find(|video| video.thumbnail_loc.is_equivalent(loc)) {
+            let title = video.title.as_str().into();
+            self.strict(Problem::ThumbnailIsPage { title }, reader, loc);
         }
         let mut images = entry.extensions.images().iter();
         if images.any(|image| image.loc.is_equivalent(loc)) {

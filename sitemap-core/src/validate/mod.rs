@@ -63,7 +63,7 @@ pub use self::{
     clusters::MAX_COMPARED_LINKS,
     finding::{Counts, Finding, Repeated},
     place::MAX_PROOFS,
-    problem::{Problem, ProofLine},
+    problem::{NamedSite, Problem, ProofLine},
     refused::MAX_STRAYS,
     rules::{RULES, RuleText},
     set::{MAX_CHILDREN, MAX_COMPARED_URLS},

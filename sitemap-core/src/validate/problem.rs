@@ -236,15 +236,12 @@ pub enum Problem {
     #[error("sitemap is listed by no index")]
     Unlisted,
     /// Several sitemaps, and no index.
-    #[error(
-        "{} {count} sitemaps, but no index that lists them",
-        robots.as_ref().map_or_else(|| "there are".to_owned(), |robots| format!("{robots} names"))
-    )]
+    #[error("{}, but no index that lists them", sitemaps_of(*.count, .site.as_ref()))]
     NoIndex {
         /// How many there are.
         count: usize,
-        /// The robots.txt that names them, if it is not the only one: an index lists sitemaps of one site (R37).
-        robots: Option<Loc>,
+        /// Of which site they are, if there are several: an index lists sitemaps of one (R37).
+        site: Option<NamedSite>,
     },
     /// There is nothing but feeds.
     #[error("there are only feeds, and no sitemap of all URLs")]
@@ -409,8 +406,11 @@ pub enum Problem {
         published: LastMod,
     },
     /// The picture that stands for a film is the page with the film.
-    #[error("<video:thumbnail_loc> is the page itself")]
-    ThumbnailIsPage,
+    #[error("<video:thumbnail_loc> of \"{title}\" is the page itself")]
+    ThumbnailIsPage {
+        /// The title of the film.
+        title: Box<str>,
+    },
     /// A picture of a page is the page.
     #[error("<image:loc> is the page itself")]
     ImageIsPage,
@@ -437,6 +437,15 @@ pub enum Problem {
         /// Of what.
         what: &'static str,
     },
+}
+
+/// A site, of which a robots.txt names sitemaps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedSite {
+    /// The robots.txt.
+    pub robots: Loc,
+    /// The scheme, host and port of the sitemaps.
+    pub origin: Box<str>,
 }
 
 /// The line of a robots.txt that would prove that a sitemap may list the URLs of another origin (R65).
@@ -507,7 +516,7 @@ impl Problem {
             Self::SecondHost { .. } => 66,
             Self::Proven { .. } => 67,
             Self::OldNews { .. }
-            | Self::ThumbnailIsPage
+            | Self::ThumbnailIsPage { .. }
             | Self::ImageIsPage
             | Self::NoSelfLink
             | Self::NoReturnLink { .. }
@@ -546,7 +555,7 @@ impl Problem {
             | Self::Unavailable { .. }
             | Self::SitemapBlocked
             | Self::RobotsUnreachable { .. }
-            | Self::ThumbnailIsPage
+            | Self::ThumbnailIsPage { .. }
             | Self::CutShort
             | Self::NotReadFurther { .. }
             | Self::Undecodable { .. } => Severity::Error,
@@ -629,7 +638,7 @@ impl Problem {
             (Self::NotFollowed { .. }, _) => {
                 Some("check the sitemaps or indexes that are left by themselves".to_owned())
             }
-            (Self::ThumbnailIsPage, _) => {
+            (Self::ThumbnailIsPage { .. }, _) => {
                 Some("write the address of a picture of the film".to_owned())
             }
             (Self::ImageIsPage, _) => {
@@ -722,6 +731,16 @@ impl Problem {
             )),
             (_, _) => None,
         }
+    }
+}
+
+/// The beginning of the message about sitemaps without an index.
+fn sitemaps_of(count: usize, site: Option<&NamedSite>) -> String {
+    match site {
+        Some(NamedSite { robots, origin }) => {
+            format!("{robots} names {count} sitemaps of {origin}")
+        }
+        None => format!("there are {count} sitemaps"),
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
     num::NonZeroU32,
 };
 
-use super::{DocumentId, MAX_ROUTE, Problem, place::Proofs, refused::Stray};
+use super::{DocumentId, MAX_ROUTE, NamedSite, Problem, place::Proofs, refused::Stray};
 use crate::{
     Loc, UrlEntry,
     read::{Kind, Position},
@@ -401,14 +401,7 @@ impl Set {
         if !has_index(&documents) {
             let count = sitemaps_of(&documents).count();
             if count > 1 {
-                problems.push((
-                    None,
-                    None,
-                    Problem::NoIndex {
-                        count,
-                        robots: None,
-                    },
-                ));
+                problems.push((None, None, Problem::NoIndex { count, site: None }));
             }
             return;
         }
@@ -438,11 +431,14 @@ impl Set {
             }
         }
         let is_only = sites.len() == 1;
-        for ((robots, _), documents) in sites {
+        for ((robots, origin), documents) in sites {
             let count = sitemaps_of(&documents).count();
             if count > 1 && !has_index(&documents) {
-                let robots = (!is_only).then(|| robots.clone());
-                problems.push((None, None, Problem::NoIndex { count, robots }));
+                let site = (!is_only).then(|| NamedSite {
+                    robots: robots.clone(),
+                    origin: origin.into(),
+                });
+                problems.push((None, None, Problem::NoIndex { count, site }));
             }
         }
     }

@@ -6,35 +6,33 @@
 use std::io::{self, Write};
 
 use super::xml::{Counter, element, element_with, parent};
-use crate::extension::{Alternate, Extensions, Image, News, OwnElement, Platform, Video};
+use crate::extension::{Alternate, Extensions, Image, Item, News, OwnElement, Platform, Video};
 
 /// Writes them all.
 pub(super) fn write_extensions<W: Write>(out: &mut W, extensions: &Extensions) -> io::Result<()> {
-    for alternate in extensions.alternates() {
-        write_alternate(out, alternate)?;
+    let mut items = extensions.items();
+    items.try_for_each(|item| write_item(out, item))
+}
+
+fn write_item<W: Write>(out: &mut W, item: Item<'_>) -> io::Result<()> {
+    match item {
+        Item::Alternate(alternate) => write_alternate(out, alternate),
+        Item::Image(image) => write_image(out, image),
+        Item::Video(video) => parent(out, "video:video", |out| write_video(out, video)),
+        Item::News(news) => parent(out, "news:news", |out| write_news(out, news)),
+        Item::Own(own) => write_own(out, own),
     }
-    for image in extensions.images() {
-        write_image(out, image)?;
-    }
-    for video in extensions.videos() {
-        parent(out, "video:video", |out| write_video(out, video))?;
-    }
-    if let Some(news) = extensions.news() {
-        parent(out, "news:news", |out| write_news(out, news))?;
-    }
-    for own in extensions.own_elements() {
-        write_own(out, own)?;
-    }
-    Ok(())
 }
 
 /// The bytes that [`write_extensions`] writes.
 pub(super) fn extensions_len(extensions: &Extensions) -> u64 {
-    if extensions.is_empty() {
-        return 0;
-    }
+    extensions.items().map(item_len).sum()
+}
+
+/// The bytes of one element.
+pub(super) fn item_len(item: Item<'_>) -> u64 {
     let mut counter = Counter::default();
-    write_extensions(&mut counter, extensions).expect("a counter takes everything");
+    write_item(&mut counter, item).expect("a counter takes everything");
     counter.0
 }
 

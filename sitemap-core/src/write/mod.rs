@@ -19,6 +19,7 @@ mod text;
 mod extensions;
 mod feed;
 mod gzip;
+mod refusal;
 mod xml;
 
 pub use atom::AtomWriter;

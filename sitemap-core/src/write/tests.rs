@@ -200,7 +200,7 @@ fn entry_that_the_file_cannot_have_is_refused_and_the_file_goes_on() {
     );
     refuse(
         &|extensions| extensions.add_video(video("http://h/page")).unwrap(),
-        "<video:content_loc> is the page itself",
+        "<video:content_loc> of \"T & t\" is the page itself",
     );
     refuse(
         &|extensions| {

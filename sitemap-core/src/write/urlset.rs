@@ -62,14 +62,14 @@ impl UrlSetOptions {
         }
     }
 
-    /// The same urlset with entries that have these extensions.
+    /// Says which extensions the entries have.
     #[must_use]
     pub fn with_namespaces(mut self, namespaces: Namespaces) -> Self {
         self.namespaces = namespaces;
         self
     }
 
-    /// The same urlset with or without schema location.
+    /// Says whether the file names its schemas.
     #[must_use]
     pub fn with_schema_location(mut self, schema_location: SchemaLocation) -> Self {
         self.schema_location = schema_location;

@@ -101,13 +101,143 @@ fn a_faulty_extension_costs_no_page() {
     for words in [
         "list.ndjson:1: value left out: images[0]: ",
         "list.ndjson:1: value left out: alternates[0].hreflang: UK is no country",
-        "list.ndjson:2: value left out: <video:content_loc> is the page itself",
+        "list.ndjson:2: value left out: <video:content_loc> of \"t\" is the page itself",
     ] {
         assert!(ran.stderr.contains(words), "{words}\n{}", ran.stderr);
     }
     let lines = builds.lines();
     assert_eq!(lines["/a"].matches("<image:image>").count(), 1);
     assert_eq!(lines["/b"], "");
+}
+
+/// What a film has besides its title, with something in the place of one value.
+fn film(title: &str, name: &str, value: &str) -> Value {
+    let mut film = json!({
+        "thumbnail_loc": "/t.jpg", "title": title, "description": "d", "content_loc": "/v.mp4",
+    });
+    film[name] = json!(value);
+    film
+}
+
+#[test]
+fn a_film_that_is_the_page_costs_the_entry_nothing_else() {
+    for (name, left) in [("thumbnail_loc", 1), ("content_loc", 1), ("player_loc", 2)] {
+        let told = format!("value left out: <video:{name}> of \"bad\" is the page itself");
+        let builds = Builds::new();
+        let list = ndjson(&[json!({
+            "loc": "/a",
+            "images": ["/i.jpg"],
+            "videos": [film("good", "live", "no"), film("bad", name, "/a")],
+            "alternates": [{"hreflang": "de", "href": "/de"}, {"hreflang": "en", "href": "/a"}],
+        })]);
+        let file = builds.file("list.ndjson", list);
+        let ran = builds.build(&[&file]).expect_code(3);
+        assert!(
+            ran.stderr.contains(&format!("list.ndjson:1: {told}")),
+            "{}",
+            ran.stderr
+        );
+        assert_eq!(ran.summary()["input"]["values_left_out"], 1);
+        let all = [
+            ("<image:image>", 1),
+            ("<video:video>", left),
+            ("<xhtml:link ", 2),
+        ];
+        let check = |builds: &Builds| {
+            let line = &builds.lines()["/a"];
+            for (element, count) in all {
+                assert_eq!(
+                    line.matches(element).count(),
+                    count,
+                    "{name} {element}: {line}"
+                );
+            }
+        };
+        check(&builds);
+
+        // The same out of a sitemap.
+        let builds = Builds::new();
+        let video = |title: &str, name: &str| {
+            let of = |element: &str, usual: &str| {
+                let path = if element == name { "/a" } else { usual };
+                if path.is_empty() {
+                    return String::new();
+                }
+                format!("<video:{element}>https://www.example.com{path}</video:{element}>")
+            };
+            format!(
+                "<video:video>{}<video:title>{title}</video:title><video:description>d</video:description>{}{}</video:video>",
+                of("thumbnail_loc", "/t.jpg"),
+                of("content_loc", "/v.mp4"),
+                of("player_loc", ""),
+            )
+        };
+        let link = |language: &str, path: &str| {
+            format!(
+                "<xhtml:link rel=\"alternate\" hreflang=\"{language}\" href=\"https://www.example.com{path}\"/>"
+            )
+        };
+        let sitemap = format!(
+            "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" xmlns:xhtml=\"http://www.w3.org/1999/xhtml\" \
+             xmlns:image=\"http://www.google.com/schemas/sitemap-image/1.1\" xmlns:video=\"http://www.google.com/schemas/sitemap-video/1.1\">\n\
+             <url><loc>https://www.example.com/a</loc>{}{}<image:image><image:loc>https://www.example.com/i.jpg</image:loc></image:image>{}{}</url></urlset>",
+            link("de", "/de"),
+            link("en", "/a"),
+            video("good", ""),
+            video("bad", name),
+        );
+        let file = builds.file("sitemap.xml", sitemap);
+        let ran = builds.build(&[&file]).expect_code(3);
+        assert!(
+            ran.stderr.contains(&format!("sitemap.xml:2: {told}")),
+            "{}",
+            ran.stderr
+        );
+        check(&builds);
+    }
+}
+
+#[test]
+fn what_an_entry_of_a_sitemap_loses_is_told_whatever_the_rule() {
+    let builds = Builds::new();
+    let title = "a".repeat(101);
+    let sitemap = format!(
+        "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" xmlns:image=\"http://www.google.com/schemas/sitemap-image/1.1\" \
+         xmlns:video=\"http://www.google.com/schemas/sitemap-video/1.1\"><url><loc>https://www.example.com/a</loc>\
+         <image:image><image:loc>https://me@www.example.com/i.jpg</image:loc></image:image>\
+         <video:video><video:thumbnail_loc>https://www.example.com/t.jpg</video:thumbnail_loc><video:title>{title}</video:title>\
+         <video:description>d</video:description><video:content_loc>https://www.example.com/v.mp4</video:content_loc></video:video></url></urlset>"
+    );
+    let file = builds.file("sitemap.xml", sitemap);
+    let ran = builds.build(&[&file]).expect_code(3);
+    for told in [
+        "value left out: image:loc: ",
+        "value left out: video:title: ",
+    ] {
+        assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);
+    }
+    assert_eq!(ran.summary()["input"]["values_left_out"], 2);
+}
+
+#[test]
+fn entries_that_stand_where_none_is_read_are_told_as_left_out() {
+    let builds = Builds::new();
+    let entry = |path: &str| format!("<url><loc>https://www.example.com/{path}</loc></url>\n");
+    let sitemap = format!(
+        "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" xmlns:o=\"urn:own\">\n<o:g>{}</o:g>{}\
+         <url><loc>https://www.example.com/b</loc><o:g>\n{}</o:g></url>\n<loc>https://www.example.com/z</loc></urlset>",
+        entry("x"),
+        entry("a"),
+        entry("y"),
+    );
+    let file = builds.file("sitemap.xml", sitemap);
+    let ran = builds.build(&[&file]).expect_code(3);
+    for line in [2, 5, 7] {
+        let told = format!("sitemap.xml:{line}: left out: <");
+        assert!(ran.stderr.contains(&told), "{told}: {}", ran.stderr);
+    }
+    assert_eq!(ran.summary()["input"]["left_out"], 3);
+    assert_eq!(builds.lines().len(), 2);
 }
 
 #[test]

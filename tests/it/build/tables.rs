@@ -18,6 +18,14 @@ fn the_column_of_urls_is_found_by_its_names() {
         format!("SEP=;\nlastmod;url\n2026-01-01;{A}\n"),
         format!("\"sep=;\"\n\"lastmod\";\"url\"\n\"2026-01-01\";\"{A}\"\n"),
         format!("Permalink\n{A}\n"),
+        format!("Full URL,Status\n{A},200\n"),
+        format!("Page,Permalink\n1,{A}\n"),
+        format!("Title,Location,Permalink\nT,Berlin,{A}\n"),
+        format!("| url | lastmod |\n|-----|---------|\n| {A} | 2026-01-01 |\n"),
+        format!("title,url\n\"two\nlines\",{A}\n"),
+        format!("\"ti\ntle\",\"url\"\nT,{A}\n"),
+        format!("\"{A}\",\"a title\"\n"),
+        format!("{A}\ta title\n"),
     ] {
         let builds = Builds::new();
         let list = builds.file("list.csv", &table);
@@ -53,6 +61,59 @@ fn a_table_that_nobody_can_read_is_refused() {
         no_header,
     );
     check("/x1,2026-01-01\n", 1, no_header);
+    check(
+        &format!("Address,Link\n{A},{A}2\n"),
+        1,
+        "several columns of URLs",
+    );
+}
+
+#[test]
+fn what_stands_in_front_of_a_table_or_a_list_is_told() {
+    for (list, line) in [
+        (format!("Report, 2026-01-01\nurl;title\n{A};T\n/b;U\n"), 1),
+        (format!("Webseite\n{A}\n{A}2\n"), 1),
+        (format!("{A}\tT\nno url\tT\n/b\n"), 2),
+    ] {
+        let builds = Builds::new();
+        let file = builds.file("list.csv", &list);
+        let ran = builds.build(&[&file]).expect_code(3);
+        let told = format!("list.csv:{line}: left out: ");
+        assert!(ran.stderr.contains(&told), "{list}: {}", ran.stderr);
+        assert_eq!(builds.lines().len(), 2, "{list}");
+    }
+}
+
+#[test]
+fn a_quotation_mark_that_none_closes_costs_no_row() {
+    let builds = Builds::new();
+    let table = "url\ttitle\tpriority\n/a\tT\t0.3\n/b\t\"open\t0.3\n/c\tsays \"hi\"\t0.3\n";
+    let file = builds.file("list.tsv", table);
+    let ran = builds.build(&[&file]).expect_code(3);
+    let told = "list.tsv:3: value left out: a quoted field without its closing quote";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    let lines = builds.lines();
+    assert_eq!(lines.keys().collect::<Vec<_>>(), ["/a", "/b", "/c"]);
+    assert!(lines["/c"].contains("<priority>0.3</priority>"));
+    assert!(!lines["/b"].contains("priority"), "{}", lines["/b"]);
+}
+
+#[test]
+fn a_row_that_looks_like_a_table_costs_no_list() {
+    let good: Vec<String> = (0..1_500).map(|number| format!("{A}/{number}")).collect();
+    let good = good.join("\n");
+    for (line, listed) in [
+        (format!("{A}.jpg|{A}"), 1_501),
+        (format!("TODO, {A}"), 1_500),
+        ("Page; all of them".to_owned(), 1_500),
+    ] {
+        let builds = Builds::new();
+        let file = builds.file("list.txt", format!("{line}\n{good}"));
+        builds
+            .build(&[&file])
+            .expect_code(if listed == 1_501 { 0 } else { 3 });
+        assert_eq!(builds.lines().len(), listed, "{line}");
+    }
 }
 
 #[test]
@@ -130,7 +191,7 @@ fn a_film_whose_picture_is_the_page_is_left_out_and_told() {
                  /v,/%76,T,D,/v.mp4\n/w,/w.png,T,D,/w.mp4\n";
     let list = builds.file("list.csv", table);
     let ran = builds.build(&[&list]).expect_code(3);
-    let told = "list.csv:2: value left out: <video:thumbnail_loc> is the page itself";
+    let told = "list.csv:2: value left out: <video:thumbnail_loc> of \"T\" is the page itself";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
     let lines = builds.lines();
     assert!(!lines["/v"].contains("video:"), "{}", lines["/v"]);

@@ -389,7 +389,7 @@ fn sitemaps_of_two_sites_need_no_index_together() {
     assert!(!said.to_string().contains("no index"), "{said:#}");
     let said = bench.json(0, &[&first.url("/"), &third.url("/")]);
     let expected = format!(
-        "{}/robots.txt names 2 sitemaps, but no index that lists them",
+        "{0}/robots.txt names 2 sitemaps of {0}, but no index that lists them",
         third.origin()
     );
     assert_eq!(message(&said, "R31"), expected);

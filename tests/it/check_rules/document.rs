@@ -106,6 +106,17 @@ pub(super) fn elements_of_an_entry() {
     let bare = "<loc>https://h.example/a</loc>";
     rule("R6", "error", 3, &urlset(bare), &good());
     rule("R36", "error", 3, &index(bare), &sitemap(""));
+    // An entry that is lost in something else, wherever that is.
+    let own = |content: &str| {
+        page(&format!(
+            "<x:x xmlns:x=\"https://x.example/\">{content}</x:x>"
+        ))
+    };
+    rule("R6", "error", 3, &own(GOOD), &own("<url>a</url>"));
+    let lost = index(
+        "<sitemap><loc>https://h.example/a.xml</loc><x><sitemap><loc>https://h.example/b.xml</loc></sitemap></x></sitemap>",
+    );
+    rule("R36", "error", 3, &lost, &sitemap(""));
     // However many warnings come before it, an error decides.
     let flood = urlset(&format!("{}<y>&nbsp;</y>{GOOD}", "<x/>".repeat(2_000)));
     rule("R22", "error", 3, &flood, &good());

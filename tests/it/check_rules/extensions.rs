@@ -1,6 +1,8 @@
 //! Schemas, namespaces and the extensions of search engines (R68 to R71).
 
-use super::{GOOD, Given, SITEMAP, extended, good, loc, now, page, rule, urlset, urlset_text};
+use super::{
+    GOOD, Given, SITEMAP, check, extended, good, loc, now, page, rule, urlset, urlset_text,
+};
 
 pub(super) fn schema_and_namespaces() {
     rule("R68", "warning", 4, &urlset(""), &good());
@@ -104,6 +106,29 @@ pub(super) fn extensions() {
     rule("R71", "error", 3, &thumbnail(page), &thumbnail(picture));
     let image_at = |url: &str| extended(&image.replace("https://cdn.example/1.jpg", url));
     rule("R71", "warning", 3, &image_at(page), &image_at(picture));
+    // An entry in an extension, and what only the schemas refuse.
+    let with_entry = image.replace("</image:image>", &format!("{GOOD}</image:image>"));
+    rule("R6", "error", 3, &extended(&with_entry), &extended(image));
+    let shaped = |attribute: &str| {
+        extended(&image.replace("<image:image", &format!("<image:image{attribute}")))
+    };
+    rule(
+        "R71",
+        "warning",
+        3,
+        &shaped(" xml:lang=\"de\""),
+        &shaped(""),
+    );
+    let retired = |access: &str| {
+        let news = format!(
+            "<news:news><news:publication><news:name>N</news:name><news:language>en</news:language></news:publication>\
+             <news:access>{access}</news:access><news:publication_date>{}</news:publication_date><news:title>T</news:title></news:news>",
+            now()
+        );
+        check(&extended(&news))
+    };
+    assert!(retired("Free").has("R71", "warning", Some(3)));
+    assert!(!retired("Subscription").has("R71", "warning", Some(3)));
     let is_page = content.replace("https://h.example/v.mp4", page);
     rule("R71", "error", 3, &video(&is_page), &video(content));
     let news = |count: usize, date: &str| {

@@ -164,6 +164,13 @@ pub(super) fn text_files() {
         &good,
     );
     rule(
+        "R54",
+        "error",
+        1,
+        &text("Wo,Was\nhttps://h.example/a,200\n"),
+        &good,
+    );
+    rule(
         "R55",
         "error",
         1,

@@ -4,7 +4,7 @@ use std::{fs, io::Write as _, process::Stdio};
 
 use serde_json::Value;
 
-use super::{atom, bench, crawl, gzipped, pages, site, urlset, vias};
+use super::{atom, bench, crawl, gzipped, pages, site, troubles, urlset, vias};
 use crate::support::{site::Response, state::number};
 
 #[test]
@@ -252,6 +252,46 @@ fn the_header_line_of_a_table_says_where_the_url_stands_and_where_it_ends() {
         },
         1,
     );
+}
+
+#[test]
+fn a_table_that_nobody_knows_is_refused_before_the_first_request() {
+    let site = site(|_, _| None);
+    let bench = bench();
+    let table = format!("Wo,Was\n{0}/p/a,200\n{0}/p/b,301\n", site.origin());
+    fs::write(bench.path().join("list"), table).unwrap();
+    let ran = bench
+        .crawl(&site.url("/"), &["--seeds", "list"])
+        .expect_code(2);
+    let told = "list:1: this begins a table, no column of which is called `url` or `loc`";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    assert_eq!(site.log().len(), 0);
+}
+
+#[test]
+fn a_table_that_a_site_serves_as_its_list_is_told_and_no_row_is_asked_for() {
+    let site = site(|request, origin| match request.target.as_str() {
+        "/robots.txt" => Some(Response::text(format!(
+            "Sitemap: {origin}/list.txt\nSitemap: {origin}/known.txt\n"
+        ))),
+        "/list.txt" => Some(Response::text(format!(
+            "Wo,Was\n{origin}/p/a,200\n{origin}/p/b,301\n"
+        ))),
+        "/known.txt" => Some(Response::text(format!(
+            "Full URL,Text\n{origin}/p/c,\"See\n{origin}/p/other\nfor more\"\n"
+        ))),
+        _ => None,
+    });
+    let bench = bench();
+    let summary = crawl(&bench, &site, &[]);
+    assert_eq!(number(&summary, "listed"), 2);
+    assert_eq!(
+        troubles(&summary).into_iter().collect::<Vec<_>>(),
+        [(site.url("/list.txt"), "not-a-sitemap".to_owned())]
+    );
+    let asked: Vec<String> = site.log().iter().map(|seen| seen.target.clone()).collect();
+    let pages = asked.iter().filter(|target| target.starts_with("/p/"));
+    assert_eq!(pages.collect::<Vec<_>>(), ["/p/c"]);
 }
 
 #[test]

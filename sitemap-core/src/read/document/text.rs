@@ -50,7 +50,28 @@ impl Document {
         text: &BytesCData<'_>,
     ) -> Result<(), ReadError> {
         self.note_if_outside();
-        self.text_of_document(&text.xml10_content())
+        let content = text.xml10_content();
+        // Between elements white space stands for nothing, but a section of it is text to the validators that people use.
+        if content.bytes().all(is_white_space) && self.is_between_elements() {
+            self.note(Problem::StrayText);
+            return Ok(());
+        }
+        self.text_of_document(&content)
+    }
+
+    /// Whether the parser is in an element of the protocol or of an extension that has elements or nothing.
+    fn is_between_elements(&self) -> bool {
+        match self.skipped_depth {
+            0 => match self.place {
+                Place::Root | Place::Entry => true,
+                Place::Extension => !self.extended.is_in_value(),
+                Place::Prolog | Place::Value(_) | Place::Feed | Place::Epilog | Place::Done => {
+                    false
+                }
+            },
+            1 => self.extended.is_in_link(),
+            _ => false,
+        }
     }
 
     /// Something that stands for text is outside of the root element, where none may be. If it is more than white space, that ends the
@@ -67,13 +88,14 @@ impl Document {
         if self.skipped_depth > 1 || (self.skipped_depth > 0 && !self.extended.is_in_link()) {
             return Ok(());
         }
-        let is_blank = text.bytes().all(is_white_space);
         if self.skipped_depth > 0 {
-            if !is_blank {
+            // A link has no content at all.
+            if !text.is_empty() {
                 self.note(Problem::StrayText);
             }
             return Ok(());
         }
+        let is_blank = text.bytes().all(is_white_space);
         match self.place {
             Place::Value(_) => self.text.push(text),
             Place::Extension if self.extended.is_in_value() => self.text.push(text),

@@ -3,12 +3,13 @@
 use quick_xml::{
     escape::{resolve_html5_entity, resolve_xml_entity},
     events::BytesStart,
+    name::NamespaceResolver,
 };
 
-use super::{ExtensionProblem, Problem};
+use super::{ExtensionProblem, Problem, rows::AttributeRow};
 use crate::read::{
     MAX_VALUE_BYTES,
-    document::{MAX_ATTRIBUTES, is_name, quoted},
+    document::{is_name, own_attributes, quoted},
     syntax::referenced,
 };
 
@@ -18,32 +19,30 @@ const MAX_REFERENCE_BYTES: usize = 34;
 /// The values of the attributes that `known` names. Others are told; at a broken one, which was told, reading them ends.
 pub(in crate::read) fn read_attributes(
     start: &BytesStart<'_>,
+    namespaces: &NamespaceResolver,
     element: &'static str,
-    known: &[&'static str],
+    known: &'static [AttributeRow],
     problems: &mut Vec<Problem>,
 ) -> Vec<(&'static str, String)> {
     let mut values = Vec::new();
-    if start.attributes_raw().is_empty() {
-        return values;
-    }
-    for attribute in start.attributes().take(MAX_ATTRIBUTES) {
-        let Ok(attribute) = attribute else { break };
-        if attribute.key.as_namespace_binding().is_some() {
-            continue;
-        }
+    for attribute in own_attributes(start, namespaces, None) {
         let name = attribute.key.into_inner();
-        let Some(known) = known.iter().find(|known| **known == name) else {
-            // Those of XML Schema may stand on any element.
-            if !name.starts_with("xsi:") {
-                problems.push(Problem::OfExtension(ExtensionProblem::UnknownAttribute {
-                    name: quoted(name),
-                    element,
-                }));
-            }
+        let Some(known) = known.iter().find(|known| known.name == name) else {
+            problems.push(Problem::OfExtension(ExtensionProblem::UnknownAttribute {
+                name: quoted(name),
+                element,
+            }));
             continue;
         };
-        if let Some(value) = attribute_value(&attribute.value, known, problems) {
-            values.push((*known, value));
+        if let Some(value) = attribute_value(&attribute.value, known.name, problems) {
+            if !(known.form.accepts)(&value) {
+                problems.push(Problem::OfExtension(ExtensionProblem::AttributeForm {
+                    name: known.name,
+                    element,
+                    expected: known.form.expected,
+                }));
+            }
+            values.push((known.name, value));
         }
     }
     values

@@ -11,6 +11,7 @@ use super::{
     Collected, ExtensionProblem, Fields, Opened, Position, Problem, Told,
     attribute::{attribute_value, read_attributes},
     namespace::{Origin, Spelling, beginning_of, of_namespace, of_prefix},
+    rows::LINK,
     values::{read_alternate, read_own},
 };
 use crate::{
@@ -22,12 +23,6 @@ use crate::{
         document::{Document, MAX_ATTRIBUTES, Place, local_name, quoted},
     },
 };
-
-/// The attributes of a link by the schema of XHTML that may stand in a sitemap; the first three are used.
-const LINK_ATTRIBUTES: &[&str] = &[
-    "rel", "hreflang", "href", "media", "type", "title", "charset", "rev", "id", "class", "style",
-    "lang", "dir", "xml:lang",
-];
 
 /// Extensions while the document is read.
 #[derive(Debug, Default)]
@@ -116,10 +111,11 @@ impl Document {
         &mut self,
         origin: Origin,
         start: &BytesStart<'_>,
+        namespaces: &NamespaceResolver,
     ) -> Result<(), ReadError> {
         match origin {
             _ if self.root_kind != Some(Kind::UrlSet) => self.skip_foreign(&origin, start),
-            Origin::Extension(Extension::Alternate) => self.link(start),
+            Origin::Extension(Extension::Alternate) => self.link(start, namespaces),
             Origin::Extension(extension) => {
                 let name = start.local_name().into_inner();
                 let Some(fields) = Fields::begin(extension, name, self.token_position) else {
@@ -130,7 +126,7 @@ impl Document {
                     return self.skip();
                 };
                 let mut problems = Vec::new();
-                read_attributes(start, fields.name(), &[], &mut problems);
+                read_attributes(start, namespaces, fields.name(), &[], &mut problems);
                 self.note_here(problems);
                 self.extended.fields = Some(fields);
                 self.place = Place::Extension;
@@ -147,7 +143,11 @@ impl Document {
     }
 
     /// A link to another version of the page: all of it is in its attributes.
-    fn link(&mut self, start: &BytesStart<'_>) -> Result<(), ReadError> {
+    fn link(
+        &mut self,
+        start: &BytesStart<'_>,
+        namespaces: &NamespaceResolver,
+    ) -> Result<(), ReadError> {
         let name = start.local_name().into_inner();
         if name != "link" {
             self.note(Problem::OfExtension(ExtensionProblem::UnknownElement {
@@ -157,7 +157,17 @@ impl Document {
             return self.skip();
         }
         let mut problems = Vec::new();
-        let attributes = read_attributes(start, "xhtml:link", LINK_ATTRIBUTES, &mut problems);
+        let attributes = read_attributes(start, namespaces, "xhtml:link", LINK, &mut problems);
+        let id = attributes.iter().find(|(name, _)| *name == "id");
+        if let Some((name, id)) = id
+            && !self.extended.told.is_new_id(id.trim())
+        {
+            problems.push(Problem::OfExtension(ExtensionProblem::AttributeForm {
+                name,
+                element: "xhtml:link",
+                expected: "a name that no other link has",
+            }));
+        }
         let alternate = read_alternate(attributes, &mut problems);
         self.note_here(problems);
         if let Some(alternate) = alternate {
@@ -253,7 +263,7 @@ impl Document {
         let opened = fields.open(
             start.local_name().into_inner(),
             position,
-            |name, known, problems| read_attributes(start, name, known, problems),
+            |name, known, problems| read_attributes(start, namespaces, name, known, problems),
             &mut problems,
         );
         self.note_here(problems);
@@ -432,6 +442,24 @@ impl Document {
         if declares && self.extended.told.is_new_declaration() {
             self.note(Problem::OfExtension(ExtensionProblem::DeclaredBelowRoot));
         }
+    }
+
+    /// Leaves out an element that is not the protocol's and stands in the root element.
+    pub(in crate::read) fn skip_outside_of_entry(
+        &mut self,
+        origin: &Origin,
+        start: &BytesStart<'_>,
+    ) -> Result<(), ReadError> {
+        if let Origin::Extension(_) = origin
+            && self.root_kind == Some(Kind::UrlSet)
+        {
+            let name = quoted(start.name().into_inner());
+            self.note(Problem::OfExtension(ExtensionProblem::OutsideEntry {
+                name,
+            }));
+            return self.skip();
+        }
+        self.skip_foreign(origin, start)
     }
 
     /// Leaves out an element that is not the protocol's. It is counted, and noted where it is the first of its kind.

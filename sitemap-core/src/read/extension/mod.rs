@@ -6,6 +6,7 @@
 mod document;
 
 mod attribute;
+mod form;
 mod namespace;
 mod problem;
 mod rows;
@@ -17,12 +18,18 @@ pub(super) use attribute::attribute_value;
 pub(super) use document::Extended;
 pub(super) use namespace::{Origin, beginning_of};
 
+use std::{
+    collections::HashSet,
+    hash::{BuildHasher, RandomState},
+};
+
 use super::{Position, Problem, draft::Text};
 use crate::{
     Loc,
     extension::{Extension, ExtensionError, Extensions, MAX_ENTRY_BYTES, MAX_NEWS_PER_FILE},
 };
-use rows::{Need, Row, rows_of};
+use form::Form;
+use rows::{AttributeRow, Need, Row, rows_of};
 
 /// What an element takes in memory besides its texts, in round numbers.
 const ELEMENT_BYTES: u64 = 64;
@@ -95,7 +102,7 @@ impl Fields {
         position: Position,
         attributes: impl FnOnce(
             &'static str,
-            &'static [&'static str],
+            &'static [AttributeRow],
             &mut Vec<Problem>,
         ) -> Vec<(&'static str, String)>,
         problems: &mut Vec<Problem>,
@@ -133,6 +140,8 @@ impl Fields {
                 }));
                 return Opened::Skipped;
             }
+            // It has none, so that all are told.
+            attributes(row.name, row.attributes, problems);
             self.containers.push(row.name);
             self.container = Some(row);
             self.latest[1] = 0;
@@ -169,7 +178,17 @@ impl Fields {
             return;
         };
         match text.usable(field.row.name) {
-            Ok(text) => field.text = Some(text.to_owned()),
+            Ok(text) => {
+                let Form { accepts, expected } = field.row.form;
+                if !accepts(text) {
+                    let name = field.row.name;
+                    problems.push(Problem::OfExtension(ExtensionProblem::Form {
+                        name,
+                        expected,
+                    }));
+                }
+                field.text = Some(text.to_owned());
+            }
             Err(problem) => problems.push(problem),
         }
         self.read.push(field);
@@ -314,7 +333,13 @@ pub(super) struct Told {
     is_declared_below_root: bool,
     is_in_other_namespace: bool,
     news: u64,
+    /// The fingerprints of what links call themselves.
+    ids: HashSet<u64>,
+    hasher: RandomState,
 }
+
+/// How many identifiers of links are remembered, so that none is given twice; two megabytes of them.
+const MAX_IDS: usize = 100_000;
 
 /// How many prefixes without declaration are remembered, so that each is told once.
 const MAX_PREFIXES: usize = 16;
@@ -364,6 +389,15 @@ impl Told {
     /// Whether this is the first time that an element of the protocol is met in another namespace than the root.
     pub(super) fn is_new_namespace(&mut self) -> bool {
         !std::mem::replace(&mut self.is_in_other_namespace, true)
+    }
+
+    /// Whether this is the first time that a link calls itself so, as far as there is room to know it.
+    pub(super) fn is_new_id(&mut self, id: &str) -> bool {
+        let id = self.hasher.hash_one(id);
+        if self.ids.len() < MAX_IDS {
+            return self.ids.insert(id);
+        }
+        !self.ids.contains(&id)
     }
 
     /// Counts an article, and says whether it is the first one too many.

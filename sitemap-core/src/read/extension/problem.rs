@@ -42,6 +42,12 @@ pub enum ExtensionProblem {
         /// What it stands in.
         parent: &'static str,
     },
+    /// An element that stands in the root element, beside the entries; it is skipped.
+    #[error("<{name}> stands outside of <url>, where nobody reads it")]
+    OutsideEntry {
+        /// Its name as it stands there.
+        name: String,
+    },
     /// An attribute that the element does not have.
     #[error("unknown attribute {name} of <{element}>")]
     UnknownAttribute {
@@ -85,6 +91,24 @@ pub enum ExtensionProblem {
         name: &'static str,
         /// What is wrong with it.
         problem: ValueProblem,
+    },
+    /// The text of an element that nobody reads any more is not as its schema has it.
+    #[error("{name} is not as its schema has it, expected {expected}")]
+    Form {
+        /// The element.
+        name: &'static str,
+        /// What its schema has.
+        expected: &'static str,
+    },
+    /// The value of an attribute that nobody reads is not as the schema has it.
+    #[error("{name} of <{element}> is not as its schema has it, expected {expected}")]
+    AttributeForm {
+        /// The attribute.
+        name: &'static str,
+        /// The element.
+        element: &'static str,
+        /// What its schema has.
+        expected: &'static str,
     },
     /// A time without a zone; it is read as UTC.
     #[error("{name}: time has no zone, read as UTC")]
@@ -146,6 +170,9 @@ pub enum ValueProblem {
     /// It is no count.
     #[error("not a count, expected digits only")]
     Count,
+    /// It is a larger number than is read.
+    #[error("count has more than {} digits, which is more than is read", u64::MAX.ilog10())]
+    LargeCount,
     /// It is neither yes nor no.
     #[error("expected yes or no")]
     YesNo,
@@ -164,11 +191,14 @@ impl ExtensionProblem {
             Self::Namespace { .. }
             | Self::Retired { .. }
             | Self::UnknownElement { .. }
+            | Self::OutsideEntry { .. }
             | Self::UnknownAttribute { .. }
             | Self::Order { .. }
             | Self::Repeated { .. }
             | Self::TooMany { .. }
             | Self::Missing { .. }
+            | Self::Form { .. }
+            | Self::AttributeForm { .. }
             | Self::Value { .. }
             | Self::ZoneAssumed { .. }
             | Self::Padded { .. }
@@ -183,10 +213,14 @@ impl ExtensionProblem {
             Self::DeclaredBelowRoot | Self::Retired { .. } => Severity::Note,
             Self::Namespace { .. }
             | Self::UnknownElement { .. }
+            | Self::OutsideEntry { .. }
             | Self::UnknownAttribute { .. }
             | Self::Order { .. }
+            | Self::Form { .. }
+            | Self::AttributeForm { .. }
             | Self::Padded { .. }
             | Self::TooLarge => Severity::Warning,
+            Self::Missing { element, .. } if is_retired(element) => Severity::Warning,
             Self::Value { name, problem } => problem.severity(name),
             // Of versions, films and own elements there may be any number; how many are read is our own bound.
             Self::Refused(ExtensionError::TooMany { what, .. }) if *what != "image:image" => {
@@ -201,13 +235,41 @@ impl ExtensionProblem {
         }
     }
 
+    /// Whether a value or an element was left out because of it.
+    pub(in crate::read) fn costs_value(&self) -> bool {
+        match self {
+            Self::Repeated { .. }
+            | Self::TooMany { .. }
+            | Self::Value { .. }
+            | Self::Refused(_)
+            | Self::TooLarge
+            | Self::OutsideEntry { .. } => true,
+            Self::Missing { element, .. } => !is_retired(element),
+            Self::Namespace { .. }
+            | Self::DeclaredBelowRoot
+            | Self::Retired { .. }
+            | Self::UnknownElement { .. }
+            | Self::UnknownAttribute { .. }
+            | Self::Order { .. }
+            | Self::Form { .. }
+            | Self::AttributeForm { .. }
+            | Self::ZoneAssumed { .. }
+            | Self::Padded { .. }
+            | Self::TooManyNews => false,
+        }
+    }
+
     pub(in crate::read) fn source(&self) -> Source {
         match self {
-            Self::UnknownElement { .. } | Self::UnknownAttribute { .. } | Self::Order { .. } => {
-                Source::Schema
-            }
+            Self::UnknownElement { .. }
+            | Self::UnknownAttribute { .. }
+            | Self::Order { .. }
+            | Self::Form { .. }
+            | Self::AttributeForm { .. } => Source::Schema,
+            Self::Missing { element, .. } if is_retired(element) => Source::Schema,
             Self::Value { name, problem } => problem.source(name),
             Self::Namespace { .. }
+            | Self::OutsideEntry { .. }
             | Self::DeclaredBelowRoot
             | Self::Retired { .. }
             | Self::Repeated { .. }
@@ -222,11 +284,18 @@ impl ExtensionProblem {
     }
 }
 
+/// Whether nobody reads an element any more, so that only its schema asks what it has.
+fn is_retired(element: &str) -> bool {
+    matches!(element, "video:tvshow" | "video:id")
+}
+
 impl ValueProblem {
     fn severity(&self, name: &str) -> Severity {
         match self {
             // No rule bounds these; they are only too long for us.
-            Self::Loc(LocError::TooLong { .. } | LocError::UserInfo) => Severity::Warning,
+            Self::Loc(LocError::TooLong { .. } | LocError::UserInfo) | Self::LargeCount => {
+                Severity::Warning
+            }
             Self::Text(TextError::TooLong {
                 limit: MAX_TEXT_CHARACTERS,
                 ..
@@ -265,6 +334,7 @@ impl ValueProblem {
             | Self::Platforms(_)
             | Self::Own(_)
             | Self::Count
+            | Self::LargeCount
             | Self::YesNo
             | Self::Relationship
             | Self::Rel => Source::Rule,

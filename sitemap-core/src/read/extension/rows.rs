@@ -1,5 +1,6 @@
 //! Which elements each extension has, in the order of its schema.
 
+use super::form::Form;
 use crate::extension::{Extension, MAX_VIDEO_TAGS};
 
 /// An element of an extension.
@@ -11,10 +12,27 @@ pub(super) struct Row {
     pub(super) need: Need,
     /// How often it may stand in its parent.
     pub(super) most: usize,
+    /// What its text may be by its schema alone.
+    pub(super) form: Form,
     /// Its attributes.
-    pub(super) attributes: &'static [&'static str],
+    pub(super) attributes: &'static [AttributeRow],
     /// Its elements; it has these or a text.
     pub(super) rows: &'static [Row],
+}
+
+/// An attribute of an element of an extension.
+#[derive(Debug)]
+pub(in crate::read) struct AttributeRow {
+    /// Its name with the prefix.
+    pub(super) name: &'static str,
+    /// What its value may be by its schema alone.
+    pub(super) form: Form,
+}
+
+impl AttributeRow {
+    pub(super) const fn new(name: &'static str, form: Form) -> Self {
+        Self { name, form }
+    }
 }
 
 /// Whether search engines read an element.
@@ -32,6 +50,7 @@ impl Row {
             name,
             need: Need::Current,
             most: 1,
+            form: Form::ANY,
             attributes: &[],
             rows: &[],
         }
@@ -49,7 +68,12 @@ impl Row {
         self
     }
 
-    const fn attributes(mut self, attributes: &'static [&'static str]) -> Self {
+    const fn form(mut self, form: Form) -> Self {
+        self.form = form;
+        self
+    }
+
+    const fn attributes(mut self, attributes: &'static [AttributeRow]) -> Self {
         self.attributes = attributes;
         self
     }
@@ -81,7 +105,7 @@ const IMAGE: &[Row] = &[
     Row::retired("image:caption"),
     Row::retired("image:geo_location"),
     Row::retired("image:title"),
-    Row::retired("image:license"),
+    Row::retired("image:license").form(Form::URI),
 ];
 
 const VIDEO: &[Row] = &[
@@ -89,52 +113,97 @@ const VIDEO: &[Row] = &[
     Row::current("video:title"),
     Row::current("video:description"),
     Row::current("video:content_loc"),
-    Row::current("video:player_loc").attributes(&["allow_embed", "autoplay"]),
+    Row::current("video:player_loc").attributes(&[
+        AttributeRow::new("allow_embed", Form::YES_NO),
+        AttributeRow::new("autoplay", Form::ANY),
+    ]),
     Row::current("video:duration"),
     Row::current("video:expiration_date"),
     Row::current("video:rating"),
     Row::retired("video:content_segment_loc")
         .most(MAX_VIDEO_TAGS)
-        .attributes(&["duration"]),
+        .form(Form::URI)
+        .attributes(&[AttributeRow::new("duration", Form::SECONDS)]),
     Row::current("video:view_count"),
     Row::current("video:publication_date"),
     Row::current("video:tag").most(MAX_VIDEO_TAGS),
-    Row::retired("video:category"),
+    Row::retired("video:category").form(Form::CATEGORY),
     Row::current("video:family_friendly"),
-    Row::current("video:restriction").attributes(&["relationship"]),
-    Row::retired("video:gallery_loc").attributes(&["title"]),
+    Row::current("video:restriction")
+        .form(Form::COUNTRIES)
+        .attributes(RELATIONSHIP),
+    Row::retired("video:gallery_loc")
+        .form(Form::URI)
+        .attributes(&[AttributeRow::new("title", Form::ANY)]),
     Row::retired("video:price")
         .most(MAX_VIDEO_TAGS)
-        .attributes(&["currency", "type", "resolution"]),
+        .attributes(&[
+            AttributeRow::new("currency", Form::CURRENCY),
+            AttributeRow::new("type", Form::PRICE_TYPE),
+            AttributeRow::new("resolution", Form::RESOLUTION),
+        ]),
     Row::current("video:requires_subscription"),
-    Row::current("video:uploader").attributes(&["info"]),
+    Row::current("video:uploader").attributes(&[AttributeRow::new("info", Form::ANY)]),
     Row::retired("video:tvshow").rows(TV_SHOW),
-    Row::current("video:platform").attributes(&["relationship"]),
+    Row::current("video:platform")
+        .form(Form::PLATFORMS)
+        .attributes(RELATIONSHIP),
     Row::current("video:live"),
     Row::retired("video:id")
         .most(MAX_VIDEO_TAGS)
-        .attributes(&["type"]),
+        .attributes(&[AttributeRow::new("type", Form::ID_TYPE)]),
 ];
+
+/// What is wrong with it is told where it is read.
+const RELATIONSHIP: &[AttributeRow] = &[AttributeRow::new("relationship", Form::ANY)];
 
 const TV_SHOW: &[Row] = &[
     Row::current("video:show_title"),
-    Row::current("video:video_type"),
+    Row::current("video:video_type").form(Form::VIDEO_TYPE),
     Row::current("video:episode_title"),
-    Row::current("video:season_number"),
-    Row::current("video:episode_number"),
-    Row::current("video:premier_date"),
+    Row::current("video:season_number").form(Form::POSITIVE),
+    Row::current("video:episode_number").form(Form::POSITIVE),
+    Row::current("video:premier_date").form(Form::DATE),
 ];
 
 const NEWS: &[Row] = &[
     Row::current("news:publication").rows(PUBLICATION),
-    Row::retired("news:access"),
-    Row::retired("news:genres"),
+    Row::retired("news:access").form(Form::ACCESS),
+    Row::retired("news:genres").form(Form::GENRES),
     Row::current("news:publication_date"),
     Row::current("news:title"),
     // Older than the schema, which has no place for it; documents had it here.
     Row::retired("news:geo_locations"),
     Row::retired("news:keywords"),
-    Row::retired("news:stock_tickers"),
+    Row::retired("news:stock_tickers").form(Form::TICKERS),
 ];
 
 const PUBLICATION: &[Row] = &[Row::current("news:name"), Row::current("news:language")];
+
+/// The attributes of a link by the schema of XHTML; the first three are used.
+pub(super) const LINK: &[AttributeRow] = &[
+    AttributeRow::new("rel", Form::NAMES),
+    AttributeRow::new("hreflang", Form::ANY),
+    AttributeRow::new("href", Form::ANY),
+    AttributeRow::new("media", Form::MEDIA),
+    AttributeRow::new("type", Form::ANY),
+    AttributeRow::new("title", Form::ANY),
+    AttributeRow::new("charset", Form::ANY),
+    AttributeRow::new("rev", Form::NAMES),
+    AttributeRow::new("id", Form::ID),
+    AttributeRow::new("class", Form::NAMES),
+    AttributeRow::new("style", Form::ANY),
+    AttributeRow::new("lang", Form::LANGUAGE),
+    AttributeRow::new("dir", Form::DIRECTION),
+    AttributeRow::new("xml:lang", Form::XML_LANGUAGE),
+    AttributeRow::new("onclick", Form::ANY),
+    AttributeRow::new("ondblclick", Form::ANY),
+    AttributeRow::new("onmousedown", Form::ANY),
+    AttributeRow::new("onmouseup", Form::ANY),
+    AttributeRow::new("onmouseover", Form::ANY),
+    AttributeRow::new("onmousemove", Form::ANY),
+    AttributeRow::new("onmouseout", Form::ANY),
+    AttributeRow::new("onkeypress", Form::ANY),
+    AttributeRow::new("onkeydown", Form::ANY),
+    AttributeRow::new("onkeyup", Form::ANY),
+];

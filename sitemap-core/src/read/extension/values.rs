@@ -88,9 +88,7 @@ pub(super) fn read_video(fields: Fields, problems: &mut Problems) -> Option<Vide
     let duration = values.scalar("video:duration", VideoDuration::parse);
     let expiration_date = values.date("video:expiration_date");
     let rating = values.scalar("video:rating", Rating::parse);
-    let view_count = values.scalar("video:view_count", |text| {
-        parse_count(text).ok_or(ValueProblem::Count)
-    });
+    let view_count = values.scalar("video:view_count", read_count);
     let publication_date = values.date("video:publication_date");
     let tags = values.take_all("video:tag");
     let tags: Vec<Text> = tags
@@ -144,6 +142,7 @@ pub(super) fn read_video(fields: Fields, problems: &mut Problems) -> Option<Vide
 
 fn read_retired_video(values: &mut Values<'_>) -> RetiredVideo {
     let gallery = values.take("video:gallery_loc");
+    values.require_in_retired();
     let show = TvShow {
         show_title: values.retired_text("video:show_title"),
         video_type: values.retired_text("video:video_type"),
@@ -278,6 +277,8 @@ pub(in crate::read) fn read_own(
 struct Values<'a> {
     element: &'static str,
     position: Position,
+    /// The elements with elements that came.
+    containers: Vec<&'static str>,
     fields: Vec<Field>,
     problems: &'a mut Problems,
 }
@@ -287,6 +288,7 @@ impl<'a> Values<'a> {
         Self {
             element: element_name(fields.extension),
             position: fields.position,
+            containers: fields.containers,
             fields: fields.read,
             problems,
         }
@@ -303,10 +305,29 @@ impl<'a> Values<'a> {
         }
     }
 
-    fn missing(&mut self, what: &'static str) {
-        let element = self.element;
+    /// Tells what only the schema misses, in elements that nobody reads any more.
+    fn require_in_retired(&mut self) {
+        if self.containers.contains(&"video:tvshow") {
+            for what in ["video:show_title", "video:video_type"] {
+                if !self.has(what) {
+                    self.missing_in("video:tvshow", what, self.position);
+                }
+            }
+        }
+        let is_untyped =
+            |field: &&Field| field.row.name == "video:id" && value_of(field, "type").is_none();
+        if let Some(id) = self.fields.iter().find(is_untyped) {
+            self.missing_in("video:id", "type", id.position);
+        }
+    }
+
+    fn missing_in(&mut self, element: &'static str, what: &'static str, position: Position) {
         let problem = Problem::OfExtension(ExtensionProblem::Missing { what, element });
-        self.problems.push((problem, self.position));
+        self.problems.push((problem, position));
+    }
+
+    fn missing(&mut self, what: &'static str) {
+        self.missing_in(self.element, what, self.position);
     }
 
     fn take(&mut self, name: &str) -> Option<Field> {
@@ -466,6 +487,21 @@ fn value_of<'a>(field: &'a Field, name: &str) -> Option<&'a str> {
 /// An attribute as a text that nobody reads any more.
 fn attribute(field: &Field, name: &str) -> Option<Text> {
     Text::new(value_of(field, name)?).ok()
+}
+
+/// A `nonNegativeInteger` of the schema, which may have a sign and any number of digits.
+fn read_count(text: &str) -> Result<u64, ValueProblem> {
+    let is_zero = |digits: &str| !digits.is_empty() && digits.bytes().all(|digit| digit == b'0');
+    if text.strip_prefix('-').is_some_and(is_zero) {
+        return Ok(0);
+    }
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    match parse_count(digits) {
+        Some(count) => Ok(count),
+        None if is_number => Err(ValueProblem::LargeCount),
+        None => Err(ValueProblem::Count),
+    }
 }
 
 /// The schema knows three spellings of each.

@@ -3,7 +3,8 @@
 use super::urlset;
 use crate::{
     Limits,
-    read::{Item, Kind, MAX_FINDINGS, Reader},
+    extension::Extension,
+    read::{Finding, Item, Kind, MAX_FINDINGS, Reader},
 };
 
 #[test]
@@ -50,4 +51,47 @@ fn findings_are_kept_up_to_a_bound() {
         (reader.findings().len(), reader.findings_not_kept()),
         (MAX_FINDINGS, 5)
     );
+}
+
+#[test]
+fn finding_says_whether_a_value_was_left_out() {
+    let check = |content: &str, expected: bool| {
+        let known = Extension::ALL
+            .map(|known| format!("xmlns:{}='{}' ", known.prefix(), known.namespace()))
+            .concat();
+        let file = urlset(&format!("<url><loc>http://host/a</loc>{content}</url>"));
+        let file = file.replacen("<urlset ", &format!("<urlset {known}"), 1);
+        let mut reader = Reader::new(file.as_bytes(), Limits::default());
+        assert!(matches!(reader.next(), Some(Ok(Item::Url(_)))));
+        let findings = reader.findings().iter();
+        let costs: Vec<bool> = findings.map(Finding::costs_value).collect();
+        assert_eq!(costs.contains(&true), expected, "{:?}", reader.findings());
+        assert!(!costs.is_empty(), "{file}");
+    };
+    let video = |title: &str, rest: &str| {
+        format!(
+            "<video:video><video:thumbnail_loc>http://cdn/t</video:thumbnail_loc><video:title>{title}</video:title>\
+             <video:description>D</video:description><video:content_loc>http://cdn/v</video:content_loc>{rest}</video:video>"
+        )
+    };
+    let image = |loc: &str| format!("<image:image><image:loc>{loc}</image:loc></image:image>");
+    // Warnings too.
+    check(&video(&"a".repeat(101), ""), true);
+    check(&image("http://me@cdn/a"), true);
+    check(&image("a"), true);
+    check("<image:image/>", true);
+    check(&video("T", "<video:duration>0</video:duration>"), true);
+    check("<lastmod>2026</lastmod>", true);
+    // Errors that are forgiven, and what nobody reads.
+    check(
+        &video(
+            "T",
+            "<video:expiration_date>2026-01-01T00:00:00</video:expiration_date>",
+        ),
+        false,
+    );
+    check(&video("T", "<video:id>x</video:id>"), false);
+    check(&video("T", "<video:tvshow/>"), false);
+    check(&image(" http://cdn/a "), false);
+    check("<lastmod>2026-01-01T00:00:00</lastmod>", false);
 }

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use super::{check_reading, gzip, reading};
 use crate::{
     Limits,
-    read::{Kind, MAX_VALUE_BYTES, Problem, ReadError, Reader},
+    read::{Kind, MAX_VALUE_BYTES, Problem, ReadError, Reader, TableError},
 };
 
 #[test]
@@ -277,6 +277,56 @@ fn separators_count_below_the_names_of_columns_only() {
 }
 
 #[test]
+fn table_that_nobody_knows_is_one_error() {
+    let check = |file: &str, line: u64, error: TableError| {
+        check_reading(file, &["! R54"], &[]);
+        let mut reader = Reader::new(file.as_bytes(), Limits::default());
+        let found = reader.next().unwrap().unwrap_err();
+        assert!(
+            matches!(&found, ReadError::File(finding)
+                if finding.problem == Problem::Table(error) && finding.position.line == line),
+            "{found}"
+        );
+        assert!(reader.next().is_none());
+        assert_eq!(reader.kind(), None);
+    };
+    let row = "http://host/a,200\n";
+    check(&format!("Wo,Was\n{row}{row}"), 1, TableError::NoColumn);
+    check(&format!("# x\n\nWo,Was\n{row}"), 3, TableError::NoColumn);
+    check("http://host/a,2024-05-17\n", 1, TableError::NoHeader);
+    check("200,http://host/a\n", 1, TableError::Row);
+}
+
+#[test]
+fn quoted_fields_of_tables_have_line_ends() {
+    check_reading(
+        "url,text\nhttp://host/a,\"See\nhttp://host/x\n\nfor more\"\nhttp://host/b,\"open\nhttp://host/c,d",
+        &[
+            "- R55",
+            "http://host/a|||",
+            "http://host/b|||",
+            "http://host/c|||",
+        ],
+        &["Error R54", "Error R54", "Error R54", "Error R54"],
+    );
+    // A row may be longer than a URL.
+    let text = "x".repeat(MAX_VALUE_BYTES);
+    check_reading(
+        format!("text,url\n\"{text}\n{text}\",http://host/a"),
+        &["- R55", "http://host/a|||"],
+        &["Error R54"],
+    );
+}
+
+#[test]
+fn first_column_may_have_no_name() {
+    for blanks in ["\t", "\n \t", "\u{feff}\t"] {
+        let (items, _) = reading(format!("{blanks}url\n0\thttp://host/a").as_bytes());
+        assert_eq!(items, ["- R55", "http://host/a|||"], "{blanks:?}");
+    }
+}
+
+#[test]
 fn row_with_other_columns_than_the_header_is_left_out() {
     check_reading(
         "url,title\nhttp://host/a,b.html,T\nhttp://host/c,T\nhttp://host/d",
@@ -319,13 +369,8 @@ fn words_around_the_list_are_told_from_paths() {
 fn comma_at_the_end_is_part_of_the_url() {
     check_reading("http://host/a,", &["http://host/a,|||"], &[]);
     check_reading(
-        "http://host/a,2024-05-17",
-        &["http://host/a,2024-05-17|||"],
-        &["Warning R54"],
-    );
-    check_reading(
-        "http://host/a,,0.5",
-        &["http://host/a,,0.5|||"],
+        "http://host/\nhttp://host/a,,0.5",
+        &["http://host/|||", "http://host/a,,0.5|||"],
         &["Error R54"],
     );
 }

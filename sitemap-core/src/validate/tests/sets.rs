@@ -238,6 +238,34 @@ fn several_named_sitemaps_without_an_index_are_told() {
 }
 
 #[test]
+fn of_several_sites_without_an_index_each_is_named() {
+    let mut validator = validator();
+    let robots = loc("https://h.ex/robots.txt");
+    let places =
+        ["h.ex/a", "h.ex/b", "g.ex:81/c", "g.ex:81/d"].map(|at| format!("https://{at}.xml"));
+    let named = places.iter().map(String::as_str);
+    validator.robots(&robots, named, &mut |_| {});
+    for place in &places {
+        let place = loc(place);
+        let mut facts = Facts::new(place.as_str());
+        facts.place = Some(&place);
+        let file = page(place.path().trim_matches('/'));
+        validator
+            .check(file.as_bytes(), &facts, &mut |_| {})
+            .unwrap();
+    }
+    let mut said = Vec::new();
+    validator.finish(&mut |finding| {
+        if finding.rule == crate::read::Rule(31) {
+            said.push(finding.message);
+        }
+    });
+    let expected = ["https://g.ex:81", "https://h.ex"]
+        .map(|site| format!("{robots} names 2 sitemaps of {site}, but no index that lists them"));
+    assert_eq!(said, expected);
+}
+
+#[test]
 fn sitemap_of_an_index_without_a_place_is_compared_with_the_first() {
     let check = |other: &str, expected: &[&str]| {
         let mut said = Vec::new();

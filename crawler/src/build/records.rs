@@ -1,0 +1,95 @@
+//! The records of a list of lines: [`Lines`] put together as `--seeds` and the reader of sitemaps do.
+
+use std::io::{self, BufRead};
+
+use sitemap_core::read::{Columns, Record, Records, Refusal};
+
+use super::lines::{LineError, Lines};
+
+/// What is known of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LineNote {
+    /// From 1.
+    pub(super) number: u64,
+    /// Why it cannot be read.
+    pub(super) error: Option<LineError>,
+}
+
+/// The records of a list.
+pub(super) struct RecordLines<R> {
+    lines: Lines<R>,
+    records: Records<LineNote>,
+    /// The first one, which is looked at early: before it comes, what the list is must be known.
+    first: Option<Record<LineNote>>,
+    is_at_end: bool,
+}
+
+impl<R: BufRead> RecordLines<R> {
+    pub(super) fn new(lines: Lines<R>, records: Records<LineNote>) -> Self {
+        Self {
+            lines,
+            records,
+            first: None,
+            is_at_end: false,
+        }
+    }
+
+    /// Finds out what the list is, if nobody knows where its URLs are: why.
+    pub(super) fn begin(&mut self) -> io::Result<Option<Refusal<LineNote>>> {
+        match self.pull()? {
+            Some(Err(refusal)) => Ok(Some(refusal)),
+            Some(Ok(first)) => {
+                self.first = Some(first);
+                Ok(None)
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The next record.
+    pub(super) fn next(&mut self) -> io::Result<Option<Record<LineNote>>> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
+        }
+        // It is refused at the beginning only.
+        Ok(self.pull()?.and_then(Result::ok))
+    }
+
+    fn pull(&mut self) -> io::Result<Option<Result<Record<LineNote>, Refusal<LineNote>>>> {
+        loop {
+            let next = self.records.next();
+            if next.is_some() || self.is_at_end {
+                return Ok(next);
+            }
+            let number = self.lines.number() + 1;
+            let note = |error| LineNote { number, error };
+            match self.lines.next()? {
+                Some(Ok(line)) => self.records.push(line, note(None)),
+                Some(Err(error)) => {
+                    // Where its fields end can be seen all the same.
+                    let line = self.lines.lossy();
+                    self.records.push(&line, note(Some(error)));
+                }
+                None => {
+                    self.is_at_end = true;
+                    self.records.end();
+                }
+            }
+        }
+    }
+
+    /// Where the URLs stand, once the list has begun.
+    pub(super) fn columns(&self) -> Columns {
+        self.records.columns()
+    }
+
+    /// The lines themselves.
+    pub(super) fn lines(&self) -> &Lines<R> {
+        &self.lines
+    }
+}
+
+/// Why a record cannot be read.
+pub(super) fn line_error(record: &Record<LineNote>) -> Option<LineError> {
+    record.places().find_map(|line| line.error)
+}

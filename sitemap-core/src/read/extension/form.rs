@@ -1,0 +1,290 @@
+//! [`Form`]: what the schema of an extension lets a value be, where nothing but the schema says it.
+//!
+//! That is of elements that search engines dropped, and of attributes that they do not read. What they read is made typed data, which
+//! is stricter.
+
+use url::Url;
+
+use crate::{LastMod, LastModError};
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Form {
+    pub(super) accepts: fn(&str) -> bool,
+    /// In words.
+    pub(super) expected: &'static str,
+}
+
+impl Form {
+    const fn new(expected: &'static str, accepts: fn(&str) -> bool) -> Self {
+        Self { accepts, expected }
+    }
+
+    /// `xs:string`.
+    pub(super) const ANY: Self = Self::new("text", |_| true);
+    /// `xs:anyURI`.
+    pub(super) const URI: Self = Self::new("a URL", |text| is_uri(collapsed(text)));
+    /// `tYesNo` of the schema for films.
+    pub(super) const YES_NO: Self = Self::new("yes or no", is_yes_or_no);
+    pub(super) const SECONDS: Self = Self::new("0 to 28800 seconds", |text| {
+        is_integer(text)
+            && text
+                .trim()
+                .parse()
+                .is_ok_and(|number| (0..=28_800).contains(&number))
+    });
+    pub(super) const POSITIVE: Self = Self::new("a whole number from 1 on", |text| {
+        let digits = collapsed(text).trim_start_matches('+');
+        is_integer(text)
+            && !collapsed(text).starts_with('-')
+            && digits.contains(|digit| digit != '0')
+    });
+    /// `xs:date` or `xs:dateTime`, of which the second needs no zone.
+    pub(super) const DATE: Self = Self::new("a date", |text| {
+        matches!(
+            LastMod::parse(collapsed(text)),
+            Ok(_) | Err(LastModError::ZoneMissing)
+        )
+    });
+    /// Which countries there are is known where they are read.
+    pub(super) const COUNTRIES: Self = Self::new("spaces between countries", |text| {
+        !collapsed(text).contains(['\t', '\n', '\r'])
+    });
+    /// The same of platforms.
+    pub(super) const PLATFORMS: Self = Self::new("single spaces between platforms", |text| {
+        let platforms = collapsed(text);
+        !platforms.contains("  ") && !platforms.contains(['\t', '\n', '\r'])
+    });
+    pub(super) const CATEGORY: Self =
+        Self::new("at most 256 characters", |text| text.chars().count() <= 256);
+    pub(super) const CURRENCY: Self = Self::new("three upper case letters such as EUR", |text| {
+        text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase())
+    });
+    pub(super) const PRICE_TYPE: Self = Self::new("rent or purchase", |text| {
+        matches!(text, "rent" | "RENT" | "purchase" | "PURCHASE")
+    });
+    pub(super) const RESOLUTION: Self =
+        Self::new("hd or sd", |text| matches!(text, "hd" | "HD" | "sd" | "SD"));
+    pub(super) const VIDEO_TYPE: Self =
+        Self::new("full, preview, clip, interview, news or other", |text| {
+            matches!(
+                text,
+                "full" | "preview" | "clip" | "interview" | "news" | "other"
+            )
+        });
+    pub(super) const ID_TYPE: Self = Self::new(
+        "tms:series, tms:program, rovi:series, rovi:program, freebase or url",
+        |text| {
+            let names = ["tms:series", "tms:program", "rovi:series", "rovi:program"];
+            names.contains(&text) || matches!(text, "freebase" | "url")
+        },
+    );
+    pub(super) const ACCESS: Self = Self::new("Subscription or Registration", |text| {
+        matches!(text, "Subscription" | "Registration")
+    });
+    pub(super) const GENRES: Self = Self::new(
+        "PressRelease, Satire, Blog, OpEd, Opinion or UserGenerated, separated by commas",
+        |text| {
+            let genres = [
+                "PressRelease",
+                "Satire",
+                "Blog",
+                "OpEd",
+                "Opinion",
+                "UserGenerated",
+            ];
+            list(text).all(|genre| genres.contains(&genre))
+        },
+    );
+    pub(super) const TICKERS: Self = Self::new(
+        "at most five such as NASDAQ:AMAT, separated by commas",
+        |text| text.is_empty() || (list(text).count() <= 5 && list(text).all(is_ticker)),
+    );
+    /// `xs:NMTOKENS`.
+    pub(super) const NAMES: Self = Self::new("names separated by spaces", |text| {
+        text.split_ascii_whitespace()
+            .all(|name| name.chars().all(is_name_character))
+    });
+    /// `xs:ID`.
+    pub(super) const ID: Self = Self::new("a name", |text| {
+        let name = collapsed(text);
+        name.starts_with(|first: char| first.is_alphabetic() || first == '_')
+            && name
+                .chars()
+                .all(|character| character != ':' && is_name_character(character))
+    });
+    /// `xs:language`.
+    pub(super) const LANGUAGE: Self = Self::new("a language such as en-GB", |text| {
+        is_language(collapsed(text))
+    });
+    /// That of `xml:lang`, which may be empty.
+    pub(super) const XML_LANGUAGE: Self = Self::new("a language such as en-GB", |text| {
+        text.is_empty() || is_language(collapsed(text))
+    });
+    pub(super) const DIRECTION: Self = Self::new("ltr or rtl", |text| {
+        matches!(collapsed(text), "ltr" | "rtl")
+    });
+    pub(super) const MEDIA: Self = Self::new("media separated by commas", |text| {
+        text.split(',').all(|media| !media.is_empty())
+    });
+}
+
+/// A text without the white space of XML around it, which many types let stand there.
+fn collapsed(text: &str) -> &str {
+    text.trim_matches([' ', '\t', '\n', '\r'])
+}
+
+fn is_yes_or_no(text: &str) -> bool {
+    matches!(text, "yes" | "Yes" | "YES" | "no" | "No" | "NO")
+}
+
+/// A URL, absolute or relative, with whatever characters (XML Schema part 2 section 3.2.17), but escapes that are whole.
+fn is_uri(text: &str) -> bool {
+    let first = &text[..text.find(['/', '?', '#']).unwrap_or(text.len())];
+    let has_scheme = first.split_once(':').is_none_or(|(scheme, _)| {
+        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+    });
+    let has_whole_escapes = text.split('%').skip(1).all(|behind| {
+        let digits = behind.bytes().take(2);
+        digits.filter(u8::is_ascii_hexdigit).count() == 2
+    });
+    let base = Url::parse("http://host/");
+    has_scheme && has_whole_escapes && base.is_ok_and(|base| base.join(text).is_ok())
+}
+
+/// `xs:integer`.
+fn is_integer(text: &str) -> bool {
+    let number = collapsed(text);
+    let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// What commas with spaces behind them separate.
+fn list(text: &str) -> impl Iterator<Item = &str> {
+    let mut items = text.split(',');
+    let first = items.next().into_iter();
+    first.chain(items.map(|item| item.trim_start_matches(' ')))
+}
+
+fn is_ticker(text: &str) -> bool {
+    let is_word = |word: &str| {
+        !word.is_empty()
+            && word
+                .chars()
+                .all(|letter| letter.is_alphanumeric() || letter == '_')
+    };
+    text.split_once(':')
+        .is_some_and(|(exchange, name)| is_word(exchange) && is_word(name))
+}
+
+fn is_name_character(character: char) -> bool {
+    character.is_alphanumeric() || "-._:\u{b7}".contains(character)
+}
+
+fn is_language(text: &str) -> bool {
+    text.split('-').enumerate().all(|(place, part)| {
+        let is_letter =
+            |byte: u8| byte.is_ascii_alphabetic() || (place > 0 && byte.is_ascii_digit());
+        (1..=8).contains(&part.len()) && part.bytes().all(is_letter)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_are_those_of_the_schemas() {
+        let check = |form: Form, accepted: &[&str], refused: &[&str]| {
+            for text in accepted {
+                assert!((form.accepts)(text), "{text} for {}", form.expected);
+            }
+            for text in refused {
+                assert!(!(form.accepts)(text), "{text} for {}", form.expected);
+            }
+        };
+        check(Form::ANY, &["", "x"], &[]);
+        check(
+            Form::URI,
+            &[
+                "",
+                "a b",
+                "/a",
+                "?q",
+                "http://h/%20",
+                " http://h/\u{fc}|[] ",
+                "mailto:x",
+                "a/b:c",
+            ],
+            &["%zz", "http://[x", "1:x", "&http://h/", "a%2"],
+        );
+        check(
+            Form::YES_NO,
+            &["yes", "No", "NO"],
+            &["", "nO", " no", "true"],
+        );
+        check(
+            Form::SECONDS,
+            &["0", " +1 ", "-0", "28800", "007"],
+            &["", "28801", "-1", "1.0", "++1", "9999999999999"],
+        );
+        check(
+            Form::POSITIVE,
+            &["1", "+01", " 99999999999999999999 "],
+            &["", "0", "-1", "1.5", "x", "+-1"],
+        );
+        check(
+            Form::DATE,
+            &["2026-01-01", "2026-01-01T00:00:00", "2026-01-01T00:00:00Z"],
+            &["", "2026", "x"],
+        );
+        check(
+            Form::CATEGORY,
+            &["", &"\u{e9}".repeat(256)],
+            &[&"a".repeat(257)],
+        );
+        check(Form::CURRENCY, &["EUR"], &["", "eur", "EURO", "EU"]);
+        check(Form::PRICE_TYPE, &["rent", "PURCHASE"], &["Rent", ""]);
+        check(Form::RESOLUTION, &["hd", "SD"], &["Hd", ""]);
+        check(Form::VIDEO_TYPE, &["full", "other"], &["Full", " full", ""]);
+        check(Form::ID_TYPE, &["url", "tms:program"], &["", "x"]);
+        check(
+            Form::ACCESS,
+            &["Subscription", "Registration"],
+            &["", "registration"],
+        );
+        check(
+            Form::GENRES,
+            &["Blog", "Blog,  Satire,OpEd"],
+            &["", "Blog,", "Blog ,OpEd", "blog", " Blog"],
+        );
+        check(
+            Form::TICKERS,
+            &["", "A:B", "A:B, C_1:D,E:F"],
+            &["A", "A:B,", "A:B:C", " A:B", "A:1,A:2,A:3,A:4,A:5,A:6"],
+        );
+        check(Form::NAMES, &["", "a 1 -x", "a:b"], &["a,b", "a/b"]);
+        check(Form::ID, &["a", " _1-. "], &["", "1", "a:b", "a b"]);
+        check(
+            Form::LANGUAGE,
+            &["de", "x-default", "zh-Hant-TW1"],
+            &["", "de_DE", "1a", "abcdefghi", "de-", "d!"],
+        );
+        check(Form::XML_LANGUAGE, &["", "de"], &["1", " "]);
+        check(Form::COUNTRIES, &["DE", " DE  AT "], &["DE\tAT", "DE\nAT"]);
+        check(
+            Form::PLATFORMS,
+            &["web", " web tv\n"],
+            &["web  tv", "web\ttv"],
+        );
+        check(Form::DIRECTION, &["ltr", " rtl "], &["", "LTR"]);
+        check(
+            Form::MEDIA,
+            &["screen", "screen, print"],
+            &["", ",", "a,,b", "a,"],
+        );
+    }
+}
