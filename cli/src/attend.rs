@@ -81,7 +81,7 @@ impl Attendant {
         })
     }
 
-    /// The same for work that waits for no answer of a server.
+    /// For work that waits for no answer of a server.
     pub(crate) fn of_work_without_requests(mut self) -> Self {
         self.sends_requests = false;
         self

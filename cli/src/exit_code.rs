@@ -120,6 +120,7 @@ impl ExitCode {
         match error {
             PublishError::Empty
             | PublishError::Shrunk { .. }
+            | PublishError::TooEarly
             | PublishError::Refused(_)
             | PublishError::Foreign(_)
             | PublishError::Astray(_)
@@ -294,6 +295,7 @@ mod tests {
         );
         check(PublishError::Empty, 4);
         check(PublishError::Shrunk { before: 2, now: 1 }, 4);
+        check(PublishError::TooEarly, 4);
         check(PublishError::Foreign(PathBuf::from("x")), 4);
         check(PublishError::Astray(PathBuf::from("x")), 4);
         check(

@@ -1,5 +1,8 @@
 //! Faults for tests: the variable `ARPENT_FAULT` names a point at which the program panics, so that
-//! a test can see what becomes of a bug. Without the variable nothing here does anything.
+//! a test can see what becomes of a bug. Without the variable, and in a program that was not built for tests, nothing here
+//! does anything.
+
+use crawler::IS_FOR_TESTS;
 
 use crate::settings::Environment;
 
@@ -10,7 +13,8 @@ pub(crate) struct Faults(Option<String>);
 impl Faults {
     /// Reads the variable.
     pub(crate) fn new(environment: &Environment) -> Self {
-        Self(environment.get("ARPENT_FAULT").cloned())
+        let asked_for = environment.get("ARPENT_FAULT");
+        Self(asked_for.filter(|_| IS_FOR_TESTS).cloned())
     }
 
     /// Passes the point `name`.

@@ -77,7 +77,7 @@ impl View<'_> {
         lines
     }
 
-    /// The same on one line, for a log.
+    /// What is known of the progress, on one line for a log.
     pub(crate) fn log_line(&self) -> String {
         let mut line = self.figures(usize::MAX).trim_start().to_owned();
         if let Some(host) = self.host() {

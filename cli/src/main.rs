@@ -10,10 +10,12 @@
 //! | `attend` | what happens beside the work: progress, signals |
 //! | `panicked`, `fault` | what becomes of a bug? |
 //! | `exit_code` | what is the parent told? |
+//! | `advice` | which option helps where something was refused? |
 //! | `live`, `summary`, `human`, `untrusted` | what does it look like? |
 //! | `log` | what does it look like for programs that collect logs? |
 //! | `output` | the only file that prints |
 
+mod advice;
 mod args;
 mod attend;
 mod commands;

@@ -46,7 +46,7 @@ pub(crate) struct Output {
 struct Shared {
     is_terminal: bool,
     colours: bool,
-    /// The same for stdout.
+    /// Stdout takes colours.
     data_colours: bool,
     screen: Mutex<Screen>,
 }
@@ -106,7 +106,7 @@ impl Output {
         }
     }
 
-    /// The same for what is said about the site `name`: a log has the name beside each line.
+    /// For what is said about the site `name`: a log has the name beside each line.
     pub(crate) fn of_site(&self, name: &str) -> Self {
         Self {
             shared: Arc::clone(&self.shared),

@@ -82,7 +82,7 @@ impl Signals {
         })
     }
 
-    /// The same for a job that goes on when SIGHUP comes and no terminal is there that could have been closed: what else
+    /// Listens for a job that goes on when SIGHUP comes and no terminal is there that could have been closed: what else
     /// sends it means somebody who reads settings again. With a terminal it stays what it is: the end, from which the next
     /// start goes on.
     ///
@@ -131,7 +131,7 @@ impl Signals {
         })
     }
 
-    /// The same: here nothing hangs up.
+    /// Listens to what can stop a job: here nothing hangs up.
     ///
     /// # Errors
     /// The system refused.

@@ -39,7 +39,7 @@ use self::{
     robots::RobotsLine,
     seeds::SeedLine,
 };
-use crate::human;
+use crate::{advice::in_full, human};
 
 pub(crate) use self::notified::{Channel, Notified};
 pub(crate) use self::outcome::Outcome;
@@ -183,7 +183,7 @@ impl Summary {
         }
     }
 
-    /// The same for a site that is built from inputs.
+    /// The summary of a site that is built from inputs, when its work begins.
     pub(crate) fn of_build(base_url: &str) -> Self {
         Self {
             is_build: true,
@@ -251,7 +251,7 @@ impl Summary {
 
     /// The work ended without a set, by this error.
     pub(crate) fn set_failed(&mut self, error: &anyhow::Error) {
-        self.message = Some(format!("{error:#}"));
+        self.message = Some(in_full(error));
         if let Some(PublishError::Refused(refusal)) = error.downcast_ref() {
             self.guard = Some(GuardLine::from(&**refusal));
         }

@@ -20,7 +20,7 @@ pub(crate) fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// The same for a line of JSON, which stays the same JSON: there such characters stand in strings only.
+/// Escapes such characters in a line of JSON, which stays the same JSON: there such characters stand in strings only.
 pub(crate) fn escape_json(json: &str) -> Cow<'_, str> {
     if !json.chars().any(acts) {
         return Cow::Borrowed(json);

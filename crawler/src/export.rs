@@ -51,7 +51,7 @@ use crate::{
 
 pub use self::extensions::{ExtensionCounts, KindCounts, LeftOut};
 pub use self::rules::{EntryRules, EntryRulesError, Sameness};
-pub(crate) use self::trust::distrusted;
+pub(crate) use self::trust::{distrusted, distrusted_value};
 
 /// The clock of a machine that was not set yet shows an earlier time: that of its production, or 1970. What
 /// happens at such a time has no date.
@@ -142,7 +142,8 @@ impl Export {
         Self::prepare_watched(store, run, stand_in, now, &mut |_, _, _, _| Ok(()))
     }
 
-    /// The same; `watch` is shown every record, in key order, with its last judgement.
+    /// Judges and decides as [`Export::prepare`] does; `watch` is shown every record, in key order, with its last judgement. Of a page that is listed by an earlier
+    /// answer because it redirects to a URL that waits it is shown that redirect.
     ///
     /// # Errors
     /// The store failed, or `watch` did.
@@ -170,7 +171,14 @@ impl Export {
             |store: &dyn Store, key: &UrlKey, record: PageRecord, known, changed: &mut Vec<_>| {
                 let known: Option<LedgerEntry> = known;
                 let reason = export.look_at(store, key, &record, known.as_ref(), &mut gathered)?;
-                watch(store, key, &record, reason.unwrap_or(record.reason))?;
+                let judged = reason.unwrap_or(record.reason);
+                let is_asked = record.fetched_at.is_some();
+                let own = if record.reason == Reason::KeptNotReached && is_asked {
+                    store.put_off(key)?
+                } else {
+                    None
+                };
+                watch(store, key, own.as_ref().unwrap_or(&record), judged)?;
                 changed.extend(reason.map(|reason| (key.clone(), reason)));
                 Ok(())
             };
@@ -191,13 +199,13 @@ impl Export {
         Ok(export)
     }
 
-    /// The same with what the settings add to the entries.
+    /// Adds what the settings say of entries.
     #[must_use]
     pub fn with_rules(self, rules: EntryRules) -> Self {
         Self { rules, ..self }
     }
 
-    /// The same with what is taken from the pages themselves. Images that `robots` disallows are left out.
+    /// Adds what is taken from the pages themselves. Images that `robots` disallows are left out.
     #[must_use]
     pub fn with_extensions(self, wanted: Extensions, robots: Option<Rules>) -> Self {
         Self {

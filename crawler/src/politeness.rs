@@ -74,6 +74,8 @@ pub enum HostState {
 pub struct Politeness {
     settings: Arc<Settings>,
     hosts: HashMap<HostKey, Host>,
+    /// No host may be contacted before this.
+    everybody_until: Option<Instant>,
     /// Turns that are out, over all hosts.
     in_flight: u32,
     /// Number of the next turn: tells which turns began before a slowdown.
@@ -179,6 +181,7 @@ impl Politeness {
         Self {
             settings: Arc::new(Settings::new(config)),
             hosts: HashMap::new(),
+            everybody_until: None,
             in_flight: 0,
             next_number: 0,
             cleanup_at: HOSTS_BEFORE_CLEANUP,
@@ -231,6 +234,9 @@ impl Politeness {
             && let Some(refusal) = known.clocks.refusal(&settings, now)
         {
             return refusal;
+        }
+        if let Some(until) = self.everybody_until.filter(|&until| until > now) {
+            return NextTurn::WaitUntil(until);
         }
         if self.in_flight >= self.settings.config.max_in_flight.get() {
             return NextTurn::Busy;
@@ -307,6 +313,17 @@ impl Politeness {
         }
     }
 
+    /// No request to any host before `until`: nobody knows which of them asked to wait. Never shortens such a pause; however
+    /// long it is, it is waited for.
+    pub fn hold_everybody_until(&mut self, until: Instant) {
+        self.everybody_until = self.everybody_until.max(Some(until));
+    }
+
+    /// How long a host without settings of its own pauses first after failures.
+    pub fn pause(&self) -> Duration {
+        self.settings.config.pause
+    }
+
     /// Until when a `Retry-After` holds the host, if it does. It also tells of one that closed the host.
     pub fn held_until(&self, host: &HostKey) -> Option<Instant> {
         self.hosts.get(host)?.clocks.held_until()
@@ -315,9 +332,22 @@ impl Politeness {
     /// What to show of `host`.
     pub fn state(&self, host: &HostKey, now: Instant) -> HostState {
         let settings = self.settings_of(host);
-        match self.hosts.get(host) {
+        let state = match self.hosts.get(host) {
             Some(known) => known.clocks.state(&settings, now),
             None => HostClocks::default().state(&settings, now),
+        };
+        match (state, self.everybody_until.filter(|&until| until > now)) {
+            (HostState::Closed, _) | (_, None) => state,
+            (HostState::RetryAfter(wait), Some(until)) => {
+                HostState::RetryAfter(wait.max(until - now))
+            }
+            (
+                HostState::Open
+                | HostState::Delay(_)
+                | HostState::SlowedDown(_)
+                | HostState::Pausing(_),
+                Some(until),
+            ) => HostState::RetryAfter(until - now),
         }
     }
 

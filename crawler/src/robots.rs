@@ -172,7 +172,7 @@ impl Rules {
         self.decide(path_and_query).allowed
     }
 
-    /// The same, with the rule that decided: the longest pattern that matches, an `Allow` among equals
+    /// Whether a URL may be fetched, with the rule that decided: the longest pattern that matches, an `Allow` among equals
     /// ([RFC 9309 section 2.2.2](https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2)).
     pub fn decide(&self, path_and_query: &str) -> Decision<'_> {
         match self.matcher.deciding_rule(path_and_query) {

@@ -93,12 +93,17 @@ pub fn next(store: &dyn Store, identity: &str) -> Result<OpenRun, StoreError> {
 /// # Errors
 /// The store failed; the run stays open.
 pub fn finish(store: &mut dyn Store, number: RunId) -> Result<(), StoreError> {
-    let values = vec![(STATE.to_owned(), Some("finished".to_owned()))];
+    let values = vec![finished()];
     store.commit(&Commit {
         run: number,
         values,
         ..Commit::default()
     })
+}
+
+/// The value that marks the newest run as finished.
+pub(crate) fn finished() -> (String, Option<String>) {
+    (STATE.to_owned(), Some("finished".to_owned()))
 }
 
 /// The number of the newest run; `None` before the first.

@@ -107,7 +107,7 @@ pub enum NextRun {
     At {
         /// The slot.
         slot: Timestamp,
-        /// The same with its jitter.
+        /// The slot with its jitter.
         start: Timestamp,
     },
     /// No further slot comes.

@@ -121,7 +121,7 @@ impl FixturePage {
         }
     }
 
-    /// The same with one more header.
+    /// Adds a header.
     #[must_use]
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
@@ -155,7 +155,7 @@ impl FixturePage {
         }
     }
 
-    /// The same, answered after `latency`.
+    /// Answers after `latency`.
     #[must_use]
     pub fn after(mut self, latency: Duration) -> Self {
         self.latency = latency;
@@ -218,7 +218,7 @@ impl FixtureSite {
         }
     }
 
-    /// The same, with a script that may answer first: it gets the URL and how often it was asked for before.
+    /// A site with a script that may answer first: it gets the URL and how often it was asked for before.
     #[must_use]
     pub fn scripted(
         mut self,
@@ -228,7 +228,7 @@ impl FixtureSite {
         self
     }
 
-    /// The same, with an answer of its own to conditional requests: it gets the URL and what it was asked with.
+    /// Gives the site an answer of its own to conditional requests: it gets the URL and what it was asked with.
     #[must_use]
     pub fn answering_conditionally(
         mut self,
@@ -490,6 +490,19 @@ impl<S: Store> Store for FailingStore<S> {
         self.inner.left_behind(run, after, limit)
     }
 
+    fn moved(
+        &self,
+        run: RunId,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<QueuedUrl>, StoreError> {
+        self.inner.moved(run, after, limit)
+    }
+
+    fn put_off(&self, key: &UrlKey) -> Result<Option<PageRecord>, StoreError> {
+        self.inner.put_off(key)
+    }
+
     fn confirmed(
         &self,
         run: RunId,
@@ -535,6 +548,10 @@ impl<S: Store> Store for FailingStore<S> {
 
     fn links(&self, key: &UrlKey) -> Result<Option<Vec<UrlKey>>, StoreError> {
         self.inner.links(key)
+    }
+
+    fn facts_before(&self, key: &UrlKey) -> Result<Option<PageFacts>, StoreError> {
+        self.inner.facts_before(key)
     }
 
     fn counts(&self, run: RunId) -> Result<BTreeMap<Reason, u64>, StoreError> {

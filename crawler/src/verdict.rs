@@ -111,6 +111,10 @@ pub fn judge(
         Outcome::NotFetched(Reason::ExcludedByRule | Reason::ListOnly) => {
             without_links(Reason::Queued)
         }
+        // What is listed as it was published is so by no rule.
+        Outcome::NotFetched(Reason::KeptNotReached) if standing == Judgement::FollowOnly => {
+            without_links(Reason::FollowOnly)
+        }
         Outcome::NotFetched(reason) => without_links(*reason),
         Outcome::NoAnswer { .. } => without_links(Reason::NetworkError),
         Outcome::Given(_) => without_links(match standing {

@@ -7,7 +7,7 @@ use std::{
     collections::BTreeSet,
     fs,
     os::unix::net::UnixDatagram,
-    process::{Command, Stdio},
+    process::Command,
     sync::mpsc,
     time::{Duration, SystemTime},
 };
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::support::{
     program::{Bench, Ran, Running},
     published::Published,
-    site::{Request, Response, Site},
+    site::{Response, Site},
 };
 
 /// What holds for all sites of a test: nothing waits, only links are followed.
@@ -36,22 +36,6 @@ const LOOK: Duration = Duration::from_millis(100);
 /// A schedule whose last time was months ago, and whose next is months ahead.
 const YEARLY: &str = "0 0 1 1 *";
 
-/// A site whose pages answer by `page`; its robots.txt allows everything.
-fn site(page: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Site {
-    Site::start(move |request| match request.target.as_str() {
-        "/robots.txt" => Response::text(""),
-        _ => page(request),
-    })
-}
-
-/// A site with two pages.
-fn two_pages() -> Site {
-    site(|request| match request.target.as_str() {
-        "/" => Response::linking(["/a"]),
-        _ => Response::html("<title>a</title>"),
-    })
-}
-
 /// A table of the site `name` at `url` with a schedule.
 fn table(name: &str, url: &str, schedule: &str) -> String {
     format!("\n[[site]]\nname = \"{name}\"\nurl = \"{url}\"\nschedule = \"{schedule}\"\n")
@@ -59,14 +43,8 @@ fn table(name: &str, url: &str, schedule: &str) -> String {
 
 /// A command of arpent in the folder of `bench`, with nothing from the environment.
 fn arpent(bench: &Bench, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
-    command
-        .env_clear()
-        .env("HOME", bench.path())
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .current_dir(bench.path())
-        .stdin(Stdio::null())
-        .args(arguments);
+    let mut command = bench.program();
+    command.args(arguments);
     command
 }
 
@@ -162,7 +140,10 @@ fn ends<'l>(log: &'l [Value], name: &str) -> Vec<&'l Value> {
 #[test]
 fn a_run_that_was_missed_is_made_up_once_and_everybody_is_told() {
     let bench = Bench::new();
-    let (good, gone) = (two_pages(), site(|_| Response::status(404)));
+    let (good, gone) = (
+        Site::of_two_pages(),
+        Site::allowing(|_| Response::status(404)),
+    );
     let file = [
         SHARED,
         &table("good", &good.url("/"), YEARLY),
@@ -246,7 +227,7 @@ fn begin_before_a_minute(command: &mut Command) {
 #[test]
 fn sites_that_were_crawled_before_are_crawled_when_settings_were_read_again() {
     let bench = Bench::new();
-    let site = two_pages();
+    let site = Site::of_two_pages();
     owe(&bench, &["a"]);
     let mut command = daemon(
         &bench,
@@ -269,7 +250,7 @@ fn sites_that_were_crawled_before_are_crawled_when_settings_were_read_again() {
 #[test]
 fn settings_are_read_again_and_wrong_ones_change_nothing() {
     let bench = Bench::new();
-    let (first, second) = (two_pages(), two_pages());
+    let (first, second) = (Site::of_two_pages(), Site::of_two_pages());
     let file = format!("{SHARED}{}", table("first", &first.url("/"), YEARLY));
     let mut command = daemon(&bench, &file);
     begin_before_a_minute(&mut command);
@@ -304,7 +285,7 @@ fn settings_are_read_again_and_wrong_ones_change_nothing() {
 fn a_run_that_a_signal_stops_goes_on_with_the_next_start() {
     let bench = Bench::new();
     let (asked, is_asked) = mpsc::channel();
-    let site = site(
+    let site = Site::allowing(
         move |request| match (request.target.as_str(), request.earlier) {
             ("/", _) => Response::linking(["/a", "/b", "/c"]),
             ("/b", 0) => {
@@ -377,7 +358,7 @@ fn a_run_that_a_signal_stops_goes_on_with_the_next_start() {
 fn a_daemon_that_was_killed_owes_the_run_that_was_under_way() {
     let bench = Bench::new();
     let (asked, is_asked) = mpsc::channel();
-    let site = site(
+    let site = Site::allowing(
         move |request| match (request.target.as_str(), request.earlier) {
             ("/", 0) => {
                 asked.send(()).expect("the test waits");
@@ -404,7 +385,7 @@ fn a_daemon_that_was_killed_owes_the_run_that_was_under_way() {
 #[test]
 fn a_bug_ends_a_run_and_not_the_daemon() {
     let bench = Bench::new();
-    let site = two_pages();
+    let site = Site::of_two_pages();
     let file = format!("{SHARED}{}", table("docs", &site.url("/"), YEARLY));
     owe(&bench, &["docs"]);
     let mut command = daemon(&bench, &file);
@@ -429,7 +410,7 @@ fn a_bug_ends_a_run_and_not_the_daemon() {
 #[test]
 fn a_state_has_one_daemon() {
     let bench = Bench::new();
-    let site = two_pages();
+    let site = Site::of_two_pages();
     let file = format!("{SHARED}{}", table("docs", &site.url("/"), YEARLY));
     let mut command = daemon(&bench, &file);
     let mut manager = Manager::listen(&bench, &mut command);
@@ -480,7 +461,7 @@ fn a_daemon_without_anything_to_wait_for_is_refused() {
 #[test]
 fn what_is_kept_of_the_schedules_may_be_damaged() {
     let bench = Bench::new();
-    let site = two_pages();
+    let site = Site::of_two_pages();
     let file = format!("{SHARED}{}", table("docs", &site.url("/"), YEARLY));
     fs::create_dir_all(bench.state()).expect("created");
     let path = bench.state().join("schedule.json");
@@ -511,7 +492,7 @@ fn what_is_kept_of_the_schedules_may_be_damaged() {
 #[test]
 fn a_crawl_has_a_log_of_json_too() {
     let bench = Bench::new();
-    let site = two_pages();
+    let site = Site::of_two_pages();
     let ran = bench
         .crawl(&site.url("/"), &["--log", "json", "-vv"])
         .expect_code(0);
@@ -562,7 +543,10 @@ fn sites_of(ran: &Ran) -> Vec<Value> {
 #[test]
 fn status_shows_what_is_known_of_each_site() {
     let bench = Bench::new();
-    let (good, gone) = (two_pages(), site(|_| Response::status(404)));
+    let (good, gone) = (
+        Site::of_two_pages(),
+        Site::allowing(|_| Response::status(404)),
+    );
     let file = [
         SHARED,
         "summary = \"json\"\n",
@@ -641,7 +625,7 @@ fn status_shows_what_is_known_of_each_site() {
 #[test]
 fn a_health_check_says_which_set_is_too_old() {
     let bench = Bench::new();
-    let (night, hand) = (two_pages(), two_pages());
+    let (night, hand) = (Site::of_two_pages(), Site::of_two_pages());
     let file = [
         SHARED,
         &table("night", &night.url("/"), YEARLY),
@@ -676,7 +660,7 @@ fn a_health_check_says_which_set_is_too_old() {
 fn status_works_while_a_crawl_holds_the_state() {
     let bench = Bench::new();
     let (asked, is_asked) = mpsc::channel();
-    let site = site(move |request| match request.target.as_str() {
+    let site = Site::allowing(move |request| match request.target.as_str() {
         "/" if request.earlier == 0 => Response::linking(["/a"]),
         "/" => {
             asked.send(()).expect("the test waits");

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::{
         Arc,
@@ -25,6 +25,13 @@ const PAGES: usize = 15;
 
 /// In this edition there is the first section only.
 const HALF_GONE: usize = 100;
+
+/// In this one every page but the first says that there is nothing,
+const NOTHING_HERE: usize = 101;
+
+/// ... in this one they are gone, and in the last they fail; the first links to all of them.
+const GONE: usize = 102;
+const FAILING: usize = 103;
 
 /// A site that has another edition when the test says so.
 struct World {
@@ -76,6 +83,11 @@ impl World {
     }
 
     fn command(&self, options: &[&str]) -> Command {
+        self.command_to(&self.bench.output(), options)
+    }
+
+    /// The same with another output.
+    fn command_to(&self, output: &Path, options: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
         command
             .env_clear()
@@ -85,7 +97,7 @@ impl World {
             .args(["publish", &self.site.url("/"), "--summary", "json"])
             .args(["--config", &self.settings])
             .arg("--output")
-            .arg(self.bench.output())
+            .arg(output)
             .arg("--state")
             .arg(self.bench.state())
             .args(options);
@@ -124,6 +136,16 @@ impl World {
 
 /// In each edition a page of the second section changes, and the third section loses one.
 fn page(target: &str, edition: usize) -> Response {
+    let edition = match (edition, target) {
+        (NOTHING_HERE | GONE | FAILING, "/") => 1,
+        (FAILING, target) if target.ends_with('7') => return Response::status(500),
+        (FAILING, _) => 1,
+        (NOTHING_HERE, _) => {
+            return Response::html("<title>Nothing here</title>There is nothing here.");
+        }
+        (GONE, _) => return Response::status(410),
+        (edition, _) => edition,
+    };
     let all = (0..3).flat_map(|section| (0..PAGES).map(move |number| (section, number)));
     let path = |section: usize, number: usize| format!("/s{section}/p{number}");
     let mut left = all.filter(|&(section, number)| match section {
@@ -213,6 +235,125 @@ fn a_rollback_restores_the_set_before_and_the_next_crawl_goes_on_from_there() {
         ran.stderr
     );
     assert_eq!(parts(&world.bench.published()), parts(&first));
+}
+
+#[test]
+fn pages_that_never_changed_keep_their_dates_over_a_rollback() {
+    let world = World::new();
+    world.publish_edition(1);
+    let second = world.publish_edition(2);
+    for forced in [NOTHING_HERE, GONE, HALF_GONE] {
+        world.is(forced);
+        world.crawl(&["--force"]).expect_code(0);
+        assert_ne!(parts(&world.bench.published()), parts(&second));
+        world.publish(&["--rollback"]).expect_code(0);
+        // One page is another one than when it was published first.
+        let again = world.publish_edition(2);
+        assert_eq!(parts(&again), parts(&second), "after {forced}");
+    }
+    world.is(NOTHING_HERE);
+    world.crawl(&["--force"]).expect_code(0);
+    // Behind the edition as well, which has then been seen: its change has the date of before.
+    world.publish(&["--rollback=2"]).expect_code(0);
+    assert_ne!(parts(&world.bench.published()), parts(&second));
+    let again = world.publish_edition(2);
+    assert_eq!(parts(&again), parts(&second));
+    // What changed since is dated by when that was seen.
+    let third = world.publish_edition(3);
+    let (old, new) = (second.entries(), third.entries());
+    let moved: Vec<_> = new
+        .iter()
+        .filter(|(url, date)| old.get(*url) != Some(date))
+        .collect();
+    // The start page links to one page less.
+    assert_eq!(moved.len(), 2, "{moved:?}");
+    assert!(
+        moved.iter().all(|(url, date)| **date > old[*url]),
+        "{moved:?}"
+    );
+}
+
+#[test]
+fn a_crawl_that_goes_on_does_not_undo_a_rollback() {
+    let world = World::new();
+    let whole = world.publish_edition(1);
+    world.is(GONE);
+    let limit = ["--max-pages", "12"];
+    world
+        .crawl(&[&limit[..], &["--force"]].concat())
+        .expect_code(3);
+    let fewer = world.bench.published().entries().len();
+    assert!(fewer < whole.entries().len() - 5, "{fewer}");
+    world.publish(&["--rollback"]).expect_code(0);
+    assert_eq!(parts(&world.bench.published()), parts(&whole));
+    world.is(1);
+    for night in 1..=5 {
+        let summary = world.crawl(&limit).summary();
+        assert_eq!(summary["failed"], 0, "{summary}");
+        assert_eq!(
+            parts(&world.bench.published()),
+            parts(&whole),
+            "night {night}"
+        );
+    }
+}
+
+/// A page that fails after a rollback is kept by what it was when the restored set was published.
+#[test]
+fn what_fails_after_a_rollback_is_kept() {
+    let world = World::new();
+    let whole = world.publish_edition(1);
+    for forced in [NOTHING_HERE, GONE] {
+        world.is(forced);
+        world.crawl(&["--force"]).expect_code(0);
+        world.publish(&["--rollback"]).expect_code(0);
+        world.is(FAILING);
+        let summary = world.crawl(&[]).expect_code(3).summary();
+        assert_eq!(number(&summary, "listed"), 45, "{summary}");
+        assert_eq!(parts(&world.bench.published()), parts(&whole));
+        world.publish_edition(1);
+        assert_eq!(parts(&world.bench.published()), parts(&whole));
+    }
+}
+
+#[test]
+fn a_rollback_of_what_is_not_there_is_an_error_that_says_so() {
+    let world = World::new();
+    let ran = world.publish(&["--rollback"]).expect_code(2);
+    assert!(
+        ran.stderr.contains("there is no state of it"),
+        "{}",
+        ran.stderr
+    );
+    world.publish_edition(1);
+    let ran = world.publish(&["--rollback"]).expect_code(2);
+    assert!(ran.stderr.contains("there is none"), "{}", ran.stderr);
+    let second = world.publish_edition(2);
+    let other = world.bench.path().join("other");
+    let check = |output: &Path, options: &[&str], expected: &str| {
+        for dry_run in [&["--dry-run"][..], &[]] {
+            let options = [&["--rollback"], options, dry_run].concat();
+            let ran = Ran::of(world.command_to(output, &options)).expect_code(2);
+            assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+            assert_eq!(ran.summary()["outcome"], "settings");
+            assert_eq!(
+                world.bench.published().differences(&second),
+                [] as [String; 0]
+            );
+            assert!(!other.exists());
+        }
+    };
+    check(&other, &[], "expected it in the output");
+    let original = ["--as", "https://www.example.com/"];
+    check(
+        &world.bench.output(),
+        &original,
+        "the set that stands is of http_127.0.0.1",
+    );
+    // It is found where it is moved to.
+    fs::rename(world.bench.output(), &other).expect("it can be moved");
+    Ran::of(world.command_to(&other, &["--rollback"])).expect_code(0);
+    assert!(!world.bench.output().exists());
 }
 
 #[test]

@@ -41,7 +41,7 @@ enum Mode {
     LoginEach,
     /// Every page is that form.
     LoginForm,
-    /// Every page is a form that asks for a password, with the title and some words of the page.
+    /// Every page is a form that asks for a password, with titles and words that differ.
     LoginInPlace,
     /// "Not found" with status 200, and words that differ each time.
     NotFoundAdorned,
@@ -254,8 +254,8 @@ fn answer(mode: Mode, text: Text, request: &Request) -> Response {
         Mode::LoginEach if !is_start => Response::redirect(302, &format!("/login{target}")),
         Mode::LoginForm => login(),
         Mode::LoginInPlace if !is_start => Response::html(format!(
-            "<title>{}</title><form action=\"/session\"><input name=user><input type=\"password\" name=word></form>\
-             <main><p>{}</main>",
+            "<title>{}</title><main><h1>Please sign in</h1><form action=\"/session\"><input name=user>\
+             <input type=\"password\" name=word></form><p>{}</main>",
             words(own, 4),
             words(own, 40)
         )),

@@ -5,7 +5,7 @@ mod ignored;
 mod newcomers;
 mod staging;
 
-use std::{collections::BTreeMap, fs, process::Command};
+use std::{collections::BTreeMap, fs};
 
 use serde_json::{Value, json};
 
@@ -57,12 +57,8 @@ fn listed(set: &Published, directory: &str) -> Vec<String> {
 
 /// Runs `arpent` with these arguments in the folder of `bench`.
 fn arpent<'a>(bench: &Bench, arguments: impl IntoIterator<Item = &'a str>) -> Ran {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
-    command
-        .env_clear()
-        .env("HOME", bench.path())
-        .current_dir(bench.path())
-        .args(arguments);
+    let mut command = bench.program();
+    command.args(arguments);
     Ran::of(command)
 }
 

@@ -105,6 +105,9 @@ fn last_run(world: &World) -> (Value, Value, Value) {
     )
 }
 
+/// In this edition every page but the first says that there is nothing.
+const NOTHING_HERE: usize = 100;
+
 /// Ten pages, of which the tenth is another one in each edition.
 fn ten_pages(target: &str, edition: usize) -> Response {
     if target == "/" {
@@ -114,6 +117,9 @@ fn ten_pages(target: &str, edition: usize) -> Response {
         .strip_prefix("/p")
         .and_then(|number| number.parse::<usize>().ok())
     {
+        Some(1..=10) if edition == NOTHING_HERE => {
+            Response::html("<title>Nothing here</title>There is nothing here.")
+        }
         Some(10) => Response::html(format!("<title>ten</title>edition number {edition} of it")),
         Some(1..=9) => Response::html(format!("<title>{target}</title>text of {target}")),
         Some(_) | None => Response::status(404),
@@ -278,6 +284,18 @@ fn others_are_told_as_after_a_crawl() {
     world.is(3);
     world.crawl(&with_settings).expect_code(0);
     check("published published 0", "/p10");
+
+    // What was forced and taken back changed nothing on the site.
+    world.is(NOTHING_HERE);
+    let forced = [&with_settings[..], &["--force"]].concat();
+    world.crawl(&forced).expect_code(0);
+    assert_eq!(told().1.split(' ').count(), 10);
+    publish(&["--rollback"], 0);
+    check("published published 0", "");
+    world.is(3);
+    let summary = world.crawl(&with_settings).expect_code(0).summary();
+    assert_eq!(summary["outcome"], "unchanged", "{summary}");
+    check("", "");
 }
 
 #[test]

@@ -6,5 +6,6 @@ mod damaged;
 mod disks;
 mod killed;
 mod locks;
+mod lost;
 mod reader;
 mod rights;

@@ -1,6 +1,6 @@
 //! Sitemaps with names of their own, of sites that are crawled.
 
-use std::{collections::BTreeMap, fs, process::Command};
+use std::{collections::BTreeMap, fs};
 
 use crate::support::{
     program::{Bench, Ran},
@@ -148,20 +148,16 @@ fn each_site_has_sections_of_its_own() {
         table(&two, "two.test", "output = \"two\""),
     );
     let config = bench.settings(&file);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
-    command
-        .env_clear()
-        .env("HOME", bench.path())
-        .current_dir(bench.path())
-        .args([
-            "crawl",
-            "--config",
-            &config,
-            "--rate",
-            "unlimited",
-            "--state",
-            "state",
-        ]);
+    let mut command = bench.program();
+    command.args([
+        "crawl",
+        "--config",
+        &config,
+        "--rate",
+        "unlimited",
+        "--state",
+        "state",
+    ]);
     Ran::of(command).expect_code(0);
     let names = |folder: &str| -> Vec<String> {
         let published = Published::read(&bench.path().join(folder));

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::support::{
     program::{Bench, Ran},
     published::Published,
-    site::{Request, Response, Site},
+    site::{Response, Site},
 };
 
 /// What holds for all sites of a test: nothing waits, only links are followed.
@@ -29,33 +29,11 @@ summary = "json"
 max_tries = 1
 "#;
 
-/// A site whose pages answer by `page`; its robots.txt allows everything.
-fn site(page: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Site {
-    Site::start(move |request| match request.target.as_str() {
-        "/robots.txt" => Response::text(""),
-        _ => page(request),
-    })
-}
-
-/// A site with two pages.
-fn two_pages() -> Site {
-    site(|request| match request.target.as_str() {
-        "/" => Response::linking(["/a"]),
-        _ => Response::html("<title>a</title>"),
-    })
-}
-
 /// `arpent crawl --config` in the folder of `bench`.
 fn command(bench: &Bench, file: &str, arguments: &[&str]) -> Command {
     let config = bench.settings(file);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
-    command
-        .env_clear()
-        .env("HOME", bench.path())
-        .current_dir(bench.path())
-        .stdin(Stdio::null())
-        .args(["crawl", "--config", &config])
-        .args(arguments);
+    let mut command = bench.program();
+    command.args(["crawl", "--config", &config]).args(arguments);
     command
 }
 
@@ -100,7 +78,7 @@ fn several_hosts_are_crawled_at_the_same_time() {
     let sites: Vec<Site> = (0..3)
         .map(|_| {
             let meeting = Arc::clone(&meeting);
-            site(move |request| {
+            Site::allowing(move |request| {
                 if request.target == "/" && request.earlier == 0 {
                     meeting.wait();
                 }
@@ -136,11 +114,11 @@ fn several_hosts_are_crawled_at_the_same_time() {
 fn a_chosen_site_is_written_where_it_is_with_the_others() {
     let edition = Arc::new(AtomicUsize::new(1));
     let shown = Arc::clone(&edition);
-    let one = site(move |request| match request.target.as_str() {
+    let one = Site::allowing(move |request| match request.target.as_str() {
         "/" => Response::linking((0..shown.load(Ordering::SeqCst)).map(|page| format!("/{page}"))),
         _ => Response::html("<title>page</title>"),
     });
-    let two = two_pages();
+    let two = Site::of_two_pages();
     let bench = Bench::new();
     let tables = [&one, &two].map(|site| table(&site.url("/"), ""));
     let file = format!("{SHARED}{}", tables.concat());
@@ -167,7 +145,7 @@ fn a_chosen_site_is_written_where_it_is_with_the_others() {
 
 #[test]
 fn a_host_is_crawled_for_one_site_at_a_time() {
-    let (one, two) = (two_pages(), two_pages());
+    let (one, two) = (Site::of_two_pages(), Site::of_two_pages());
     let tables = [&one, &two].map(|site| table(&site.url("/"), ""));
     let bench = Bench::new();
     crawl(&bench, &format!("{SHARED}{}", tables.concat())).expect_code(0);
@@ -218,7 +196,7 @@ fn only_so_many_sites_and_requests_are_under_way() {
 
 #[test]
 fn each_site_gets_what_is_written_for_it() {
-    let (one, two) = (two_pages(), two_pages());
+    let (one, two) = (Site::of_two_pages(), Site::of_two_pages());
     let bench = Bench::new();
     let credentials = bench.path().join("credentials");
     fs::create_dir(&credentials).expect("created");
@@ -295,7 +273,7 @@ fn holders_of(text: &str, folder: &Path) -> Vec<String> {
 
 #[test]
 fn a_url_that_is_typed_chooses_its_site() {
-    let (one, two) = (two_pages(), two_pages());
+    let (one, two) = (Site::of_two_pages(), Site::of_two_pages());
     let tables = [&one, &two].map(|site| table(&site.url("/"), "exclude = [\"/a\"]"));
     let bench = Bench::new();
     let file = format!("{SHARED}{}", tables.concat());
@@ -308,10 +286,10 @@ fn a_url_that_is_typed_chooses_its_site() {
 
 #[test]
 fn a_site_that_fails_stops_no_other() {
-    let good = two_pages();
-    let gone = site(|_| Response::status(404));
-    let moved = site(|_| Response::redirect(301, "http://elsewhere.test/"));
-    let listed = two_pages();
+    let good = Site::of_two_pages();
+    let gone = Site::allowing(|_| Response::status(404));
+    let moved = Site::allowing(|_| Response::redirect(301, "http://elsewhere.test/"));
+    let listed = Site::of_two_pages();
     let tables = [
         table(&gone.url("/"), ""),
         table(&moved.url("/"), ""),
@@ -364,7 +342,7 @@ fn a_site_that_fails_stops_no_other() {
 
 #[test]
 fn the_last_good_run_is_remembered_over_bad_ones() {
-    let site = site(|request| match request.earlier {
+    let site = Site::allowing(|request| match request.earlier {
         0 => Response::linking(["/a"]),
         _ => Response::status(503),
     });
@@ -391,7 +369,7 @@ fn the_last_good_run_is_remembered_over_bad_ones() {
 
 #[test]
 fn two_sites_with_one_place_are_refused_before_anything_is_asked() {
-    let (one, two) = (two_pages(), two_pages());
+    let (one, two) = (Site::of_two_pages(), Site::of_two_pages());
     let bench = Bench::new();
     let file = [
         SHARED,
@@ -422,7 +400,7 @@ fn two_sites_with_one_place_are_refused_before_anything_is_asked() {
 
 #[test]
 fn two_urls_that_turn_out_to_be_one_site_are_crawled_once() {
-    let site = site(|request| match request.target.as_str() {
+    let site = Site::allowing(|request| match request.target.as_str() {
         "/docs" => Response::redirect(301, "/docs/"),
         _ => Response::html("<title>page</title>"),
     });
@@ -448,7 +426,7 @@ fn a_signal_stops_all_sites() {
     let sites: Vec<Site> = (0..2)
         .map(|_| {
             let meeting = Arc::clone(&meeting);
-            site(move |request| {
+            Site::allowing(move |request| {
                 if request.target == "/" {
                     return Response::linking(["/a"]);
                 }
@@ -460,7 +438,7 @@ fn a_signal_stops_all_sites() {
             })
         })
         .collect();
-    let waiting = two_pages();
+    let waiting = Site::of_two_pages();
     let mut tables = String::new();
     for (site, host) in sites.iter().zip(["one.test", "two.test"]) {
         let (url, lines) = on_host(site, host);
@@ -502,7 +480,7 @@ fn a_signal_stops_all_sites() {
 #[test]
 fn a_secret_in_a_file_for_everybody_is_warned_of() {
     use std::os::unix::fs::PermissionsExt as _;
-    let site = two_pages();
+    let site = Site::of_two_pages();
     let bench = Bench::new();
     let file = format!(
         "{SHARED}{}",

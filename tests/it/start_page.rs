@@ -129,7 +129,12 @@ fn a_look_into_a_state_leaves_nothing_behind() {
     for _ in 0..2 {
         site.clear_log();
         bench.crawl(&site.url("/"), &[]).expect_code(5);
-        assert_eq!(asked(&site, "/").len(), 1);
+        // An error to a conditional request decides nothing.
+        let asked = asked(&site, "/");
+        assert!(
+            matches!(asked[..], [(false, 404)] | [(true, 404), (false, 404)]),
+            "{asked:?}"
+        );
         assert!(state_files(&bench.state()) == before);
     }
 }
@@ -163,4 +168,85 @@ fn a_304_of_the_start_page_counts_for_nothing_in_a_state_that_is_damaged() {
     assert_eq!(ran.summary()["not_modified"], 0);
     assert_eq!(asked(&site, "/").last(), Some(&(false, 200)));
     assert_eq!(bench.published().differences(&before), [""; 0]);
+}
+
+#[test]
+fn a_start_page_that_fails_by_being_asked_whether_it_changed_is_asked_for_as_a_whole() {
+    for status in [404, 410, 403, 412, 204] {
+        let site = Site::start(move |request| match request.target.as_str() {
+            "/" if request.headers.contains_key("if-none-match") => Response::status(status),
+            "/" => tagged(request, Response::linking(["/a", "/b"])),
+            "/a" | "/b" => tagged(request, Response::linking(["/"])),
+            _ => Response::status(404),
+        });
+        let bench = Bench::new();
+        bench.crawl(&site.url("/"), &[]).expect_code(0);
+        let before = bench.published();
+        let mut is_asked = false;
+        for _ in 0..2 {
+            site.clear_log();
+            let ran = bench.crawl(&site.url("/"), &[]).expect_code(0);
+            assert_eq!(ran.summary()["outcome"], "unchanged", "{status}");
+            assert_eq!(bench.published().differences(&before), [""; 0]);
+            let asked = asked(&site, "/");
+            assert_eq!(asked.last(), Some(&(false, 200)), "{status}");
+            is_asked |= asked.first() == Some(&(true, status));
+        }
+        assert!(is_asked, "{status}");
+    }
+}
+
+/// What a crawl decides that is refused, or only tried out, is no answer to go on from: the next one asks for the start
+/// page with what was known before it.
+#[test]
+fn after_a_crawl_that_does_not_count_the_start_page_is_asked_with_what_counts() {
+    let is_other = Arc::new(AtomicBool::new(false));
+    let other = Arc::clone(&is_other);
+    let site = Site::start(move |request| match request.target.as_str() {
+        "/" if other.load(Ordering::SeqCst) => {
+            tagged(request, Response::linking((0..2).map(|_| "/p/0")))
+        }
+        "/" => tagged(
+            request,
+            Response::linking((0..30).map(|page| format!("/p/{page}"))),
+        ),
+        target if target.starts_with("/p/") => tagged(request, Response::linking(["/", target])),
+        _ => Response::status(404),
+    });
+    let bench = Bench::new();
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let before = bench.published();
+    let ask = |options: &[&str], code: i32| {
+        site.clear_log();
+        bench.crawl(&site.url("/"), options).expect_code(code);
+        asked(&site, "/")
+    };
+    let changed = [(true, 200)];
+    let tested = [(true, 200), (true, 200)];
+    // One of the sample, that changed.
+    let sampled = [(false, 200), (true, 200)];
+    let unchanged = [(true, 304)];
+    let as_whole = [(false, 200)];
+    let check = |asked: &[(bool, u16)], is_other: bool| {
+        let expected: &[&[(bool, u16)]] = if is_other {
+            &[&changed, &tested, &sampled, &as_whole]
+        } else {
+            &[&unchanged, &as_whole]
+        };
+        assert!(expected.contains(&asked), "{asked:?}");
+    };
+    let mut conditional = 0;
+    for _ in 0..3 {
+        is_other.store(true, Ordering::SeqCst);
+        for options in [&["--dry-run"][..], &["--dry-run", "--max-pages", "2"]] {
+            let code = if options.len() > 1 { 3 } else { 0 };
+            check(&ask(options, code), true);
+        }
+        is_other.store(false, Ordering::SeqCst);
+        let asked = ask(&[], 0);
+        check(&asked, false);
+        conditional += usize::from(asked[0].0);
+        assert_eq!(bench.published().differences(&before), [""; 0]);
+    }
+    assert!(conditional > 1);
 }

@@ -66,8 +66,9 @@ What is known of the pages is judged under the settings of now, and by what robo
 published as after a crawl. What would have to be fetched for that stays as it is. With --force a set is published that \
 the guard refused.
 
-The last three published sets are kept beside the state; --rollback restores the one before the last, as it was: what \
-changed on the site since shows with the next crawl.
+The last three published sets are kept beside the state; --rollback restores the one before the last, as it was, where \
+it stands. What crawls decided since counts no more, pages that are as they were keep their dates, and what changed on \
+the site since shows with the next crawl.
 
 Whom the settings name is told as after a crawl: hooks, engines, a robots.txt file. After --rollback an engine of \
 IndexNow is told of every URL that comes or goes with it; the pages themselves did not change. A dry run changes \

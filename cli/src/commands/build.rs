@@ -8,7 +8,6 @@ use std::{fs, io, path::PathBuf};
 use anyhow::Context as _;
 use crawler::{
     build::{BuildError, LoadRequest, News, Source, load},
-    clock::{Clock, SystemClock},
     config::{GuardConfig, ScopeWidth},
     engine::Shutdown,
     publish::{OutputHold, PublishRequest, publish},
@@ -25,6 +24,7 @@ use super::{
     crawl::{begin_telling, check_site, foresee_log, read_settings_file},
     print,
     published::Ended,
+    runtime::{self, Threads},
     seams, tell,
 };
 use crate::{
@@ -63,11 +63,6 @@ pub(super) fn run(
         .context("the base URL is no site")?;
     let mut summary = Summary::of_build(&format!("{}{}", site.origin, site.directory));
     let format = common.summary;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .context("failed to start the runtime")?;
     let began = Instant::now();
     // Outlives the work, also when that waits for an input that does not come.
     let place =
@@ -82,12 +77,13 @@ pub(super) fn run(
             return Ok(code);
         }
     };
-    let code = runtime.block_on(async {
+    // Nobody waits for a read of standard input that still runs.
+    let code = runtime::run(Threads::One, async {
         let mut attendant = Attendant::new(output)
             .context("failed to listen to signals")?
             .of_work_without_requests();
         let job = Job {
-            now: SystemClock.now(),
+            now: seams::clock(environment).now(),
             faults: Faults::new(environment),
             output: output.clone(),
             shutdown: attendant.stop().shutdown.clone(),
@@ -119,7 +115,7 @@ pub(super) fn run(
             None => Err(BuildError::Stopped.into()),
         };
         let signal = attendant.stop().asked_by();
-        anyhow::Ok(result.unwrap_or_else(|error| {
+        Ok(result.unwrap_or_else(|error| {
             let code = match (ExitCode::of_error(&error), signal) {
                 (ExitCode::Interrupted, Some(signal)) => signal.into(),
                 (code, _) => {
@@ -134,10 +130,7 @@ pub(super) fn run(
             };
             code
         }))
-    });
-    // What still runs waits for standard input, and nobody waits for it.
-    runtime.shutdown_background();
-    let code = code?;
+    })?;
     summary.set_duration(began.elapsed());
     print(&summary, format, output);
     Ok(code)

@@ -14,16 +14,13 @@ mod watch;
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File},
-    io::{self, BufReader},
+    fs::File,
+    io::{self, BufReader, Read as _},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use crawler::{
-    clock::{Clock as _, SystemClock},
-    robots::Rules,
-};
+use crawler::robots::{MAX_ROBOTS_BYTES, Rules};
 use jiff::Timestamp;
 use sitemap_core::{
     Loc,
@@ -37,6 +34,7 @@ use self::{
     places::{Base, place_of_file},
     tell::{Served, Teller},
 };
+use super::seams;
 use crate::{
     args::CheckArgs,
     exit_code::{ExitCode, Misuse},
@@ -71,7 +69,7 @@ pub(crate) fn run(
         )
         .into());
     }
-    let mut check = Check::new(args, output)?;
+    let mut check = Check::new(args, output, seams::clock(environment).now())?;
     let end = check.all(args, None)?;
     Ok(check.finish(end))
 }
@@ -151,8 +149,8 @@ impl<'a> Source<'a> {
 
 impl<'a> Check<'a> {
     /// A check that has read nothing but the robots.txt files that were typed.
-    fn new(args: &CheckArgs, output: &'a Output) -> anyhow::Result<Self> {
-        let mut options = Options::new(SystemClock.now());
+    fn new(args: &CheckArgs, output: &'a Output, now: Timestamp) -> anyhow::Result<Self> {
+        let mut options = Options::new(now);
         options.max_repeats = args.repeats;
         options.is_whole = matches!(&args.paths[..], [path] if path.is_dir());
         let mut check = Self {
@@ -215,7 +213,7 @@ impl Check<'_> {
         };
         let (origin, file) = typed.split_once('=').ok_or_else(expected)?;
         let origin = Loc::parse(origin).map_err(|_| expected())?;
-        let body = fs::read(file)
+        let body = read_robots(Path::new(file))
             .map_err(|error| Misuse(format!("--robots: cannot read {file}: {error}")))?;
         self.use_robots(&origin, &body);
         Ok(())
@@ -276,7 +274,7 @@ impl Check<'_> {
             self.teller.base(&folder, base.loc(), at.is_none());
             let robots = folder.join("robots.txt");
             if base.is_root() && !self.rules.contains_key(base.loc().origin()) && robots.is_file() {
-                match fs::read(&robots) {
+                match read_robots(&robots) {
                     Ok(body) => self.use_robots(&base.loc().clone(), &body),
                     Err(error) => self.fail(&robots.to_string_lossy(), &error),
                 }
@@ -391,6 +389,14 @@ impl Check<'_> {
     }
 }
 
+/// What counts of the robots.txt in `file`, and a byte more where it is longer: the rest is as if it were not there.
+fn read_robots(file: &Path) -> io::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    let most = MAX_ROBOTS_BYTES as u64 + 1;
+    File::open(file)?.take(most).read_to_end(&mut body)?;
+    Ok(body)
+}
+
 /// Where a folder is served by `--at`, which may name it without the slash at its end; the URL of a file is none.
 fn base_of(folder: &Path, at: &Loc) -> anyhow::Result<Base> {
     let name = at.path().rsplit('/').next().unwrap_or_default();
@@ -447,4 +453,24 @@ fn explain(typed: &str, output: &Output) -> anyhow::Result<ExitCode> {
         (Paint::Plain, text.help),
     ]);
     Ok(ExitCode::Success)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn of_a_long_robots_txt_no_more_is_read_than_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("robots.txt");
+        let check = |bytes: usize, expected: usize| {
+            fs::write(&file, vec![b'\n'; bytes]).unwrap();
+            assert_eq!(read_robots(&file).unwrap().len(), expected);
+        };
+        check(0, 0);
+        check(MAX_ROBOTS_BYTES, MAX_ROBOTS_BYTES);
+        check(2 * MAX_ROBOTS_BYTES, MAX_ROBOTS_BYTES + 1);
+    }
 }

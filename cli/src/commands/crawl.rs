@@ -12,25 +12,22 @@ use std::{
     fs::File,
     io::{self, Read as _},
     path::Path,
-    sync::{Arc, Mutex},
+    sync::Arc,
 };
 
 use anyhow::Context as _;
 use crawler::{politeness::Politeness, publish::check_output_for, site::Site, url_key::Origin};
 use tracing::level_filters::LevelFilter;
 
-use self::{
-    board::Board,
-    lists::Lists,
-    many::crawl_all,
-    site::{Crawler, Places},
+use self::{board::Board, many::crawl_all, site::Crawler};
+use super::{
+    print,
+    runtime::{self, Threads},
 };
-use super::{print, seams};
 use crate::{
     args::{CrawlArgs, Typed},
     attend::Attendant,
     exit_code::ExitCode,
-    fault::Faults,
     output::Output,
     settings::{CrawlSettings, Environment, FileText, LogFormat, MAX_FILE_BYTES, Settings},
 };
@@ -52,21 +49,11 @@ pub(super) fn run(
         max_sites,
     } = CrawlSettings::load(args, environment, read_settings_file)?;
     begin_telling(&shared, output);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("failed to start the runtime")?;
-    let code = runtime.block_on(async {
+    runtime::run(Threads::OfCores, async {
         let mut attendant = Attendant::new(output).context("failed to listen to signals")?;
-        let crawler = Crawler {
-            output: output.clone(),
-            politeness: Arc::new(Mutex::new(Politeness::new(&shared.config.politeness))),
-            clock: seams::clock(environment),
-            stop: attendant.stop().clone(),
-            faults: Faults::new(environment),
-            lists: Lists::default(),
-            places: Places::default(),
-        };
+        let politeness = Politeness::new(&shared.config.politeness);
+        let stop = attendant.stop().clone();
+        let crawler = Crawler::new(output, politeness, stop, environment);
         let mut board = Board::new(sites.len());
         let mut worst = ExitCode::Success;
         let shown = board.clone();
@@ -75,11 +62,8 @@ pub(super) fn run(
             worst = worst.worse(run.code);
         });
         attendant.during(work, Some(&mut board)).await?;
-        anyhow::Ok(worst)
-    });
-    // What still runs is a name lookup that nobody waits for.
-    runtime.shutdown_background();
-    code
+        Ok(worst)
+    })
 }
 
 /// Makes what is wrong with the settings part of the log that they ask for, as far as that is known before they

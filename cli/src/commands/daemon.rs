@@ -11,10 +11,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    path::Path,
-    sync::{Arc, Mutex},
-};
+use std::{path::Path, sync::Arc};
 
 use anyhow::Context as _;
 use crawler::{clock::Clock, politeness::Politeness, store::StoreError};
@@ -26,18 +23,13 @@ use self::{
     service::ServiceManager,
 };
 use super::{
-    crawl::{
-        begin_telling, foresee_log,
-        lists::Lists,
-        read_settings_file,
-        site::{Crawler, Places},
-    },
+    crawl::{begin_telling, foresee_log, read_settings_file, site::Crawler},
+    runtime::{self, Threads},
     seams,
 };
 use crate::{
     args::DaemonArgs,
     exit_code::{ExitCode, Misuse},
-    fault::Faults,
     output::Output,
     panicked::caught,
     settings::{CrawlSettings, Environment},
@@ -65,29 +57,17 @@ pub(super) fn run(
     let state = settings.shared.state.clone();
     let lock = Lock::acquire(&state, clock.now())?;
     let pasts = pasts(&state, &*clock, output)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("failed to start the runtime")?;
-    let ended = runtime.block_on(async {
+    // What still runs was left to itself: as after a crash, the next start goes on with it.
+    let ended = runtime::run(Threads::OfCores, async {
         let mut signals = DaemonSignals::listen().context("failed to listen to signals")?;
         let stop = Stop::default();
         let politeness = Politeness::new(&settings.shared.config.politeness);
-        let politeness = Arc::new(Mutex::new(politeness));
-        let crawler = Crawler {
-            output: output.clone(),
-            politeness: Arc::clone(&politeness),
-            clock: Arc::clone(&clock),
-            stop: stop.clone(),
-            faults: Faults::new(environment),
-            lists: Lists::default(),
-            places: Places::default(),
-        };
+        let crawler = Crawler::new(output, politeness, stop.clone(), environment);
         let outside = Outside {
             output: output.clone(),
             clock,
             stop,
-            politeness,
+            politeness: Arc::clone(&crawler.politeness),
             service: ServiceManager::new(environment),
             load: Arc::new(load),
         };
@@ -98,10 +78,8 @@ pub(super) fn run(
         // Sites that are gone from the settings, or changed there, are nobody's from now on.
         drop(settings);
         let work = dispatcher.run(async || signals.next().await);
-        anyhow::Ok(caught(Box::pin(work)).await?)
+        Ok(caught(Box::pin(work)).await?)
     });
-    // What still runs was left to itself: as after a crash, the next start goes on with it.
-    runtime.shutdown_background();
     drop(lock);
     ended
 }

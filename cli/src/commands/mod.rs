@@ -9,12 +9,15 @@ mod json_file;
 mod notify;
 mod publish;
 mod published;
+mod runtime;
 mod seams;
 mod status;
+mod ways;
 
 use clap::Parser as _;
 
 use crate::{
+    advice::in_full,
     args::{Args, Command},
     exit_code::ExitCode,
     output::Output,
@@ -77,7 +80,7 @@ fn tell(error: &anyhow::Error, output: &Output) {
                 output.error(&problem.to_string());
             }
         }
-        Some(SettingsError::Unreadable { .. }) | None => output.error(&format!("{error:#}")),
+        Some(SettingsError::Unreadable { .. }) | None => output.error(&in_full(error)),
     }
 }
 

@@ -4,16 +4,12 @@
 mod by_hand;
 mod doors;
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use crawler::{
     clock::Clock,
     config::HookEvent,
     engine::{Shutdown, download::DownloadError},
-    holds::Holds,
     notify::{
         HookRun, PingTemplate, Submission, Submitted, Written, call_webhook, ping, run_command,
         service_url, shown_url, submit, write_lines,
@@ -28,7 +24,7 @@ use tokio::runtime::Handle;
 pub(super) use self::by_hand::{find_state, run};
 use self::doors::Doors;
 use crate::{
-    commands::crawl::with_https_twin,
+    commands::{crawl::with_https_twin, seams, ways::Ways},
     human,
     settings::Settings,
     summary::{Channel, Notified},
@@ -89,9 +85,11 @@ impl Teller {
         Self {
             doors: Doors {
                 config: settings.config.clone(),
-                clock: Arc::clone(&clock),
-                politeness,
-                holds: Holds::in_file(&settings.state.join("retry-after")),
+                ways: Ways::new(
+                    Arc::clone(&clock),
+                    politeness,
+                    seams::holds(&settings.state),
+                ),
                 handle: Handle::current(),
                 shutdown,
                 own: settings
@@ -99,7 +97,6 @@ impl Teller {
                     .iter()
                     .flat_map(|start| with_https_twin(start.origin()))
                     .collect(),
-                downloaders: HashMap::new(),
             },
             settings: Arc::clone(settings),
             clock,
@@ -265,9 +262,7 @@ impl Teller {
 
     /// Writes down what hosts asked to wait for; to be called when all is told.
     pub(super) fn settle(&self) {
-        for downloader in self.doors.downloaders.values() {
-            self.doors.handle.block_on(downloader.settle());
-        }
+        self.doors.ways.settle(&self.doors.handle);
     }
 }
 

@@ -1,10 +1,7 @@
 //! `arpent publish`: a set is made of what the state of a site knows, or an earlier one is restored, and others are
 //! told of it as after a crawl. Nothing is asked of the site but what telling needs.
 
-use std::{
-    path::Path,
-    sync::{Arc, Mutex},
-};
+use std::{path::Path, sync::Arc};
 
 use anyhow::Context as _;
 use crawler::{
@@ -23,21 +20,19 @@ use tokio::{task::spawn_blocking, time::Instant};
 
 use super::{
     crawl::{
-        begin_telling, check_site,
-        lists::Lists,
-        read_settings_file,
-        site::{Crawler, Places, SiteRun, summary_of},
+        begin_telling, check_site, read_settings_file,
+        site::{Crawler, SiteRun, summary_of},
     },
     notify::find_state,
     print,
     published::Ended,
+    runtime::{self, Threads},
     seams,
 };
 use crate::{
     args::PublishArgs,
     attend::Attendant,
     exit_code::{ExitCode, Misuse},
-    fault::Faults,
     human,
     output::Output,
     panicked::Panicked,
@@ -58,23 +53,12 @@ pub(super) fn run(
     let CrawlSettings { sites, shared, .. } =
         CrawlSettings::load_publish(args, environment, read_settings_file)?;
     begin_telling(&shared, output);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .context("failed to start the runtime")?;
-    let code = runtime.block_on(async {
+    runtime::run(Threads::One, async {
         let attendant = Attendant::new(output).context("failed to listen to signals")?;
         let mut attendant = attendant.of_work_without_requests();
-        let crawler = Crawler {
-            output: output.clone(),
-            politeness: Arc::new(Mutex::new(Politeness::new(&shared.config.politeness))),
-            clock: seams::clock(environment),
-            stop: attendant.stop().clone(),
-            faults: Faults::new(environment),
-            lists: Lists::default(),
-            places: Places::default(),
-        };
+        let politeness = Politeness::new(&shared.config.politeness);
+        let stop = attendant.stop().clone();
+        let crawler = Crawler::new(output, politeness, stop, environment);
         let work = async {
             let mut worst = ExitCode::Success;
             for site in &sites {
@@ -88,12 +72,8 @@ pub(super) fn run(
             }
             worst
         };
-        let code = attendant.during(work, None).await?;
-        anyhow::Ok(code)
-    });
-    // What still runs is a name lookup that nobody waits for.
-    runtime.shutdown_background();
-    code
+        Ok(attendant.during(work, None).await?)
+    })
 }
 
 /// Publishes one site, or restores the set of `back` publishes ago, and tells others of it. A dry run tells nobody.

@@ -3,11 +3,12 @@
 use std::{path::Path, sync::Arc};
 
 use crawler::{
+    IS_FOR_TESTS,
     clock::{Clock, SystemClock},
     config::FetchConfig,
     fetch::{Fetch, FetchError, FetchErrorKind, http::HttpFetch},
-    holds::HoldsError,
-    publish::{Recalled, carry_over, recall, salvage},
+    holds::{Holds, HoldsError},
+    publish::{Recalled, carry_over, recall, recall_dates, salvage},
     site::Site,
     store::{
         Store, StoreError,
@@ -23,9 +24,11 @@ use crate::{
 };
 
 /// The clock of the machine; for tests of what takes days, as far ahead of it as the variable
-/// `ARPENT_CLOCK_AHEAD` says, or behind it when that begins with a minus.
+/// `ARPENT_CLOCK_AHEAD` says, or behind it when that begins with a minus. A program that was not built for tests does
+/// not know the variable.
 pub(super) fn clock(environment: &Environment) -> Arc<dyn Clock> {
-    let shift = environment.get("ARPENT_CLOCK_AHEAD").and_then(|text| {
+    let shift = environment.get("ARPENT_CLOCK_AHEAD");
+    let shift = shift.filter(|_| IS_FOR_TESTS).and_then(|text| {
         let (text, is_behind) = match text.strip_prefix('-') {
             Some(text) => (text, true),
             None => (text.as_str(), false),
@@ -56,6 +59,16 @@ impl Clock for ShiftedClock {
 /// A setting cannot be used, e.g. the file of certificate authorities.
 pub(super) fn network(config: &FetchConfig) -> Result<Arc<dyn Fetch>, FetchError> {
     Ok(Arc::new(HttpFetch::new(config)?))
+}
+
+/// What hosts asked to wait for, in the folder `state`; remembered by this start of the program alone where there is no
+/// such folder.
+pub(super) fn holds(state: &Path) -> Holds {
+    if state.as_os_str().is_empty() {
+        Holds::default()
+    } else {
+        Holds::in_file(&state.join("retry-after"))
+    }
 }
 
 /// Where nobody knows which hosts asked to wait, no request may be made.
@@ -111,10 +124,15 @@ pub(super) struct Opened {
 impl Opened {
     /// Tells of a state that was damaged, or knew nothing of the set that stands.
     pub(super) fn tell(&self, site: &Site, output: &Output) {
-        let Recalled { files, dates } = self.recalled;
+        let Recalled {
+            files,
+            pages,
+            dates,
+        } = self.recalled;
         let recalled = (files > 0).then(|| {
             format!(
-                "the published set is read back: {} with dates of {}",
+                "the published set is read back: {} in {}, with dates of {}",
+                human::count(pages, "page"),
                 human::count(files, "file"),
                 human::count(dates, "page")
             )
@@ -133,7 +151,7 @@ impl Opened {
     }
 }
 
-/// The same for a crawl: all of it is looked at, and when it is damaged (as `damage` may say already) it is set
+/// The state of a site that is to be crawled: all of it is looked at, and when it is damaged (as `damage` may say already) it is set
 /// aside and one takes its place that knows what the published set in `output` and the damaged one tell.
 ///
 /// # Errors
@@ -166,7 +184,7 @@ fn file_time(now: Timestamp) -> String {
     now.strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 
-/// The same for `--fresh`: an existing state is set aside, and the new one knows of it only what the
+/// The state of a site that is to be crawled as if for the first time: an existing state is set aside, and the new one knows of it only what the
 /// published set needs to stay true. Killed at any instant, it leaves the one or the other.
 ///
 /// # Errors
@@ -179,7 +197,7 @@ pub(super) fn fresh_state(
     let store =
         SqliteStore::open_anew(path, &file_time(now), |old, new| carry_over(old, new, now))?;
     let mut store: Box<dyn Store> = Box::new(store);
-    let recalled = recall(&mut *store, site, output)?;
+    let recalled = recall_dates(&mut *store, site, output)?;
     Ok(Opened {
         store,
         damaged: None,

@@ -79,7 +79,7 @@ impl CrawlSettings {
         Self::of(Purpose::Crawling, config, typed, environment, &read_file)
     }
 
-    /// The same for `arpent notify`.
+    /// Loads the settings of `arpent notify`.
     ///
     /// # Errors
     /// As [`CrawlSettings::load`].
@@ -92,7 +92,7 @@ impl CrawlSettings {
         Self::of(Purpose::Telling, config, typed, environment, &read_file)
     }
 
-    /// The same for `arpent publish`.
+    /// Loads the settings of `arpent publish`.
     ///
     /// # Errors
     /// As [`CrawlSettings::load`].
@@ -105,7 +105,7 @@ impl CrawlSettings {
         Self::of(Purpose::Crawling, config, typed, environment, &read_file)
     }
 
-    /// The same for `arpent daemon`.
+    /// Loads the settings of `arpent daemon`.
     ///
     /// # Errors
     /// As [`CrawlSettings::load`]; or no site has a schedule.
@@ -139,7 +139,7 @@ impl CrawlSettings {
         Ok(settings)
     }
 
-    /// The same for `arpent status`, which looks at what is known of the sites. There may be none, and secrets are not
+    /// Loads the settings of `arpent status`, which looks at what is known of the sites. There may be none, and secrets are not
     /// asked for: who looks need not be who crawls.
     ///
     /// # Errors
@@ -251,7 +251,7 @@ fn foreseen(start: &UrlKey, settings: &Settings) -> Site {
 }
 
 /// A site whose settings are being put together.
-struct Draft {
+struct SiteDraft {
     start: UrlKey,
     name: Option<(String, Origin)>,
     /// Where the site is named.
@@ -275,7 +275,7 @@ struct Resolved {
 /// The sites of one start of the program.
 struct Chosen {
     /// Those that are worked on.
-    drafts: Vec<Draft>,
+    drafts: Vec<SiteDraft>,
     /// Where these start, and those of the file that were not chosen.
     named: Vec<UrlKey>,
 }
@@ -283,7 +283,7 @@ struct Chosen {
 /// The sites that are to be crawled: those that were typed (each with its table, if it has one), otherwise those
 /// of the file. What is wrong with a URL is among the problems of `shared`.
 fn choose(layers: &Layers<'_>, shared: &mut Merge, purpose: Purpose) -> Chosen {
-    let mut tables: Vec<Draft> = Vec::new();
+    let mut tables: Vec<SiteDraft> = Vec::new();
     for table in &layers.file.sites {
         match draft_of(table, layers) {
             Ok(draft) => tables.push(draft),
@@ -299,13 +299,13 @@ fn choose(layers: &Layers<'_>, shared: &mut Merge, purpose: Purpose) -> Chosen {
     }
     let origin = shared.origin("urls");
     let is_selection = matches!(origin, Origin::Flag(_) | Origin::Variable(_));
-    let mut drafts: Vec<Draft> = Vec::new();
+    let mut drafts: Vec<SiteDraft> = Vec::new();
     let texts = std::mem::take(&mut shared.draft.urls);
     if texts.is_empty() && layers.file.sites.is_empty() && purpose != Purpose::Looking {
         shared.misses_sites();
     }
     for text in texts {
-        let is_meant = |draft: &Draft| draft.merge.start_of(&text).as_ref() == Ok(&draft.start);
+        let is_meant = |draft: &SiteDraft| draft.merge.start_of(&text).as_ref() == Ok(&draft.start);
         if drafts.iter().any(is_meant) {
             continue;
         }
@@ -317,7 +317,7 @@ fn choose(layers: &Layers<'_>, shared: &mut Merge, purpose: Purpose) -> Chosen {
             continue;
         }
         match shared.start_of(&text) {
-            Ok(start) => drafts.push(Draft {
+            Ok(start) => drafts.push(SiteDraft {
                 start,
                 name: None,
                 origin: origin.clone(),
@@ -356,14 +356,14 @@ fn written_urls(layers: &Layers<'_>, shared: &Merge) -> Vec<UrlKey> {
     urls
 }
 
-fn draft_of(table: &SiteTable, layers: &Layers<'_>) -> Result<Draft, Problem> {
+fn draft_of(table: &SiteTable, layers: &Layers<'_>) -> Result<SiteDraft, Problem> {
     let merge = layers.merge(layers.file.section_of(Some(table)));
     let start = merge.start_of(&table.url).map_err(|message| Problem {
         origin: table.origin.clone(),
         setting: "url".to_owned(),
         message,
     })?;
-    Ok(Draft {
+    Ok(SiteDraft {
         start,
         name: table.name.clone(),
         origin: table.origin.clone(),
@@ -371,7 +371,7 @@ fn draft_of(table: &SiteTable, layers: &Layers<'_>) -> Result<Draft, Problem> {
     })
 }
 
-impl Draft {
+impl SiteDraft {
     fn resolve(
         self,
         among: Among<'_>,

@@ -587,7 +587,7 @@ const fn list_row(name: &'static str, read: fn(&mut Draft, &Value) -> Read<()>) 
     }
 }
 
-/// The same for the program with all its sites.
+/// A setting of the program with all its sites.
 const fn of_program(setting: Setting) -> Setting {
     Setting {
         reach: Reach::Program,
@@ -595,7 +595,7 @@ const fn of_program(setting: Setting) -> Setting {
     }
 }
 
-/// The same for `arpent build`.
+/// A setting of `arpent build`.
 const fn of_build(setting: Setting) -> Setting {
     Setting {
         reach: Reach::Build,
@@ -603,7 +603,7 @@ const fn of_build(setting: Setting) -> Setting {
     }
 }
 
-/// The same with a value that may be kept elsewhere.
+/// A setting with a value that may be kept elsewhere.
 const fn secret(setting: Setting) -> Setting {
     Setting {
         is_secret: true,
@@ -611,7 +611,7 @@ const fn secret(setting: Setting) -> Setting {
     }
 }
 
-/// The same in the table `[notify]` of the file.
+/// A setting in the table `[notify]` of the file.
 const fn in_notify(setting: Setting) -> Setting {
     Setting {
         is_in_notify: true,

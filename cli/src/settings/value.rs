@@ -117,13 +117,13 @@ pub(crate) fn count(value: &Value, range: RangeInclusive<u64>) -> Read<u64> {
         })
 }
 
-/// The same for settings of 32 bits; `range` must fit.
+/// A whole number of 32 bits in `range`, which must fit.
 pub(crate) fn small_count(value: &Value, range: RangeInclusive<u32>) -> Read<u32> {
     let number = count(value, u64::from(*range.start())..=u64::from(*range.end()))?;
     Ok(u32::try_from(number).expect("the range ends within 32 bits"))
 }
 
-/// The same for settings that are never 0; `most` is the largest value.
+/// A whole number from 1 to `most`.
 pub(crate) fn non_zero(value: &Value, most: u32) -> Read<NonZeroU32> {
     let number = small_count(value, 1..=most)?;
     Ok(NonZeroU32::new(number).expect("the range begins at 1"))

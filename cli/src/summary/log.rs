@@ -37,7 +37,7 @@ impl Summary {
         value
     }
 
-    /// The same as the field of a line of the log.
+    /// The summary as fields of a line of the log.
     pub(crate) fn log_fields(&self) -> Map<String, Value> {
         [("summary".to_owned(), self.log_value())]
             .into_iter()

@@ -145,7 +145,7 @@ impl Opening {
                 resume::note_robots(&mut *store, run.number, robots)?;
             }
             let standing: Option<Standing> = match &confirmation {
-                Some(confirmation) => start::standing(&*store, run.number, &judge, confirmation)?,
+                Some(confirmation) => start::standing(&*store, run, &judge, confirmation)?,
                 None => None,
             };
             Ok::<_, StoreError>((store, run, memory, standing))

@@ -191,18 +191,27 @@ impl Door {
         }
     }
 
-    /// Tells the clocks what earlier starts, and other programs, were asked to wait for. Blocks for a file.
+    /// Tells the clocks what earlier starts, and other programs, were asked to wait for, and says what the user should know
+    /// of it. Blocks for a file.
     ///
     /// # Errors
     /// Nobody knows; then nobody may be asked.
-    pub(super) fn recall_holds(&self) -> Result<(), HoldsError> {
+    pub(super) fn recall_holds(&self) -> Result<Option<String>, HoldsError> {
         let wall = self.clock.now();
         let now = Instant::now();
-        for (host, until) in self.holds.load(wall)? {
-            let wait = Duration::try_from(until.duration_since(wall)).unwrap_or_default();
-            self.clocks().hold_until(&host, now + wait, now);
+        let pause = self.clocks().pause();
+        let held = self.holds.load(wall, pause)?;
+        let end = |until: Timestamp| {
+            now + Duration::try_from(until.duration_since(wall)).unwrap_or_default()
+        };
+        let mut clocks = self.clocks();
+        for (host, until) in held.hosts {
+            clocks.hold_until(&host, end(until), now);
         }
-        Ok(())
+        if let Some(until) = held.everybody {
+            clocks.hold_everybody_until(end(until));
+        }
+        Ok(held.damage)
     }
 
     fn remember_hold(&self, host: HostKey, until: Instant, now: Instant) {
@@ -246,7 +255,7 @@ impl Door {
         self.send_request(&request, sink).await
     }
 
-    /// The same for any request.
+    /// Sends any request once.
     async fn send_request(&self, request: &Request, sink: &mut (dyn BodySink + Send)) -> Asked {
         let url = &request.url;
         let sent = Instant::now();
@@ -312,7 +321,7 @@ impl Door {
         self.ask_with(url, None, stop, sink).await
     }
 
-    /// The same with the validators of an earlier answer.
+    /// Asks for `url` with the validators of an earlier answer, as [`Door::ask`] does without.
     pub(super) async fn ask_with<S: BodySink + Send>(
         &self,
         url: &UrlKey,
@@ -361,7 +370,7 @@ impl Door {
         self.ask_from(tries, &request, stop, sink, is_final).await
     }
 
-    /// The same as [`Door::ask`] for any request; `is_final` says after which answers there is no further try.
+    /// Sends any request as [`Door::ask`] sends its own; `is_final` says after which answers there is no further try.
     pub(super) async fn ask_until<S: BodySink + Send>(
         &self,
         request: &Request,
@@ -372,7 +381,7 @@ impl Door {
         self.ask_from(0, request, stop, sink, is_final).await
     }
 
-    /// The same where `tries` were made before.
+    /// Goes on with a request of which `tries` were made before.
     async fn ask_from<S: BodySink + Send>(
         &self,
         mut tries: u32,
@@ -430,7 +439,7 @@ impl Door {
         }
     }
 
-    /// The same; `admit` says which hosts redirects may lead to, and `see` gets the status of the last answer and
+    /// Reads robots.txt as [`Door::robots`] does; `admit` says which hosts redirects may lead to, and `see` gets the status of the last answer and
     /// the file, empty when there is none to obey.
     ///
     /// # Errors

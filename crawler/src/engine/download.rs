@@ -40,6 +40,7 @@ use crate::{
     parse::{PageParser, PageReader},
     politeness::{Closed, SharedPoliteness},
     robots::{self, Rules},
+    store::hex,
     url_key::{HostKey, Origin, UrlKey},
     verdict::MAX_HOPS,
 };
@@ -327,14 +328,14 @@ impl Downloader {
         }
     }
 
-    /// The same, but of a document at most so many bytes are read; by default [`MAX_DOCUMENT_BYTES`].
+    /// Reads at most so many bytes of a document; by default [`MAX_DOCUMENT_BYTES`].
     #[must_use]
     pub fn with_max_bytes(mut self, max_bytes: u64) -> Self {
         self.door.max_body_bytes = max_bytes;
         self
     }
 
-    /// The same through the door of a run.
+    /// A downloader through the door of a run.
     pub(super) fn behind(door: &Door) -> Self {
         // Nobody wrote the URLs of documents for people, so nothing is dropped from them, not even
         // where a redirect leads.
@@ -353,7 +354,7 @@ impl Downloader {
         }
     }
 
-    /// The same for the documents of a site: besides its own, only the first `most` hosts are contacted.
+    /// For the documents of a site: besides its own, only the first `most` hosts are contacted.
     pub(super) fn of_site(self, origin: &Origin, most: usize) -> Self {
         let hosts = Hosts {
             contacted: HashSet::from([HostKey::new(&origin.host)]),
@@ -365,7 +366,7 @@ impl Downloader {
         }
     }
 
-    /// The same, and nothing that robots.txt of `origin` disallows counts.
+    /// Takes no notice of what robots.txt of `origin` disallows.
     pub(super) fn ignoring_robots_of(self, origin: &Origin) -> Self {
         Self {
             unruled: Some(origin.clone()),
@@ -379,11 +380,12 @@ impl Downloader {
     }
 
     /// Tells the clocks what earlier starts of the program were asked to wait for; to be called before the
-    /// first request. Blocks for a file.
+    /// first request. Says what the user should know of it, as a sentence: what was damaged and is set aside. Blocks for
+    /// a file.
     ///
     /// # Errors
     /// Nobody knows; then nothing may be requested.
-    pub fn recall(&self) -> Result<(), HoldsError> {
+    pub fn recall(&self) -> Result<Option<String>, HoldsError> {
         self.door.recall_holds()
     }
 
@@ -444,7 +446,7 @@ impl Downloader {
         }
     }
 
-    /// The same file as [`Downloader::robots`], read as those do whom it does not name.
+    /// The robots.txt of an origin ([`Downloader::robots`]), read as those do whom it does not name.
     ///
     /// # Errors
     /// As there.
@@ -458,7 +460,7 @@ impl Downloader {
         Ok(everybody.map_or(own, |everybody| everybody.rules))
     }
 
-    /// The same, for those who look for what stands in the file: that it is shown to nobody without credentials
+    /// The robots.txt of an origin ([`Downloader::robots_for_everybody`]), for those who look for what stands in the file: that it is shown to nobody without credentials
     /// allows everything (RFC 9309 section 2.3.1.3), but says nothing of its lines.
     ///
     /// # Errors
@@ -681,15 +683,4 @@ impl BodySink for Spool {
         self.bytes += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         BodyWish::Read
     }
-}
-
-/// Hex form of a SHA-256.
-fn hex(hash: Sha256) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in hash.finalize() {
-        for digit in [byte >> 4, byte & 15] {
-            text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
-        }
-    }
-    text
 }

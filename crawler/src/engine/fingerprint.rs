@@ -169,7 +169,7 @@ mod tests {
         check(
             &Config::default(),
             "8f48d2ec3b974ef4 parse=754ff4787af8740e nofollow=false exact_depth=false sources=33c7ad1bfa3b450d",
-            0x786d_a598_eb2f_c4e2,
+            0xb078_bfaf_5a85_7696,
         );
         let mut other = config();
         other.scope.width = ScopeWidth::Origin;
@@ -184,7 +184,7 @@ mod tests {
         check(
             &other,
             "8f48d2ec3b974ef4 parse=396f20f0a5cb3703 nofollow=true exact_depth=true sources=c9dd8742dadea441 written_as=https://www.example.com/",
-            0x4cb0_f623_ebfc_2fb7,
+            0x1048_be7e_1cb8_cb43,
         );
     }
 }

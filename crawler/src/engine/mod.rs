@@ -324,7 +324,7 @@ pub async fn crawl(
     };
     let recalling = door.clone();
     let recalled = tokio::task::spawn_blocking(move || recalling.recall_holds());
-    recalled
+    let damage = recalled
         .await
         .map_err(|error| CrawlError::of_task("recalling which hosts asked to wait", error))??;
     let seams = RunSeams {
@@ -334,6 +334,7 @@ pub async fn crawl(
         open_store,
         lists,
         public_url,
+        damage,
     };
     // What a crawl holds across its waits is too large for the stack of its caller.
     let crawled = Box::pin(crawl_through(config, start, &door, seams, shutdown)).await;
@@ -349,6 +350,8 @@ struct RunSeams {
     open_store: OpenStore,
     lists: Vec<SeedList>,
     public_url: PublicUrl,
+    /// What the user should know of what is remembered of waits, as a sentence.
+    damage: Option<String>,
 }
 
 /// The crawl itself, through a door that knows what earlier starts were asked to wait for.
@@ -366,6 +369,7 @@ async fn crawl_through(
         open_store,
         lists,
         public_url,
+        damage,
     } = seams;
     let identity: Arc<str> = identity_of(config, &lists).into();
     let clock = Arc::clone(&door.clock);
@@ -441,7 +445,8 @@ async fn crawl_through(
         deadline,
     });
     let ignored = config.ignore.words().map(ignored_text);
-    for notice in moved.into_iter().chain(ignored).chain(notices) {
+    let told = damage.into_iter().chain(moved);
+    for notice in told.chain(ignored).chain(notices) {
         run.say(notice);
     }
     if let Some(delay) = rules.crawl_delay().filter(|delay| !delay.is_zero()) {

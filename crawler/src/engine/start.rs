@@ -224,7 +224,11 @@ impl Guide<'_> {
         let (result, found) = finish(url, asked);
         let mut wasted_bytes = 0;
         if let Ok((fetched, answer)) = &result {
-            let is_open = answer.status == 304 && !says_all(answer, &facts);
+            let is_open = match answer.status {
+                304 => !says_all(answer, &facts),
+                // Without the page there is no crawl, so that the question alone must not be what makes it go.
+                status => matches!(status, 404 | 410),
+            };
             if !is_passing && !is_open && is_answer_to(&validators, &result) {
                 let hop = Hop {
                     url: url.clone(),

@@ -3,7 +3,10 @@
 use jiff::{Timestamp, ToSpan as _};
 use sitemap_core::LastMod;
 
-use super::{Export, is_clock_set, trust::Statistics};
+use super::{
+    Export, is_clock_set,
+    trust::{Moved, Statistics},
+};
 use crate::{
     page::{Basis, ContentHash, DateSource, Outcome, PageFacts, PageRecord, Reason, State},
     store::{LedgerDates, LedgerEntry},
@@ -12,6 +15,10 @@ use crate::{
 
 /// No page is older than this: the year the web became public property of search engines.
 const EARLIEST: Timestamp = Timestamp::constant(788_918_400, 0);
+
+/// A crawl each night comes to a page some minutes earlier or later than the night before, and once a year the day is an
+/// hour shorter.
+const ALMOST_A_DAY_SECONDS: i64 = (23 * 60 - 15) * 60;
 
 /// When a page changed, and who says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +69,8 @@ struct Stated {
     value: LastMod,
     /// The same source stated it when the page was fetched last; `None` when that is not known.
     has_moved: Option<bool>,
+    /// It is the day of the crawl, and mostly that is what the source says.
+    is_doubtful: bool,
 }
 
 impl Export {
@@ -75,6 +84,9 @@ impl Export {
         let is_given = matches!(record.outcome, Some(Outcome::Given(_)));
         if !is_clock_set(self.now) && !is_given {
             return unmoved(record, known);
+        }
+        if is_as_published(record) {
+            return known.and_then(|known| self.published(known));
         }
         let facts = match &record.outcome {
             Some(Outcome::Answered(facts)) => facts,
@@ -104,8 +116,12 @@ impl Export {
             History::Same(known) => self.published(known).or_else(|| {
                 let mut stated = stated;
                 if record.basis != Basis::Own {
-                    // What the page stated when it was read was not believed then, and it was not read since.
-                    stated.retain(|stated| stated.source == DateSource::Sitemap);
+                    // What the page stated when it was read was not believed then, and it was not read since. If that
+                    // was because it might have been the day of every fetch, it is known now that it was not.
+                    stated.retain(|stated| {
+                        stated.source == DateSource::Sitemap
+                            || record.basis == Basis::Confirmed && was_of_the_day(stated, known)
+                    });
                 }
                 first(stated, Some(known))
             }),
@@ -165,10 +181,14 @@ impl Export {
                     .and_then(|before| of_source(before, source))
                     .map(|before| *before != *value.as_str()),
             };
+            let is_doubtful = self.trust.doubts(source, key)
+                && self.may_be_today(&value, record)
+                && !(has_moved == Some(false) && is_a_day_later(record, known));
             stated.push(Stated {
                 source,
                 value,
                 has_moved,
+                is_doubtful,
             });
         }
         stated
@@ -204,12 +224,15 @@ impl Export {
         };
         if record.facts().is_some() {
             let moved = same
-                .and_then(|known| known.last_modified_seconds)
+                .filter(|known| known.last_modified_seconds.is_some())
                 .zip(facts.last_modified)
-                .is_some_and(|(before, now)| before != now.as_second());
+                .filter(|(known, now)| known.last_modified_seconds != Some(now.as_second()))
+                .map_or(Moved::No, |(known, now)| {
+                    moved_to(&LastMod::from_timestamp(now), known)
+                });
             let now = self.is_now(facts);
             // An answer without a body may have the header all the same.
-            if is_read || moved || now {
+            if is_read || moved != Moved::No || now {
                 statistics.add_header(key, now, moved);
             } else {
                 statistics.add_unread(DateSource::Header, key);
@@ -219,19 +242,26 @@ impl Export {
             if source == DateSource::Header {
                 continue;
             }
+            if is_read || record.basis == Basis::Confirmed {
+                statistics.add_dated(source, key, self.may_be_today(&value, record));
+            }
             if !is_read && source != DateSource::Sitemap {
                 statistics.add_unread(source, key);
                 continue;
             }
-            let before = same.and_then(|known| of_source(&known.stated, source));
-            let has_moved = before.is_some_and(|before| *before != *value.as_str());
+            let moved = same
+                .filter(|known| {
+                    let before = of_source(&known.stated, source);
+                    before.is_some_and(|before| *before != *value.as_str())
+                })
+                .map_or(Moved::No, |known| moved_to(&value, known));
             let is_of_file = source == DateSource::Sitemap
                 && record
                     .sitemap_lastmod
                     .as_ref()
                     .is_some_and(|date| date.is_of_file);
-            let is_today = self.is_at_request(&value) || self.is_of_the_day(&value);
-            statistics.add_stated(source, key, &value, is_of_file || is_today, has_moved);
+            let is_now = self.is_at_request(&value) || self.is_of_the_day(&value);
+            statistics.add_stated(source, key, &value, is_of_file || is_now, moved);
         }
     }
 
@@ -251,10 +281,23 @@ impl Export {
                 .is_some_and(|start| value.latest_instant() >= start)
     }
 
-    /// Whether a date is the day on which the run began, in UTC.
+    /// Whether an instant is of the day on which the run began, in UTC. A date without a time is judged by whether it
+    /// still is the same on another day.
     fn is_of_the_day(&self, value: &LastMod) -> bool {
-        self.host_date
-            .is_some_and(|start| day(value) == day(&LastMod::from_timestamp(start)))
+        !is_whole_day(value)
+            && self
+                .host_date
+                .is_some_and(|start| day(value) == day(&LastMod::from_timestamp(start)))
+    }
+
+    /// Whether a value is a day, and that of the fetch somewhere on Earth.
+    fn may_be_today(&self, value: &LastMod, record: &PageRecord) -> bool {
+        // By the clock of the host, as far as it is known, or by ours.
+        let clocks = [self.host_date, record.fetched_at];
+        clocks
+            .into_iter()
+            .flatten()
+            .any(|time| is_day_at(value, time))
     }
 
     fn is_plausible(&self, value: Timestamp) -> bool {
@@ -325,6 +368,14 @@ impl Export {
     }
 }
 
+/// What it means that a date is `value` now, while the content is what is `known`.
+fn moved_to(value: &LastMod, known: &LedgerEntry) -> Moved {
+    match known.since_seconds {
+        Some(since) if !is_after(value, since) => Moved::ToEarlier,
+        Some(_) | None => Moved::ToLater,
+    }
+}
+
 /// When the content of a page was seen. One that is kept was seen before its attempts began to fail.
 fn seen_at(record: &PageRecord) -> Option<Timestamp> {
     match &record.basis {
@@ -348,6 +399,7 @@ fn first(stated: Vec<Stated>, known: Option<&LedgerEntry>) -> Option<Dated> {
     let since = known.and_then(|known| known.since_seconds);
     stated
         .into_iter()
+        .filter(|stated| !stated.is_doubtful)
         .find(|stated| since.is_none_or(|since| !is_after(&stated.value, since)))
         .map(Stated::into_dated)
 }
@@ -371,6 +423,7 @@ fn moved(mut stated: Vec<Stated>, record: &PageRecord, known: &LedgerEntry) -> O
     let before = published(known).map(|known| known.value.latest_instant());
     stated.retain(|stated| {
         stated.has_moved == Some(true)
+            && !stated.is_doubtful
             && before.is_none_or(|before| stated.value.latest_instant() > before)
     });
     between(stated, record, known)
@@ -383,9 +436,21 @@ fn published(known: &LedgerEntry) -> Option<Dated> {
     Some(Dated { value, source })
 }
 
+/// Whether nothing is known of a page but that it is published.
+fn is_as_published(record: &PageRecord) -> bool {
+    let is_kept = matches!(
+        record.reason,
+        Reason::KeptNotReached | Reason::KeptUnreachable | Reason::KeptGoneOnce
+    );
+    is_kept && record.facts().is_none()
+}
+
 /// The date that was published, while the content is what it was: when nobody knows what time it is, nothing else
 /// can be told from what is stated.
 fn unmoved(record: &PageRecord, known: Option<&LedgerEntry>) -> Option<Dated> {
+    if is_as_published(record) {
+        return known.and_then(published);
+    }
     match History::of(record.facts()?, &record.basis, known) {
         History::Same(known) | History::Unknown(known) => published(known),
         History::None | History::Changed(_) => None,
@@ -428,6 +493,41 @@ fn of_source(dates: &LedgerDates, source: DateSource) -> Option<&str> {
 
 fn is_instant(value: &LastMod) -> bool {
     value.as_str().contains('T')
+}
+
+/// Whether a value says no more than a day: a program that has only that may write it as its beginning.
+fn is_whole_day(value: &LastMod) -> bool {
+    let Some((_, time)) = value.as_str().split_once('T') else {
+        return true;
+    };
+    let digits = time.split(['Z', '+', '-']).next().unwrap_or_default();
+    digits.chars().all(|digit| matches!(digit, '0' | ':' | '.'))
+}
+
+/// Whether a value says no more than a day, and that is one that somebody's calendar shows at an instant.
+fn is_day_at(value: &LastMod, time: Timestamp) -> bool {
+    let day_at = |instant: Timestamp| day(&LastMod::from_timestamp(instant));
+    // The calendars of Baker Island and of the Line Islands.
+    let first = time.checked_sub(12.hours()).unwrap_or(time);
+    let last = time.checked_add(14.hours()).unwrap_or(time);
+    let stated = value.as_str().get(..10).unwrap_or_default();
+    is_whole_day(value) && *day_at(first) <= *stated && *stated <= *day_at(last)
+}
+
+/// Whether a page was fetched a day ago, and is now: what said the same of today both times says something else.
+fn is_a_day_later(record: &PageRecord, known: Option<&LedgerEntry>) -> bool {
+    let before = known.and_then(|known| known.seen_seconds);
+    let now = record.fetched_at.map(Timestamp::as_second);
+    let passed = now.zip(before).map(|(now, before)| now - before);
+    passed.is_some_and(|seconds| seconds >= ALMOST_A_DAY_SECONDS)
+}
+
+/// Whether a value was the day on which this content was seen first.
+fn was_of_the_day(stated: &Stated, known: &LedgerEntry) -> bool {
+    let since = known
+        .since_seconds
+        .and_then(|since| Timestamp::from_second(since).ok());
+    since.is_some_and(|since| is_day_at(&stated.value, since))
 }
 
 /// The day of a value in UTC, or as it is stated.

@@ -1,7 +1,9 @@
 //! Whose dates are believed. `Last-Modified` of hosts and first-level directories that often answered with the time
 //! of the request, or whose values moved while the content did not, is not; neither is what else is stated there
 //! (structured data, metas, sitemaps, `time` elements), if it moved so, is mostly one and the same instant, or mostly
-//! the day of the crawl or of the sitemap file.
+//! an instant of the day of the crawl, or the date of the sitemap file. Where most of it says no more than the day of the
+//! crawl, that is doubtful, however few pages there are, and not used before another day confirms it: a template may
+//! print the day of every request.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -35,8 +37,16 @@ const DISTRUST_ALIKE_PERCENT: u64 = 50;
 /// ... and back.
 const TRUST_ALIKE_PERCENT: u64 = 25;
 
-/// Dates that are stated in a directory before they are tested.
+/// Dates that are stated in a directory before they are tested for being alike, or of the time of the crawl. Of fewer, only
+/// those that move without the content tell anything.
 const MIN_SAMPLES: u64 = 20;
+
+/// Dates that are stated in a directory before most of them being the day of the crawl is doubtful: two pages may well
+/// have changed on that day. Where it is the whole host that states it, one is enough.
+const MIN_DOUBTED: u64 = 3;
+
+/// A share of dates that are the day of the crawl above this is doubtful.
+const DOUBT_PERCENT: u64 = 50;
 
 /// Different instants that are counted at once. An instant that more than half of the pages state is never missed, and
 /// counted at most a thirty-third too low.
@@ -72,9 +82,15 @@ struct Count {
     pages: u64,
     /// Those that were not, because they are what they were or could not be fetched.
     unread: u64,
-    /// The time or the day of the request, or that of the sitemap file.
+    /// The time of the request on its day, or that of the sitemap file.
     now: u64,
     moved: u64,
+    /// Those that moved to a time at which the content was what it is.
+    claimed: u64,
+    /// Those that state a date, and say the same as when they were read, or were read now; ...
+    dated: u64,
+    /// ... and those among them whose date may be the day of the crawl.
+    today: u64,
     /// How often each instant is stated; by Misra and Gries, "Finding repeated elements" (1982).
     instants: Vec<(i64, u64)>,
 }
@@ -83,7 +99,8 @@ impl Count {
     fn add(&mut self, sample: Sample) {
         self.pages += 1;
         self.now += u64::from(sample.now);
-        self.moved += u64::from(sample.moved);
+        self.moved += u64::from(sample.moved != Moved::No);
+        self.claimed += u64::from(sample.moved == Moved::ToLater);
         let Some(instant) = sample.instant else {
             return;
         };
@@ -106,12 +123,18 @@ impl Count {
         } else {
             (DISTRUST_PERCENT, DISTRUST_ALIKE_PERCENT)
         };
+        let all = self.pages + self.unread;
+        if source != DateSource::Header && all < MIN_SAMPLES {
+            // One page may be saved anew as it is; a template does it to all of them. An earlier date may be a
+            // correction. A page that was not read because it is what it was states what it stated.
+            return self.claimed * 100 > all * alike_percent;
+        }
         if was_bad && self.unread > 0 && self.pages < MIN_SAMPLES {
             // Hardly anybody knows what is stated now.
             return true;
         }
         // A page that is what it was has not stated anything else; that does not make up for what was wrong before.
-        let pages = self.pages + if was_bad { 0 } else { self.unread };
+        let pages = if was_bad { self.pages } else { all };
         let is_above = |count: u64, percent| count * 100 > pages * percent;
         if source == DateSource::Header {
             return is_above(self.now.max(self.moved), percent);
@@ -121,19 +144,36 @@ impl Count {
             && (is_above(self.moved, percent)
                 || is_above(self.now.max(alike.unwrap_or_default()), alike_percent))
     }
+
+    /// Whether the dates that are the day of the crawl may be those of a template that says so every day.
+    fn is_doubtful(&self, family: &str) -> bool {
+        (family == HOST || self.dated >= MIN_DOUBTED)
+            && self.today * 100 > self.dated * DOUBT_PERCENT
+    }
+}
+
+/// Whether a date moved while the content did not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moved {
+    /// It did not, or the content did too, or nobody knows.
+    No,
+    /// To a time before this content was seen first.
+    ToEarlier,
+    /// To a time at which this content had been seen already.
+    ToLater,
 }
 
 /// What one page tells of a source.
 #[derive(Debug, Clone, Copy)]
 struct Sample {
     now: bool,
-    moved: bool,
+    moved: Moved,
     instant: Option<i64>,
 }
 
 impl Statistics {
     /// Counts a page, whether or not it has the header.
-    pub(super) fn add_header(&mut self, key: &UrlKey, now: bool, moved: bool) {
+    pub(super) fn add_header(&mut self, key: &UrlKey, now: bool, moved: Moved) {
         let instant = None;
         let sample = Sample {
             now,
@@ -143,14 +183,23 @@ impl Statistics {
         self.add(DateSource::Header, key, sample);
     }
 
-    /// Counts a date that is stated; `now` says that it is that of the crawl, or of the sitemap file.
+    /// Counts a date that is stated now, whether or not the page was read for it; `is_today` says that it may be the
+    /// day of the crawl.
+    pub(super) fn add_dated(&mut self, source: DateSource, key: &UrlKey, is_today: bool) {
+        self.change(source, key, |count| {
+            count.dated += 1;
+            count.today += u64::from(is_today);
+        });
+    }
+
+    /// Counts a date that is stated; `now` says that it is the time of the crawl, or of the sitemap file.
     pub(super) fn add_stated(
         &mut self,
         source: DateSource,
         key: &UrlKey,
         value: &LastMod,
         now: bool,
-        moved: bool,
+        moved: Moved,
     ) {
         // Many pages may have changed on one day.
         let instant = value
@@ -203,6 +252,11 @@ pub(crate) fn distrusted(store: &dyn Store) -> Result<(String, Option<String>), 
     Ok((DISTRUSTED.to_owned(), trust.to_text()))
 }
 
+/// The value that [`distrusted`] gave with this text.
+pub(crate) fn distrusted_value(text: Option<String>) -> (String, Option<String>) {
+    (DISTRUSTED.to_owned(), text)
+}
+
 /// Whose dates are not used as evidence, remembered between runs so that a share at the border does not flip
 /// back and forth.
 ///
@@ -215,6 +269,9 @@ pub(super) struct Trust {
     run: Option<RunId>,
     /// Sources with a directory, or [`HOST`].
     bad: BTreeSet<(DateSource, String)>,
+    /// The same of those of which one day is not believed in this run: the next one, on another day, knows better. Not
+    /// remembered.
+    doubted: BTreeSet<(DateSource, String)>,
 }
 
 impl Trust {
@@ -252,7 +309,7 @@ impl Trust {
     pub(super) fn update(&mut self, run: RunId, statistics: &Statistics) -> bool {
         let mut new = Self {
             run: Some(run),
-            bad: BTreeSet::new(),
+            ..Self::default()
         };
         for (&source, families) in &statistics.of {
             let host = std::iter::once((HOST, &families.host));
@@ -261,7 +318,11 @@ impl Trust {
                 .iter()
                 .map(|(directory, count)| (directory.as_str(), count));
             for (family, count) in host.chain(directories) {
+                let is_doubtful = count.is_doubtful(family);
                 let family = (source, family.to_owned());
+                if is_doubtful {
+                    new.doubted.insert(family.clone());
+                }
                 if count.is_bad(source, self.bad.contains(&family)) {
                     new.bad.insert(family);
                 }
@@ -280,7 +341,17 @@ impl Trust {
         if self.bad.is_empty() {
             return true;
         }
-        let is_bad = |family: &str| self.bad.contains(&(source, family.to_owned()));
-        !is_bad(HOST) && !first_directory(key).is_some_and(is_bad)
+        !holds(&self.bad, source, key)
     }
+
+    /// Whether `source` may say of every page, and so of `key`, that it is of the day of the crawl.
+    pub(super) fn doubts(&self, source: DateSource, key: &UrlKey) -> bool {
+        !self.doubted.is_empty() && holds(&self.doubted, source, key)
+    }
+}
+
+/// Whether the host of `key`, or its directory, is among `families` with `source`.
+fn holds(families: &BTreeSet<(DateSource, String)>, source: DateSource, key: &UrlKey) -> bool {
+    let is_in = |family: &str| families.contains(&(source, family.to_owned()));
+    is_in(HOST) || first_directory(key).is_some_and(is_in)
 }

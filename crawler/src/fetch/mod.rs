@@ -268,7 +268,7 @@ impl FetchError {
         }
     }
 
-    /// The same with its cause.
+    /// Adds the cause.
     #[must_use]
     pub fn with_source(
         mut self,

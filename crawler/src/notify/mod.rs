@@ -23,7 +23,10 @@ mod webhook;
 #[cfg(test)]
 mod tests;
 
-use crate::engine::download::{Answer, Call, CallError};
+use crate::{
+    engine::download::{Answer, Call, CallError},
+    store::with_causes,
+};
 
 pub use self::{
     command::{CommandError, HookRun, run_command},
@@ -45,16 +48,4 @@ fn unanswered(shown: &str, error: &CallError) -> String {
         return why;
     }
     format!("{shown}: {why}")
-}
-
-/// An error with its causes, on one line.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

@@ -207,7 +207,7 @@ impl Content<'_> {
             let data = json_ld::content_hash(&data);
             let hashes = findings.content.finish(&in_content, title, data);
             facts.content_hash = Some(hashes.content);
-            facts.likeness = Some(hashes.likeness);
+            facts.likeness = Some(hashes.likeness.pack());
         }
         if let Some(images) = findings.images {
             facts.warnings.images_cut = images.cut;

@@ -71,7 +71,7 @@ impl RawLinks {
         self.add_in(reference, via, nofollow, 0)
     }
 
-    /// The same of a link in these regions of the page's content.
+    /// Takes a link in these regions of the page's content.
     pub(super) fn add_in(
         &mut self,
         reference: &str,

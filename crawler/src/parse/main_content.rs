@@ -21,10 +21,10 @@ use std::{borrow::Cow, fmt};
 use lol_html::send::Element;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-use crate::page::ContentHash;
+use crate::page::{ContentHash, Likeness};
 
 use self::{
-    likeness::{Counting, Likeness},
+    likeness::{Counting, Headings, Sketch, Subheading, opening_word},
     mask::{Mask, TakeWord},
 };
 
@@ -156,6 +156,10 @@ pub(super) enum Part {
     Named,
     /// About something else than the page: its text counts, its dates do not.
     Item,
+    /// A main heading: how the page begins.
+    Heading,
+    /// Another one: how a page without a main one begins.
+    Subheading,
 }
 
 /// Which end tag ends an element.
@@ -173,6 +177,9 @@ pub(super) struct MainContent {
     mask: Mask,
     hashes: RegionHashes,
     open: Vec<Part>,
+    headings: Headings,
+    /// The first one of each of [`REGIONS`].
+    subheadings: [Subheading; REGIONS.len()],
     /// Articles that stand in no other one.
     articles: u32,
     /// Something that is left out was not closed: nobody knows where it was meant to end.
@@ -195,7 +202,7 @@ struct RegionHashes {
 struct RegionHash {
     text: Xxh3Default,
     words: u64,
-    likeness: Likeness,
+    sketch: Sketch,
 }
 
 impl fmt::Debug for RegionHash {
@@ -219,12 +226,21 @@ impl TakeWord for RegionHashes {
             // It tells nothing of what the page is like.
             return;
         }
-        let Some(hash) = self.counting.take(word) else {
-            return;
-        };
+        let counting = self.counting.take(word);
+        let mut opening = None;
         for (of_region, region) in self.regions.iter_mut().zip(REGIONS) {
-            if regions & region != 0 {
-                of_region.likeness.add(hash);
+            if regions & region == 0 {
+                continue;
+            }
+            let sketch = &mut of_region.sketch;
+            if sketch.is_beginning() {
+                opening = opening.or_else(|| opening_word(word));
+                if let Some(hash) = opening {
+                    sketch.begin(hash);
+                }
+            }
+            if let Some(hash) = counting {
+                sketch.add(hash);
             }
         }
     }
@@ -251,8 +267,8 @@ impl RegionHashes {
 pub(super) struct Hashes {
     /// Another one when what the page says changed.
     pub(super) content: ContentHash,
-    /// The same one when it says nearly the same as another page; see [`likeness`].
-    pub(super) likeness: u64,
+    /// What it shares with pages that say nearly the same; see [`likeness`].
+    pub(super) likeness: Likeness,
 }
 
 impl MainContent {
@@ -261,10 +277,17 @@ impl MainContent {
         self.hashes.counting.leave_out(path_and_query);
     }
 
+    /// Says which title it has, before its text.
+    pub(super) fn is_titled(&mut self, title: &str) {
+        self.hashes.counting.leave_out(title);
+    }
+
     /// What part the element is; `None` for most.
     pub(super) fn part_of(&self, name: &str, element: &Element<'_, '_>) -> Option<Part> {
         match name {
             "main" => return Some(Part::Main),
+            "h1" => return Some(Part::Heading),
+            "h2" | "h3" | "h4" | "h5" | "h6" => return Some(Part::Subheading),
             "nav" | "footer" | "dialog" => return Some(Part::Foreign),
             "header" if !self.is_in_sections() => return Some(Part::Foreign),
             "aside" => {
@@ -316,6 +339,9 @@ impl MainContent {
     /// The last one of those that [`MainContent::open`] took ends, by the end tag `by` of an element.
     pub(super) fn close(&mut self, by: Closing) {
         let part = self.open.pop();
+        if part == Some(Part::Subheading) {
+            self.subheadings.iter_mut().for_each(Subheading::end);
+        }
         self.is_left_open |= by == Closing::OfParent && part.is_some_and(Part::is_left_out);
     }
 
@@ -334,7 +360,7 @@ impl MainContent {
                 // Within what is left out for a good reason a name gives no other.
                 Part::Named if left_out == 0 => left_out = AROUND | NAMED,
                 Part::Foreign | Part::Aside => left_out = AROUND,
-                Part::Named | Part::Section | Part::Item => {}
+                Part::Named | Part::Section | Part::Item | Part::Heading | Part::Subheading => {}
             }
         }
         if left_out == 0 { regions } else { left_out }
@@ -357,6 +383,17 @@ impl MainContent {
     /// Takes a piece of a text node as it is written.
     pub(super) fn text(&mut self, text: &str, ends_node: bool) {
         let regions = self.regions();
+        if regions & AROUND == 0 {
+            if self.open.contains(&Part::Heading) {
+                self.headings.add(text, ends_node);
+            } else if self.open.contains(&Part::Subheading) {
+                for (subheading, region) in self.subheadings.iter_mut().zip(REGIONS) {
+                    if regions & region != 0 {
+                        subheading.add(text, ends_node);
+                    }
+                }
+            }
+        }
         self.mask.add(text, ends_node, regions, &mut self.hashes);
     }
 
@@ -391,15 +428,22 @@ impl MainContent {
             regions, images, ..
         } = self.hashes;
         let mut hash = Xxh3Default::new();
-        let mut likeness = 0;
+        let mut sketch = Sketch::default();
         for (of_region, region) in regions.iter().zip(REGIONS) {
             if taken & region != 0 {
                 hash.update(&of_region.text.digest128().to_le_bytes());
             }
             if region == main {
-                likeness = of_region.likeness.finish();
+                sketch = of_region.sketch;
             }
         }
+        let shown = images.iter().filter(|(_, regions)| regions & main != 0);
+        let mut subheadings = self.subheadings.iter().zip(REGIONS);
+        let subheading = subheadings.find(|(_, region)| *region == main);
+        let heading = self.headings.finish();
+        let heading =
+            heading.or_else(|| subheading.and_then(|(subheading, _)| subheading.finish()));
+        let likeness = sketch.finish(heading, shown.map(|(image, _)| *image));
         for set in [links, &images] {
             let mut members: Vec<u64> = set
                 .iter()
@@ -472,7 +516,12 @@ impl Part {
     fn is_left_out(self) -> bool {
         match self {
             Self::Foreign | Self::Aside | Self::Named => true,
-            Self::Main | Self::Article | Self::Section | Self::Item => false,
+            Self::Main
+            | Self::Article
+            | Self::Section
+            | Self::Item
+            | Self::Heading
+            | Self::Subheading => false,
         }
     }
 }

@@ -171,7 +171,7 @@ impl PageReader {
         })
     }
 
-    /// The same, looking also for what `extensions` asks for.
+    /// Makes it look also for what `extensions` asks for.
     #[must_use]
     pub fn with_extensions(self, extensions: Extensions) -> Self {
         Self { extensions, ..self }

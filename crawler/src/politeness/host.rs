@@ -19,7 +19,7 @@ const UNLIMITED_INTERVAL: Duration = Duration::from_millis(10);
 /// Fine answers in a row that take one step of slowdown back.
 const ANSWERS_PER_STEP: u32 = 20;
 
-/// The same at most: it doubles whenever a step back led into trouble again, so that a host with a
+/// Fine answers in a row that take one step back, at most: it doubles whenever a step back led into trouble again, so that a host with a
 /// limit of its own is not driven against it all the time.
 const MAX_ANSWERS_PER_STEP: u32 = 640;
 

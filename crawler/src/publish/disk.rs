@@ -95,7 +95,7 @@ fn standing_bytes(store: &dyn Store, site: &Site, output: &Path) -> Result<u64, 
     Ok(sizes.flatten().map(|metadata| metadata.len()).sum())
 }
 
-/// The same error; when the disk of the folder `output` was full it says how much did not fit. Asked while the
+/// `error`; when the disk of the folder `output` was full it says how much did not fit. Asked while the
 /// temporary files still stand.
 pub(super) fn explained(error: PublishError, output: &Path) -> PublishError {
     let PublishError::Io { source, path, .. } = &error else {

@@ -25,23 +25,30 @@ use std::collections::HashSet;
 
 use self::{
     copies::Copies,
-    list::{List, set_aside, value},
+    list::{List, Made, set_aside, value},
 };
 use super::{
-    PublishError, PublishRequest, Standing,
+    PublishError, PublishRequest, RUN, Standing,
     files::FileKind,
     folder::Folder,
     manifest::Manifest,
     problem,
     set::{Origin, ReadySet},
 };
-use crate::store::Store;
+use crate::{
+    export, runs,
+    store::{Store, outbox::OutboxStep},
+};
 
 /// What is to be recorded of the sets that are kept, and told.
 #[derive(Debug, Default)]
 pub(super) struct Keeping {
     /// Values of the state.
     pub(super) values: Vec<(String, Option<String>)>,
+    /// What the store does before what the set changes is taken, ...
+    pub(super) before: Vec<OutboxStep>,
+    /// ... and behind that.
+    pub(super) behind: Vec<OutboxStep>,
     /// What the user should know.
     pub(super) notice: Option<String>,
     /// Why the set that stands is none of those that are kept.
@@ -65,8 +72,15 @@ pub(super) fn keep(
         return Ok(Keeping::default());
     };
     let mut keeping = Keeping::default();
+    let mut made = match &set.origin {
+        Origin::Kept(sets) => sets.last().and_then(|set| set.made.clone()),
+        Origin::Run(_) => Some(Made::now(store, request.run)?),
+    };
     let mut sets = match &set.origin {
-        Origin::Kept(sets) => sets.clone(),
+        Origin::Kept(sets) => {
+            keeping.step_back(made.as_ref());
+            sets.clone()
+        }
         Origin::Run(_) => match list::read(store)? {
             List::Sets(sets) => sets,
             List::Unreadable { text, reason } => {
@@ -98,13 +112,44 @@ pub(super) fn keep(
     });
     keeping.problem = problem(copied);
     if keeping.problem.is_none() {
-        sets.pop_if(|last| last.has_files_of(manifest));
-        sets.push(Generation::of(set, manifest, standing));
+        let same = sets.pop_if(|last| last.has_files_of(manifest));
+        if let (Some(same), Some(made)) = (same, &mut made)
+            && same.number() > 0
+        {
+            // What was known before it is kept already.
+            made.number = same.number();
+        }
+        sets.push(Generation::of(set, manifest, standing, made.clone()));
         let surplus = sets.len().saturating_sub(KEPT_SETS);
         sets.drain(..surplus);
     }
     keeping.values.push(value(&sets));
+    if let (Origin::Run(_), Some(made)) = (&set.origin, &made) {
+        let oldest = sets.first().map_or(made.number, Generation::number);
+        keeping.before.push(OutboxStep::ForgetBefore(oldest));
+        keeping.before.push(OutboxStep::KeepBefore(made.number));
+        keeping.values.push(made.value());
+    }
     Ok(keeping)
+}
+
+impl Keeping {
+    /// The runs behind the set that is restored, of which this is known, are as if they had been refused: the next
+    /// crawl begins anew, and knows of the site what was known with the set.
+    fn step_back(&mut self, made: Option<&Made>) {
+        self.behind.push(OutboxStep::StepBack {
+            to: made.map_or(0, |made| made.number),
+            run: made.map(|made| made.run),
+        });
+        self.values.push(runs::finished());
+        if let Some(made) = made {
+            let run = Some(made.run).filter(|run| *run > 0);
+            let run = run.map(|run| run.to_string());
+            self.values.push((RUN.to_owned(), run));
+            self.values
+                .push(export::distrusted_value(made.distrusted.clone()));
+        }
+    }
 }
 
 /// Removes the copies that no listed set has any more, nor one whose list was set aside. Of what arpent did not put

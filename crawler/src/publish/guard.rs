@@ -2,15 +2,31 @@
 //!
 //! | objection | when |
 //! | --- | --- |
-//! | fewer | less than `min_listed_share` of the published set would be listed, and [`MIN_LOSS`] URLs fewer |
+//! | fewer | less than `min_listed_share` of the published set would be listed, and [`MIN_LOSS`] URLs fewer, those aside that redirect to another one of it each |
 //! | gone | the same of what would be left without the pages that stay only because one 404 proves nothing |
 //! | start | the start page has no content, or cannot be read, and so would leave the set |
 //! | failing | more than `max_error_share` of the known URLs could not be fetched |
-//! | alike | more than `max_alike_share` of the pages of the published set changed and are now one content, one text, under one title, a form that asks for a password, or redirect to one URL; each by itself or where it redirects to |
+//! | alike | more than `max_alike_share` of the pages of the published set that answered show one sign, a third of that share since it was published |
 //! | grown | more than `max_growth` times as many URLs would be listed, and [`MIN_GROWTH`] more |
 //!
-//! What was so already when a set was published last, or published with force, is how the site is: shares are
-//! compared with those of then. Nothing is refused for ever that a person has looked at once.
+//! A wall makes pages alike that were not. Each sign is one that honest sites do not show, or that two must show
+//! together; where the site is like that anyway, the share of then is what is allowed. Pages count by themselves, or by
+//! what stands where they redirect to.
+//!
+//! | sign | the pages ... | usual on sites where before as many ... |
+//! | --- | --- | --- |
+//! | target | redirect to one URL; to one without its query, where nobody knows what stands there | did |
+//! | query | redirect to one path with queries, under which one title and nearly one text stand | did, or had one title or text |
+//! | content | say the same, title, images and links included | did |
+//! | words | have the same words and images, numbers and what repeats their URL or title aside | had, or nearly one text |
+//! | text | have one title and nearly one text | had one title, or nearly one text |
+//! | heading | have one title and one heading | had one title, or one heading |
+//! | opening | have one title, no heading, and the same first words | had one title, or these |
+//! | form | ask for a password, and share title, heading or text with others, or say next to nothing | asked, or shared, or said so |
+//!
+//! What was so already when a set was published last, or published with force, is how the site is. Nothing is refused
+//! for ever that a person has looked at once. Of a set that was built from lists nobody knows how it was: then only
+//! targets, content and text count.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -30,44 +46,164 @@ const MIN_GROWTH: u64 = 1_000;
 /// Pages that must be alike; fewer are one edit of a person, unless they are all there are, the start page aside.
 const MIN_ALIKE: u64 = 5;
 
+/// Redirects to one page that make a run wait for more pages.
+const MIN_MERGED: u64 = 2;
+
+/// One of so many parts of `max_alike_share` has to be new: a wall rises in a few nights, or in one.
+const FRESH_PARTS: u64 = 3;
+
 /// Reasons that a refusal names at most.
 const MAX_REASONS: usize = 3;
 
 /// In what pages are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Alike {
-    /// They redirect to the same URL, its query aside.
+    /// They redirect to the same URL, or to pages under one path that look the same.
     Target,
     /// What they say is the same.
     Content,
-    /// What they say differs in few words.
+    /// What they say differs in few words, or in what repeats their URL or title.
     Text,
-    /// They ask for a password.
+    /// They ask for a password, and are alike or say little beside it.
     Form,
-    /// They have the same title, numbers and addresses aside.
+    /// They have the same title, and begin alike.
     Title,
 }
 
-impl Alike {
+/// What pages show together that are no pages of the site's own: see the table above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Sign {
+    Target,
+    /// They redirect for good to one page, which does not ask for a password: a few are merged by that.
+    Moved,
+    Query,
+    Content,
+    Words,
+    Text,
+    FormTitle,
+    FormHeading,
+    FormText,
+    FormShort,
+    Heading,
+    Opening,
+}
+
+/// What the pages of a site may have in common all the time: as many as have the same one, unless it says otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Usual {
+    Content,
+    Words,
+    /// Nearly one text, generously counted.
+    Text,
+    /// All that share nearly their text with another one.
+    Texts,
+    Title,
+    /// All that share their title with another one.
+    Titles,
+    Heading,
+    /// All that share their heading with another one.
+    Headings,
+    Opening,
+    /// All that ask for a password.
+    Form,
+    /// All that say next to nothing.
+    Short,
+}
+
+/// Whether this is a name of [`Remembered::alike`] that says how the pages are, of however many kinds; redirects have a name
+/// for each target.
+pub(super) fn is_usual(name: &str) -> bool {
+    !name.contains(':')
+}
+
+impl Usual {
     /// The word for it in the state.
-    fn word(self) -> &'static str {
+    pub(super) fn word(self) -> &'static str {
         match self {
-            Self::Target => "target",
             Self::Content => "content",
+            Self::Words => "words",
             Self::Text => "text",
-            Self::Form => "form",
+            Self::Texts => "texts",
             Self::Title => "title",
+            Self::Titles => "titles",
+            Self::Heading => "heading",
+            Self::Headings => "headings",
+            Self::Opening => "opening",
+            Self::Form => "form",
+            Self::Short => "short",
         }
     }
 }
 
-/// Pages that are alike.
+impl Sign {
+    fn alike(self) -> Alike {
+        match self {
+            Self::Target | Self::Moved | Self::Query => Alike::Target,
+            Self::Content => Alike::Content,
+            Self::Words | Self::Text => Alike::Text,
+            Self::FormTitle | Self::FormHeading | Self::FormText | Self::FormShort => Alike::Form,
+            Self::Heading | Self::Opening => Alike::Title,
+        }
+    }
+
+    /// Where one of these was usual, the sign is none.
+    fn usual(self) -> &'static [Usual] {
+        match self {
+            Self::Target | Self::Moved => &[],
+            Self::Content => &[Usual::Content],
+            Self::Words => &[Usual::Words, Usual::Text],
+            Self::Query | Self::Text => &[Usual::Title, Usual::Text],
+            Self::FormTitle => &[Usual::Form, Usual::Titles],
+            Self::FormHeading => &[Usual::Form, Usual::Headings],
+            Self::FormText => &[Usual::Form, Usual::Text, Usual::Texts],
+            Self::FormShort => &[Usual::Form, Usual::Short],
+            Self::Heading => &[Usual::Title, Usual::Heading],
+            Self::Opening => &[Usual::Title, Usual::Opening],
+        }
+    }
+
+    /// What it is remembered as with a key; what redirects is not listed, so that it is never usual among listed pages.
+    fn redirects(self) -> Option<&'static str> {
+        match self {
+            Self::Target => Some("target"),
+            Self::Moved => Some("moved"),
+            Self::Query => Some("query"),
+            Self::Content
+            | Self::Words
+            | Self::Text
+            | Self::FormTitle
+            | Self::FormHeading
+            | Self::FormText
+            | Self::FormShort
+            | Self::Heading
+            | Self::Opening => None,
+        }
+    }
+
+    /// Whether it says something of a site of which nobody knows how it was.
+    fn needs_no_memory(self) -> bool {
+        match self {
+            Self::Target | Self::Moved | Self::Query | Self::Content | Self::Text => true,
+            Self::Words
+            | Self::FormTitle
+            | Self::FormHeading
+            | Self::FormText
+            | Self::FormShort
+            | Self::Heading
+            | Self::Opening => false,
+        }
+    }
+}
+
+/// Pages that show a sign together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Group {
-    pub(super) alike: Alike,
+    pub(super) sign: Sign,
     /// What they share, as a fingerprint.
     pub(super) key: u64,
     pub(super) pages: u64,
+    /// Those of them that were other pages when they were published.
+    pub(super) fresh: u64,
     /// One of them; of redirects, where they lead.
     pub(super) example: String,
 }
@@ -87,11 +223,13 @@ pub(super) struct OldSet {
     pub(super) gone_again: u64,
     /// Pages that left an earlier set, and redirect.
     pub(super) moved: u64,
+    /// Those that stood in it under two addresses, of which one redirects to the other now, which is listed.
+    pub(super) twins: u64,
     /// Why the start page is not listed any more, when it says nothing of why it should not be.
     pub(super) start: Option<Reason>,
     /// Those that this run does not know.
     pub(super) unknown: u64,
-    /// The largest groups of each kind among those that said something else than when they were published.
+    /// The largest groups of each sign among those that said something, and those that moved.
     pub(super) groups: Vec<Group>,
 }
 
@@ -107,20 +245,31 @@ pub(super) struct Remembered {
     pub(super) gone_once: u64,
     /// Listed pages that were looked at for what they share; none of a set that was built from lists.
     #[serde(default)]
-    pub(super) seen: u64,
-    /// Shares of the listed pages that are alike, the largest by [`Group::name`].
+    pub(super) looked_at: u64,
+    /// URLs that were listed when every known URL was decided last, or that a person let through: what crawls that end at
+    /// a limit take out piece by piece is counted from there.
+    #[serde(default)]
+    pub(super) whole: u64,
+    /// Shares of the listed pages that have something in common, by [`Usual::word`], and of the published and moved
+    /// ones that redirect to the same, by [`Group::name`].
     pub(super) alike: BTreeMap<String, Share>,
 }
 
 impl Group {
-    /// What a group is remembered as. Of what pages say only the share of the largest group counts: where many are
-    /// the same, as the shells of applications are, have nearly the same text, or one title, each edit makes another
-    /// group.
-    pub(super) fn name(&self) -> String {
-        match self.alike {
-            Alike::Content | Alike::Text | Alike::Title => self.alike.word().to_owned(),
-            Alike::Target | Alike::Form => format!("{}:{:016x}", self.alike.word(), self.key),
-        }
+    /// What a group of redirects is remembered as; `None`: it is none.
+    pub(super) fn name(&self) -> Option<String> {
+        let word = self.sign.redirects()?;
+        Some(format!("{word}:{:016x}", self.key))
+    }
+}
+
+impl Remembered {
+    /// The share of pages that a group may have had before.
+    fn share_of(&self, group: &Group) -> Share {
+        let usual = group.sign.usual().iter();
+        let usual = usual.filter_map(|usual| self.alike.get(usual.word()));
+        let own = group.name().and_then(|name| self.alike.get(&name));
+        usual.chain(own).max().copied().unwrap_or_default()
     }
 }
 
@@ -247,7 +396,7 @@ fn fewer(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
     // So many that only a person can have let them through: that these may be gone was looked at then.
     let looked_at = Some(figures.last.gone_once).filter(|pages| *pages >= MIN_LOSS);
     let looked_at = looked_at.map_or(0, |pages| pages.min(figures.old.gone_again));
-    let before = figures.before.saturating_sub(looked_at);
+    let before = baseline(figures).saturating_sub(looked_at);
     if are_too_few(figures.listed, before, config) {
         Some(Objection::Fewer)
     } else if are_too_few(figures.listed.saturating_sub(pages), before, config) {
@@ -267,7 +416,15 @@ pub(super) fn is_for_want_of_time(
     let waiting = figures.old.lost.get(&Reason::Queued).copied();
     let with_all = figures.listed + waiting.unwrap_or_default() + figures.old.unknown;
     let are_few = refusal.objections == [Objection::Fewer];
-    are_few && !are_too_few(with_all, figures.before, config)
+    are_few && !are_too_few(with_all, baseline(figures), config)
+}
+
+/// Pages that the site had: those of the published set, each once, as one that moved while a crawl ended at a limit stands
+/// in it under both addresses; or those of the last set of all pages, of which crawls that end at a limit may have taken
+/// some out already.
+fn baseline(figures: &Figures) -> u64 {
+    let pages = figures.before.saturating_sub(figures.old.twins);
+    pages.max(figures.last.whole)
 }
 
 fn are_too_few(listed: u64, before: u64, config: &GuardConfig) -> bool {
@@ -284,34 +441,57 @@ fn failing(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
     })
 }
 
-/// The largest group that is too large; the kind that says most, of several.
+/// The largest group that is too large; the one that says most, of several.
 fn alike(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
-    // A wall that grows by a few pages each night has taken those before out of the set already.
-    let of = |alike: Alike, pages: u64| match alike {
-        Alike::Target => pages + figures.old.moved,
-        Alike::Content | Alike::Text | Alike::Form | Alike::Title => pages,
-    };
-    let is_too_large = |group: &&Group| {
-        let pages = of(group.alike, figures.old.pages);
-        let heard = of(group.alike, figures.old.heard);
-        let are_all = group.pages > 1 && group.pages + 1 >= pages;
-        let known = figures.last.alike.get(&group.name());
-        let before = known.copied().unwrap_or_default();
-        let share = Share::of(group.pages, heard);
-        // A crawl may come first, or only, to pages that were alike all the time.
-        let are_more = Share::of(group.pages, pages) > before;
-        (group.pages >= MIN_ALIKE || are_all)
-            && are_more
-            && is_over(share, before, config.max_alike_share)
-    };
-    let groups = figures.old.groups.iter().filter(is_too_large);
-    let group = groups.min_by_key(|group| (group.alike, std::cmp::Reverse(group.pages)))?;
+    let old = &figures.old;
+    let groups = old.groups.iter();
+    let groups = groups.filter(|group| is_too_large(group, figures, config, MIN_ALIKE));
+    let group = groups.min_by_key(|group| (group.sign.alike(), std::cmp::Reverse(group.pages)))?;
     Some(Objection::Alike {
-        alike: group.alike,
+        alike: group.sign.alike(),
         pages: group.pages,
-        of: of(group.alike, figures.old.heard),
+        of: with_moved(group, old, old.heard),
         example: group.example.clone(),
     })
+}
+
+/// Whether too many of the few pages that a run came to redirect to one page, though they are not enough to tell a wall from
+/// an edit: more of them will tell.
+pub(super) fn is_too_early(figures: &Figures, config: &GuardConfig) -> bool {
+    let mut redirects = figures.old.groups.iter();
+    figures.before > 0
+        && redirects.any(|group| {
+            group.sign.redirects().is_some() && is_too_large(group, figures, config, MIN_MERGED)
+        })
+}
+
+/// So many pages of a group: of redirects, those with them that a wall which grows by a few pages each night has taken
+/// out of the set already.
+fn with_moved(group: &Group, old: &OldSet, pages: u64) -> u64 {
+    match group.sign.alike() {
+        Alike::Target => pages + old.moved,
+        Alike::Content | Alike::Text | Alike::Form | Alike::Title => pages,
+    }
+}
+
+/// Whether a group of at least `min` pages, or of all, is one that no honest site shows.
+fn is_too_large(group: &Group, figures: &Figures, config: &GuardConfig, min: u64) -> bool {
+    let (old, last) = (&figures.old, &figures.last);
+    let pages = with_moved(group, old, old.pages);
+    let heard = with_moved(group, old, old.heard);
+    let are_two_merged = group.sign == Sign::Moved && group.pages == 2;
+    let are_all = group.pages > 1 && group.pages + 1 >= pages && !are_two_merged;
+    let before = last.share_of(group);
+    let share = Share::of(group.pages, heard);
+    // A crawl may come first, or only, to pages that were alike all the time.
+    let are_more = Share::of(group.pages, pages) > before;
+    // What says what it said is how the site is; a few more each night are its own doing.
+    let are_fresh = Share::of(group.fresh * FRESH_PARTS, heard) > config.max_alike_share;
+    (group.pages >= min || are_all)
+        && (last.looked_at > 0 || group.sign.needs_no_memory())
+        && are_more
+        && are_fresh
+        && is_over(share, before, config.max_alike_share)
 }
 
 fn grown(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
@@ -356,7 +536,7 @@ impl fmt::Display for Refusal {
             }
             self.write_objection(objection, f)?;
         }
-        f.write_str("; publish anyway with --force")
+        Ok(())
     }
 }
 
@@ -375,8 +555,13 @@ impl Refusal {
                     Alike::Target => write!(f, "redirect to {example}")?,
                     Alike::Content => write!(f, "say the same, as {example} does")?,
                     Alike::Text => write!(f, "say nearly the same, as {example} does")?,
-                    Alike::Form => write!(f, "ask for a password, as {example} does")?,
-                    Alike::Title => write!(f, "have the same title, that of {example}")?,
+                    Alike::Form => write!(
+                        f,
+                        "ask for a password and are alike or short, as {example} is"
+                    )?,
+                    Alike::Title => {
+                        write!(f, "have the same title and begin alike, as {example} does")?;
+                    }
                 }
                 f.write_str(
                     " (a login wall, a parked domain, maintenance, \"not found\" with status 200?)",

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     page::RunId,
-    store::{Commit, Store},
+    store::{Commit, Store, outbox::OutboxStep},
 };
 
 /// Puts the set in the place of the one that stands.
@@ -96,6 +96,7 @@ fn remember_set(
         standing: &standing,
         remembered: &set.remembered,
         generations: kept.values,
+        steps: [kept.before, kept.behind],
         run: match set.origin {
             Origin::Run(_) => Some(request.run),
             Origin::Kept(_) => None,
@@ -196,6 +197,8 @@ struct Record<'a> {
     remembered: &'a Remembered,
     /// The values that list the sets that are kept.
     generations: Vec<(String, Option<String>)>,
+    /// What the store does for them before, and behind, the changes of the set.
+    steps: [Vec<OutboxStep>; 2],
     /// The run whose set it is; `None`: an earlier one's.
     run: Option<RunId>,
 }
@@ -232,6 +235,7 @@ fn remember(
         standing,
         remembered,
         generations,
+        steps: [before, behind],
         run,
     } = new;
     let mut values = vec![(MANIFEST.to_owned(), Some(text.to_owned()))];
@@ -244,13 +248,13 @@ fn remember(
     values.extend(generations);
     values.extend(untold);
     values.extend(run.map(|run| (RUN.to_owned(), Some(run.to_string()))));
-    let (outbox, adopted) = journal::take(store, request.now)?;
+    let (take, adopted) = journal::take(store, request.now)?;
     values.push(adopted);
     store.commit(&Commit {
         // What a run decided counts once its set is published; of a set from before it says nothing.
         run: run.unwrap_or_default(),
         values,
-        outbox: vec![outbox],
+        outbox: [before, vec![take], behind].concat(),
         ..Commit::default()
     })?;
     Ok(())

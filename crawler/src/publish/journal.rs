@@ -238,6 +238,11 @@ impl Known {
         Ok(None)
     }
 
+    /// The next URL, in the order of keys.
+    pub(super) fn next(&mut self, store: &dyn Store) -> Result<Option<UrlKey>, StoreError> {
+        Ok(self.take(store)?.map(|(key, _)| key))
+    }
+
     /// How many URLs it has, when [`Known::find`] was asked for the last time.
     pub(super) fn count(mut self, store: &dyn Store) -> Result<u64, StoreError> {
         while self.take(store)?.is_some() {

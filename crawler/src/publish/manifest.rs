@@ -8,9 +8,9 @@ use std::path::{Component, Path};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use super::guard::Remembered;
+pub(super) use crate::store::hex;
 
 /// Version of the format.
 const VERSION: u32 = 1;
@@ -167,15 +167,4 @@ impl Manifest {
 pub(super) fn is_name(name: &str) -> bool {
     let mut segments = Path::new(name).components();
     !name.is_empty() && segments.all(|segment| matches!(segment, Component::Normal(_)))
-}
-
-/// Hex form of a SHA-256.
-pub(super) fn hex(hash: Sha256) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in hash.finalize() {
-        for digit in [byte >> 4, byte & 15] {
-            text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
-        }
-    }
-    text
 }

@@ -62,7 +62,7 @@ use crate::{
     runs,
     seeds::OwnFiles,
     site::Site,
-    store::{Commit, LedgerEntry, Store, StoreError, outbox::OutboxStep},
+    store::{Commit, LedgerEntry, Store, StoreError, outbox::OutboxStep, with_causes},
     url_key::UrlKey,
 };
 
@@ -73,14 +73,15 @@ pub use self::{
     hold::OutputHold,
     journal::Journal,
     own::{Placed, Standing, place_file, standing, take_back},
-    salvage::{Recalled, recall, salvage},
+    salvage::{Recalled, recall, recall_dates, salvage},
     untold::{Untold, hooks_know, note_untold, untold},
 };
 
 /// Name of the state's value with the manifest.
 const MANIFEST: &str = crate::store::names::PUBLISH_MANIFEST;
 
-/// Name of the state's value with the run that was published last. A fresh state does not take it over.
+/// Name of the state's value with the run that was published last; 0: the published set was read back from its files. A
+/// fresh state does not take it over.
 const RUN: &str = crate::store::names::PUBLISH_RUN;
 
 /// The manifest's copy in the output.
@@ -174,20 +175,21 @@ pub enum PublishError {
     #[error("nothing to list: no known URL may stand in a sitemap")]
     Empty,
     /// A partial crawl would list fewer URLs than the published set.
-    #[error(
-        "a partial set would list {now} URLs, the published set lists {before}; --force publishes anyway"
-    )]
+    #[error("a partial set would list {now} URLs, the published set lists {before}")]
     Shrunk {
         /// URLs in the published set.
         before: u64,
         /// URLs this crawl would list.
         now: u64,
     },
+    /// A partial crawl came to so few pages that it is not clear whether the site is itself.
+    #[error("too few pages answered to tell why most of them redirect to one page")]
+    TooEarly,
     /// The guard keeps the published set.
     #[error(transparent)]
     Refused(Box<Refusal>),
     /// A file that is not arpent's stands under a name that is needed.
-    #[error("{} is not a file of arpent for this site and stands in the way; --force replaces it and keeps a backup", .0.display())]
+    #[error("{} is not a file of arpent for this site and stands in the way", .0.display())]
     Foreign(PathBuf),
     /// A folder on the way to a file is a link, or no folder: what is behind it is not ours.
     #[error("{} must be a folder of the output itself, where a sitemap belongs; remove it or use another layout or output", .0.display())]
@@ -202,7 +204,7 @@ pub enum PublishError {
     },
     /// The disk that the last set was written to is not there.
     #[error(
-        "nothing is mounted at {}, where the disk with the published set {} was; mount it, or publish there all the same with --force",
+        "nothing is mounted at {}, where the disk with the published set {} was; expected it to be mounted",
         mount.display(), output.display()
     )]
     Unmounted {
@@ -241,8 +243,7 @@ pub enum PublishError {
     },
     /// A written file did not pass our own check: a bug, because every entry was tried before. The old set stands.
     #[error(
-        "the file {name} did not pass the check before publishing: {problem}; this is a bug of arpent, please report it; \
-         until it is mended, --exclude leaves out a URL that is named here"
+        "the file {name} did not pass the check before publishing: {problem}; this is a bug of arpent, please report it"
     )]
     Check {
         /// Which file.
@@ -322,15 +323,7 @@ fn go_on(request: &PublishRequest<'_>) -> Result<(), PublishError> {
 
 /// What went wrong, in words, with its causes.
 fn problem(result: Result<(), PublishError>) -> Option<String> {
-    let error = result.err()?;
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(&error);
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    Some(text)
+    result.err().map(|error| with_causes(&error))
 }
 
 /// Whether a set can be written to the folder `output`, so that a crawl is not begun for nothing. Leaves
@@ -342,10 +335,10 @@ pub fn check_output(output: &Path) -> Result<(), PublishError> {
     folder::probe(output, Rights::default())
 }
 
-/// The same, and whether files there can have the rights that the settings ask for.
+/// Whether a set can be written to `output` ([`check_output`]), and whether files there can have the rights that the settings ask for.
 ///
 /// # Errors
-/// The same; [`PublishError::Settings`]: there is no such group, or there are no such rights on this system.
+/// As [`check_output`]; [`PublishError::Settings`]: there is no such group, or there are no such rights on this system.
 pub fn check_output_for(output: &Path, config: &PublishConfig) -> Result<(), PublishError> {
     folder::probe(output, Rights::of(config)?)
 }
@@ -468,7 +461,7 @@ fn carry_ledger(old: &dyn Store, new: &mut dyn Store) -> Result<(), StoreError> 
     carry_ledger_of(old, new, &|_, _| Ok(true))
 }
 
-/// The same of the URLs that `is_kept` says it of.
+/// Copies the ledger of the URLs that `is_kept` says it of.
 fn carry_ledger_of(
     old: &dyn Store,
     new: &mut dyn Store,

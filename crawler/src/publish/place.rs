@@ -16,7 +16,7 @@ pub(super) struct Place {
     /// The folder of the crawled directory in the output: not empty only when the output is served from
     /// above it and files stand in place.
     folder: String,
-    /// The same as text of a URL.
+    /// The folder as text of a URL.
     below: String,
 }
 

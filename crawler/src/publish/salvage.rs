@@ -4,7 +4,8 @@
 //!
 //! What the contents were then is not known from the files. So a date that is read back stays until a change
 //! of its page is seen, whatever the page states; the first crawl makes the ledger whole again. Which URLs are published
-//! is remembered too: the guard asks what became of them.
+//! is remembered too: the guard asks what became of them, and to the first run they are pages that were listed before, which
+//! it asks for and which leave on evidence only. They are of run 0, which no run is.
 
 use std::{
     fs::{self, File},
@@ -19,24 +20,29 @@ use sitemap_core::{
 };
 
 use super::{
-    LEDGER_BATCH, MANIFEST, carry_journal, carry_ledger, carry_values, folder::hash_file, previous,
-    recall_own_files,
+    LEDGER_BATCH, MANIFEST, RUN, carry_journal, carry_ledger, carry_values, folder::hash_file,
+    previous, recall_own_files,
 };
 use crate::{
-    page::DateSource,
+    page::{DateSource, Reason, Via},
     site::Site,
     store::{
-        Commit, LedgerEntry, Store, StoreError, StoreErrorKind,
+        Commit, Discovery, LedgerEntry, Store, StoreError, StoreErrorKind,
         outbox::{Difference, Listing, OutboxStep, Tell},
     },
     url_key::UrlKey,
 };
+
+/// How many hops away from the start pages count as whose place on the site nobody knows: as what a sitemap names does.
+const DEPTH: u32 = 1;
 
 /// What was read back from the published files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Recalled {
     /// Files of the set that stand as they were published.
     pub files: u64,
+    /// Pages that they list, as often as they do.
+    pub pages: u64,
     /// Pages whose `lastmod` was not known any more.
     pub dates: u64,
 }
@@ -63,104 +69,242 @@ pub fn salvage(
         }
     }
     recall_own_files(new, site, output)?;
-    read_back(new, site, output)
+    Reading::new(new, site, Pages::Known)?.read(output)
 }
 
 /// Tells a state that knows of no published set what stands in the folder `output`, if that is one of this
-/// site: which files are ours, and the `lastmod` of each page of which the ledger knows nothing.
+/// site: which files are ours, which pages they list, and the `lastmod` of each page of which the ledger knows nothing.
 ///
 /// # Errors
 /// The store failed. A file that cannot be read, or is not as it was published, is left out.
 pub fn recall(store: &mut dyn Store, site: &Site, output: &Path) -> Result<Recalled, StoreError> {
+    recall_as(store, site, output, Pages::Known)
+}
+
+/// Reads the published set back for a state that is begun anew because everything is to be forgotten: the pages are published, and no run
+/// knows of them.
+///
+/// # Errors
+/// As [`recall`].
+pub fn recall_dates(
+    store: &mut dyn Store,
+    site: &Site,
+    output: &Path,
+) -> Result<Recalled, StoreError> {
+    recall_as(store, site, output, Pages::Forgotten)
+}
+
+fn recall_as(
+    store: &mut dyn Store,
+    site: &Site,
+    output: &Path,
+    pages: Pages,
+) -> Result<Recalled, StoreError> {
     recall_own_files(store, site, output)?;
     if store.value(MANIFEST)?.is_some() {
         return Ok(Recalled::default());
     }
-    read_back(store, site, output)
+    Reading::new(store, site, pages)?.read(output)
 }
 
-fn read_back(store: &mut dyn Store, site: &Site, output: &Path) -> Result<Recalled, StoreError> {
-    let mut recalled = Recalled::default();
-    let knows_set = !store.published(None, 1)?.is_empty();
-    let contents = previous::own_contents(output, &site.written().name());
-    for (name, hashes) in contents.unwrap_or_default() {
-        let path = output.join(&name);
-        let is_file = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
-        if !is_file || !hash_file(&path).is_ok_and(|hash| hashes.contains(&hash)) {
-            continue;
+/// What the pages of the set are to the next run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pages {
+    /// They were listed before.
+    Known,
+    /// Nothing.
+    Forgotten,
+}
+
+/// How a set is read back.
+struct Reading<'a> {
+    store: &'a mut dyn Store,
+    site: &'a Site,
+    pages: Pages,
+    /// Which URLs are published is known already.
+    knows_set: bool,
+    recalled: Recalled,
+    found: Vec<Discovery>,
+    listed: Vec<Difference>,
+    dated: Vec<(UrlKey, LedgerEntry)>,
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Read {
+    /// Its entries are known.
+    Entries,
+    /// It is a list without dates, which the sitemaps say better.
+    List,
+    /// It has nothing that the others do not have: an index, or a feed.
+    Nothing,
+    /// It is not there, or not as it was published.
+    Unreadable,
+}
+
+impl<'a> Reading<'a> {
+    fn new(store: &'a mut dyn Store, site: &'a Site, pages: Pages) -> Result<Self, StoreError> {
+        Ok(Self {
+            knows_set: !store.published(None, 1)?.is_empty(),
+            store,
+            site,
+            pages,
+            recalled: Recalled::default(),
+            found: Vec::new(),
+            listed: Vec::new(),
+            dated: Vec::new(),
+        })
+    }
+
+    /// Reads all files of the set in the folder `output`.
+    fn read(mut self, output: &Path) -> Result<Recalled, StoreError> {
+        let contents = previous::own_contents(output, &self.site.written().name());
+        let mut lists = Vec::new();
+        let (mut has_sitemaps, mut is_whole) = (false, true);
+        for (name, hashes) in contents.unwrap_or_default() {
+            let path = output.join(&name);
+            match self.read_file(&path, &hashes, Kind::UrlSet)? {
+                Read::Entries => has_sitemaps = true,
+                Read::List => lists.push((path, hashes)),
+                Read::Nothing => {}
+                Read::Unreadable => is_whole = false,
+            }
         }
-        let Ok(file) = File::open(&path) else {
-            continue;
+        for (path, hashes) in lists.iter().filter(|_| !has_sitemaps) {
+            self.read_file(path, hashes, Kind::Text)?;
+        }
+        self.store_batch()?;
+        self.settle(is_whole)?;
+        Ok(self.recalled)
+    }
+
+    /// Reads the file `path`, which may have one of these `hashes`, if it is of this kind.
+    fn read_file(
+        &mut self,
+        path: &Path,
+        hashes: &[String],
+        wanted: Kind,
+    ) -> Result<Read, StoreError> {
+        let is_file = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
+        if !is_file || !hash_file(path).is_ok_and(|hash| hashes.contains(&hash)) {
+            return Ok(Read::Unreadable);
+        }
+        let Ok(file) = File::open(path) else {
+            return Ok(Read::Unreadable);
         };
-        recalled.files += 1;
+        // A list is read a second time.
+        self.recalled.files += u64::from(wanted == Kind::UrlSet);
         // It was checked when it was published, and is the same.
         let mut reader = Reader::new(BufReader::new(file), Limits::PROTOCOL);
-        let mut batch = Vec::with_capacity(LEDGER_BATCH);
-        let mut listed = Vec::with_capacity(LEDGER_BATCH);
         while let Some(item) = reader.next() {
+            let Ok(item) = item else {
+                return Ok(Read::Unreadable);
+            };
             // A feed states dates in another form.
-            let is_urlset = reader.kind() == Some(Kind::UrlSet);
-            let (Ok(Item::Url(entry)), true) = (item, is_urlset) else {
+            let kind = reader.kind();
+            let (Item::Url(entry), true) = (item, kind == Some(wanted)) else {
                 break;
             };
-            if !knows_set {
-                listed.extend(listing(&entry));
+            self.take(entry)?;
+        }
+        Ok(match reader.kind() {
+            Some(kind) if kind == wanted => Read::Entries,
+            Some(Kind::Text) => Read::List,
+            Some(_) | None => Read::Nothing,
+        })
+    }
+
+    /// Takes the entry of a page.
+    fn take(&mut self, entry: UrlEntry) -> Result<(), StoreError> {
+        let Ok(written) = UrlKey::from_normalised(entry.loc.as_str()) else {
+            return Ok(());
+        };
+        self.recalled.pages += 1;
+        let lastmod = entry.lastmod.map(|lastmod| lastmod.to_string());
+        if let Some(key) = self.site.crawled_key(&written) {
+            if self.pages == Pages::Known && self.store.page(&key)?.is_none() {
+                self.found.push(published(key.clone()));
             }
-            if listed.len() == LEDGER_BATCH {
-                remember(store, OutboxStep::Stage(std::mem::take(&mut listed)))?;
-            }
-            let Some((key, entry)) = dated(site, entry) else {
-                continue;
-            };
-            if store.ledger(&key)?.is_none() {
-                recalled.dates += 1;
-                batch.push((key, entry));
-            }
-            if batch.len() == LEDGER_BATCH {
-                store.set_ledger(&batch)?;
-                batch.clear();
+            if let Some(lastmod) = &lastmod
+                && self.store.ledger(&key)?.is_none()
+            {
+                self.recalled.dates += 1;
+                self.dated.push((key, dated(lastmod)));
             }
         }
-        store.set_ledger(&batch)?;
-        remember(store, OutboxStep::Stage(listed))?;
+        if !self.knows_set {
+            self.listed.push(listing(written, lastmod));
+        }
+        let batches = [self.found.len(), self.listed.len(), self.dated.len()];
+        if batches.into_iter().any(|entries| entries >= LEDGER_BATCH) {
+            self.store_batch()?;
+        }
+        Ok(())
     }
-    let take = OutboxStep::Take {
-        since: Timestamp::UNIX_EPOCH,
-        tell: Tell::Nobody,
-    };
-    remember(store, take)?;
-    Ok(recalled)
+
+    /// Stores what was taken so far.
+    fn store_batch(&mut self) -> Result<(), StoreError> {
+        self.store.set_ledger(&self.dated)?;
+        self.dated.clear();
+        let listed = std::mem::take(&mut self.listed);
+        self.store.commit(&Commit {
+            discovered: std::mem::take(&mut self.found),
+            outbox: vec![OutboxStep::Stage(listed)],
+            ..Commit::default()
+        })
+    }
+
+    /// From now on it is what is known of the set that stands.
+    fn settle(&mut self, is_whole: bool) -> Result<(), StoreError> {
+        let mut commit = Commit {
+            outbox: vec![OutboxStep::Take {
+                since: Timestamp::UNIX_EPOCH,
+                tell: Tell::Nobody,
+            }],
+            ..Commit::default()
+        };
+        if self.pages == Pages::Known && self.recalled.pages > 0 {
+            // What runs decide counts from their first publish on.
+            commit.outbox.push(OutboxStep::Disown);
+            let run = (RUN.to_owned(), Some("0".to_owned()));
+            commit.values.extend(Some(run).filter(|_| is_whole));
+        }
+        self.store.commit(&commit)
+    }
 }
 
-fn remember(store: &mut dyn Store, step: OutboxStep) -> Result<(), StoreError> {
-    store.commit(&Commit {
-        outbox: vec![step],
-        ..Commit::default()
-    })
+/// A page that was listed before the first run.
+fn published(key: UrlKey) -> Discovery {
+    Discovery {
+        key,
+        sequence: 0,
+        depth: DEPTH,
+        hops: 0,
+        via: Via::Earlier,
+        found_on: None,
+        reason: Reason::KeptNotReached,
+    }
 }
 
 /// That a page stands in a published file.
-fn listing(entry: &UrlEntry) -> Option<Difference> {
-    Some(Difference {
-        key: UrlKey::from_normalised(entry.loc.as_str()).ok()?,
+fn listing(written: UrlKey, lastmod: Option<String>) -> Difference {
+    Difference {
+        key: written,
         change: None,
         listing: Some(Listing {
-            lastmod: entry.lastmod.as_ref().map(ToString::to_string),
+            lastmod,
             content: None,
         }),
-    })
+    }
 }
 
 /// What the ledger remembers of a page that stands in a published file with a date.
-fn dated(site: &Site, entry: UrlEntry) -> Option<(UrlKey, LedgerEntry)> {
-    let lastmod = entry.lastmod?.to_string();
-    let written = UrlKey::from_normalised(entry.loc.as_str()).ok()?;
-    let known = LedgerEntry {
+fn dated(lastmod: &str) -> LedgerEntry {
+    LedgerEntry {
         // No hash has this version: nothing can be compared with it.
         hash_version: 0,
-        lastmod: Some(lastmod),
+        lastmod: Some(lastmod.to_owned()),
         source: Some(DateSource::History),
         ..LedgerEntry::default()
-    };
-    Some((site.crawled_key(&written)?, known))
+    }
 }

@@ -107,7 +107,7 @@ impl ReadySet {
         let facts = Facts {
             listed: census.listed,
             layout: census.plan.layout().to_string(),
-            remembered,
+            remembered: with_unseen(remembered, &figures.last, request.config.force),
         };
         let duplicates = export.duplicates();
         let origin = Origin::Run(Box::new(export));
@@ -169,6 +169,22 @@ pub(super) struct Change<'a> {
     pub(super) temporary: &'a Temporary,
 }
 
+/// What is remembered of a run beside what was before it: of pages that it did not come to it says nothing, so what they
+/// shared they still do.
+fn with_unseen(mut remembered: Remembered, last: &Remembered, is_forced: bool) -> Remembered {
+    if !remembered.is_complete {
+        if !is_forced {
+            remembered.whole = last.whole;
+        }
+        let usual = last.alike.iter().filter(|(name, _)| guard::is_usual(name));
+        for (name, share) in usual {
+            let known = remembered.alike.entry(name.clone()).or_default();
+            *known = (*share).max(*known);
+        }
+    }
+    remembered
+}
+
 /// Refuses an empty set, one that misses pages for no good reason, and what [`guard::judge`] objects to.
 fn guard(
     request: &PublishRequest<'_>,
@@ -188,6 +204,9 @@ fn guard(
             return Err(PublishError::Shrunk { before, now });
         }
         return Err(PublishError::Refused(Box::new(refusal)));
+    }
+    if !is_complete && guard::is_too_early(figures, &request.config.guard) {
+        return Err(PublishError::TooEarly);
     }
     if request.partial && now < before {
         return Err(PublishError::Shrunk { before, now });

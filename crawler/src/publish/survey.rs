@@ -1,22 +1,23 @@
 //! What became of the pages of the published set, and which listed pages are alike: the numbers of the guard,
 //! gathered in the pass of the last judgement, in bounded memory.
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, HashMap},
-};
+mod groups;
+mod looks;
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use std::collections::{BTreeMap, HashSet};
 
+use xxhash_rust::xxh3::xxh3_64;
+
+use self::looks::{Habit, Look, Signs};
 use super::{
-    guard::{Alike, Figures, Group, OldSet, Remembered},
+    guard::{Figures, OldSet, Remembered},
     journal::Known,
     manifest::Manifest,
 };
 use crate::{
     config::Share,
     export::content_mark,
-    page::{Basis, BodyEnd, ContentHash, PageFacts, PageRecord, Reason, RunId, State, Via},
+    page::{Basis, PageFacts, PageRecord, Reason, RunId, State, Via},
     site::Site,
     store::{Commit, Store, StoreError, StoreErrorKind},
     url_key::UrlKey,
@@ -25,153 +26,12 @@ use crate::{
 /// Name of the state's value with what is remembered of the run that was published last.
 const REMEMBERED: &str = crate::store::names::PUBLISH_GUARD;
 
-/// Groups that are counted at once, of each kind. A group that has more than 1 in 1,000 of the pages is found,
-/// and counted too low by so many at most (Misra and Gries, "Finding repeated elements", 1982).
-const MAX_GROUPS: usize = 1_000;
-
-/// Groups of each kind that are told of and remembered.
-const MAX_TOLD: usize = 8;
-
 /// Redirects that are followed from a page to what readers see, as engines do.
 const MAX_HOPS: usize = 10;
 
-/// What pages share that ask for a password, whatever else they say.
-const ANY_FORM: u64 = 0;
-
-/// Counts how many pages share something.
-#[derive(Debug, Default)]
-struct Groups(HashMap<u64, (u64, String)>);
-
-impl Groups {
-    fn add(&mut self, key: u64, example: &str) {
-        if let Some((count, _)) = self.0.get_mut(&key) {
-            *count += 1;
-        } else if self.0.len() < MAX_GROUPS {
-            self.0.insert(key, (1, example.to_owned()));
-        } else {
-            self.0.retain(|_, (count, _)| {
-                *count -= 1;
-                *count > 0
-            });
-        }
-    }
-
-    /// Counts what `other` counted.
-    fn add_all(&mut self, other: Self) {
-        for (key, (pages, example)) in other.0 {
-            let known = self.0.entry(key).or_insert((0, example));
-            known.0 += pages;
-        }
-    }
-
-    /// The largest of them.
-    fn largest(self, alike: Alike) -> impl Iterator<Item = Group> {
-        let groups = self.0.into_iter();
-        let groups = groups.map(move |(key, (pages, example))| Group {
-            alike,
-            key,
-            pages,
-            example,
-        });
-        let mut groups: Vec<Group> = groups.filter(|group| group.pages > 1).collect();
-        groups.sort_unstable_by_key(|group| (Reverse(group.pages), group.key));
-        groups.truncate(MAX_TOLD);
-        groups.into_iter()
-    }
-}
-
-/// The same for everything that pages can share.
-#[derive(Debug, Default)]
-struct Kinds {
-    targets: Groups,
-    contents: Groups,
-    texts: Groups,
-    forms: Groups,
-    titles: Groups,
-}
-
-impl Kinds {
-    /// Counts an answer by where it redirects to, or by what it says.
-    fn add(&mut self, key: &UrlKey, facts: &PageFacts) {
-        match target_of(key, facts) {
-            Some(target) => self.add_target(target),
-            None => self.add_content(key, facts),
-        }
-    }
-
-    /// Counts a redirect that leads to the page `target`, which answered with `facts`: with those that lead to the same URL, its
-    /// query aside, and to a page that looks the same. One URL may show as many pages as it has queries.
-    fn add_page(&mut self, target: &UrlKey, facts: &PageFacts) {
-        let content = facts
-            .content_hash
-            .map(|ContentHash(hash)| xxh3_64(&hash.to_le_bytes()));
-        let look = if facts.warnings.password_field {
-            ANY_FORM
-        } else {
-            facts.likeness.or(content).unwrap_or(ANY_FORM)
-        };
-        let target = without_query(target);
-        let key = xxh3_64_with_seed(target.as_bytes(), look);
-        self.targets.add(key, target);
-    }
-
-    /// Counts a redirect that leads to `target`, its query aside.
-    fn add_target(&mut self, target: &UrlKey) {
-        let target = without_query(target);
-        self.targets.add(xxh3_64(target.as_bytes()), target);
-    }
-
-    fn add_content(&mut self, key: &UrlKey, facts: &PageFacts) {
-        self.add_text(key, facts);
-        self.add_looks(key, facts);
-    }
-
-    /// Counts a page by what it says.
-    fn add_text(&mut self, key: &UrlKey, facts: &PageFacts) {
-        if facts.status != 200 || facts.end != BodyEnd::Complete {
-            return;
-        }
-        let page = key.as_str();
-        if let Some(ContentHash(hash)) = facts.content_hash {
-            self.contents.add(xxh3_64(&hash.to_le_bytes()), page);
-        }
-        if let Some(likeness) = facts.likeness {
-            self.texts.add(likeness, page);
-        }
-    }
-
-    /// Counts a page by what it has whatever it says: a form, a title.
-    fn add_looks(&mut self, key: &UrlKey, facts: &PageFacts) {
-        if facts.status != 200 || facts.end != BodyEnd::Complete {
-            return;
-        }
-        let page = key.as_str();
-        if facts.warnings.password_field {
-            self.forms.add(ANY_FORM, page);
-        }
-        let title = facts.title.as_deref().unwrap_or_default();
-        // What a title repeats of the URL, or counts, is no other title.
-        let is_text = |word: &&str| !word.contains(|c: char| c == '/' || c.is_ascii_digit());
-        let words: Vec<&str> = title.split_whitespace().filter(is_text).collect();
-        if !words.is_empty() {
-            self.titles.add(xxh3_64(words.join(" ").as_bytes()), page);
-        }
-    }
-
-    fn largest(self) -> Vec<Group> {
-        let groups = [
-            (self.targets, Alike::Target),
-            (self.contents, Alike::Content),
-            (self.texts, Alike::Text),
-            (self.forms, Alike::Form),
-            (self.titles, Alike::Title),
-        ];
-        let largest = groups
-            .into_iter()
-            .flat_map(|(groups, alike)| groups.largest(alike));
-        largest.collect()
-    }
-}
+/// Listed pages that published ones redirect to and that are remembered until it is known whether they were published
+/// too: a few megabytes. What is beyond counts as lost.
+const MAX_ENDS: usize = 200_000;
 
 /// Gathers the numbers.
 #[derive(Default)]
@@ -182,15 +42,15 @@ pub(super) struct Survey {
     gone_once: u64,
     gone_again: u64,
     moved: u64,
+    /// Hashes of the listed pages that those of the set redirect to, as they are written.
+    ends: HashSet<u64>,
     start: Option<Reason>,
     met: u64,
-    old: Kinds,
-    /// Forms and titles of published pages of which nobody knows what they said then.
-    unsure: Kinds,
+    old: Signs,
     listed: u64,
-    /// Listed pages of which it is known what they say.
-    seen: u64,
-    new: Kinds,
+    /// Listed pages of which it is known what they look like.
+    looked_at: u64,
+    new: Habit,
 }
 
 impl Survey {
@@ -210,9 +70,9 @@ impl Survey {
         let facts = record.facts();
         if is_listed {
             self.listed += 1;
-            if let Some(facts) = facts {
-                self.seen += 1;
-                self.new.add(key, facts);
+            if let Some(look) = facts.and_then(Look::of) {
+                self.looked_at += 1;
+                self.new.add(&look);
             }
         }
         let published = match &site.stand_in {
@@ -247,20 +107,14 @@ impl Survey {
         let Some(facts) = facts else {
             return Ok(());
         };
+        if target_of(key, facts).is_some() {
+            return self.add_end(store, key, record.run, facts, Some(site));
+        }
         // What says the same as when it was published is what it was, however many others are like it.
         let is_unchanged =
             is_listed && published.content.is_some() && published.content == content_mark(facts);
-        if is_unchanged {
-            return Ok(());
-        }
-        if target_of(key, facts).is_some() {
-            return self.add_end(store, key, record.run, facts, true);
-        }
-        if published.content.is_some() {
-            self.old.add_content(key, facts);
-        } else {
-            self.old.add_text(key, facts);
-            self.unsure.add_looks(key, facts);
+        if let Some(look) = Look::of(facts) {
+            self.old.add(&look, key, !is_unchanged);
         }
         Ok(())
     }
@@ -275,44 +129,62 @@ impl Survey {
         match record.facts() {
             Some(facts) if target_of(key, facts).is_some() && store.ledger(key)?.is_some() => {
                 self.moved += 1;
-                self.add_end(store, key, record.run, facts, false)
+                self.add_end(store, key, record.run, facts, None)
             }
             Some(_) | None => Ok(()),
         }
     }
 
     /// Counts the page `key`, which redirects by `facts` in run `run`, by the end of its redirects; when it is of the published
-    /// set also by what stands there, as a wall may send each page to an address of its own.
+    /// set of `site` also by what stands there, as a wall may send each page to an address of its own.
     fn add_end(
         &mut self,
         store: &dyn Store,
         key: &UrlKey,
         run: RunId,
         facts: &PageFacts,
-        is_of_set: bool,
+        of: Option<&Site>,
     ) -> Result<(), StoreError> {
+        let is_of_set = of.is_some();
         let Some(first) = target_of(key, facts) else {
             return Ok(());
         };
+        let is_for_good = matches!(facts.status, 301 | 308);
         let mut target = first.clone();
         for _ in 0..MAX_HOPS {
             let record = store.page(&target)?.filter(|record| record.run == run);
             let Some(facts) = record.as_ref().and_then(PageRecord::facts) else {
                 break;
             };
-            let Some(next) = target_of(&target, facts) else {
-                if is_of_set {
-                    self.old.add_content(&target, facts);
-                }
-                if facts.status == 200 {
-                    self.old.add_page(&target, facts);
-                    return Ok(());
-                }
+            if let Some(next) = target_of(&target, facts) {
+                target = next.clone();
+                continue;
+            }
+            if facts.status != 200 {
                 break;
-            };
-            target = next.clone();
+            }
+            let is_listed = record
+                .as_ref()
+                .is_some_and(|record| record.reason.state() == State::Listed);
+            if let Some(site) =
+                of.filter(|_| is_listed && is_for_good && self.ends.len() < MAX_ENDS)
+            {
+                let written = match &site.stand_in {
+                    None => Some(target.clone()),
+                    Some(stand_in) => stand_in.shown(&target),
+                };
+                self.ends
+                    .extend(written.map(|written| xxh3_64(written.as_str().as_bytes())));
+            }
+            let look = Look::of(facts);
+            if let Some(look) = look.as_ref().filter(|_| is_of_set) {
+                self.old.add(look, &target, true);
+            }
+            self.old
+                .add_redirect(&target, look.as_ref(), is_for_good, is_of_set);
+            return Ok(());
         }
-        self.old.add_target(&target);
+        self.old.add_target(&target, is_of_set);
         Ok(())
     }
 
@@ -322,7 +194,7 @@ impl Survey {
     /// # Errors
     /// The store cannot be read.
     pub(super) fn finish(
-        mut self,
+        self,
         store: &dyn Store,
         run: RunId,
         previous: &Manifest,
@@ -339,38 +211,35 @@ impl Survey {
         let failing =
             count(&|reason| reason.state() == State::Failed || reason == Reason::KeptUnreachable)
                 + locked.unwrap_or_default();
-        let groups = self.new.largest().into_iter();
-        let mut alike = BTreeMap::new();
-        for group in groups {
-            let share = Share::of(group.pages, self.listed);
-            let known: &mut Share = alike.entry(group.name()).or_default();
-            *known = share.max(*known);
-        }
         let last = match recall(store)? {
             Some(remembered) => remembered,
             None => previous.remembered.clone().unwrap_or_default(),
         };
-        // Where nobody looked, a form in every header, or one title, may always have been there.
-        if last.seen > 0 {
-            self.old.forms.add_all(self.unsure.forms);
-            self.old.titles.add_all(self.unsure.titles);
-        }
         let old = self.old.largest();
-        // What redirects is not listed, and never will be.
-        for group in old.iter().filter(|group| group.alike == Alike::Target) {
-            let share = Share::of(group.pages, self.heard + self.moved);
-            alike.insert(group.name(), share);
-        }
+        let pages = self.known.count(store)?;
+        // Of all pages: a crawl that came to a few of them says nothing of the others.
+        let redirects = old.iter().filter_map(|group| {
+            let share = Share::of(group.pages, pages + self.moved);
+            Some((group.name()?, share))
+        });
+        let mut alike = self.new.shares(self.listed);
+        alike.extend(redirects);
         let remembered = Remembered {
             is_complete: count(&|reason| {
                 reason == Reason::KeptNotReached || reason.state() == State::Queued
             }) == 0,
             failing: Share::of(failing, known),
             gone_once: self.gone_once,
-            seen: self.seen,
+            looked_at: self.looked_at,
+            whole: listed,
             alike,
         };
-        let pages = self.known.count(store)?;
+        // A crawl that came to its end found each page under one address.
+        let twins = if last.is_complete {
+            0
+        } else {
+            published_of(store, &self.ends)?
+        };
         let figures = Figures {
             before: previous.listed,
             listed,
@@ -386,6 +255,7 @@ impl Survey {
                 unknown: pages - self.met,
                 groups: old,
                 moved: self.moved,
+                twins,
             },
             last,
         };
@@ -422,8 +292,16 @@ fn target_of<'f>(key: &UrlKey, facts: &'f PageFacts) -> Option<&'f UrlKey> {
     target.filter(|target| *target != key)
 }
 
-fn without_query(url: &UrlKey) -> &str {
-    url.as_str().split('?').next().unwrap_or_default()
+/// How many pages of the published set have one of these hashes.
+fn published_of(store: &dyn Store, hashes: &HashSet<u64>) -> Result<u64, StoreError> {
+    let mut known = Known::default();
+    let mut found = 0;
+    while !hashes.is_empty()
+        && let Some(key) = known.next(store)?
+    {
+        found += u64::from(hashes.contains(&xxh3_64(key.as_str().as_bytes())));
+    }
+    Ok(found)
 }
 
 /// What is remembered of the run that was published last.
@@ -462,25 +340,4 @@ pub(super) fn restore(
         values: vec![value],
         ..Commit::default()
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_large_group_is_found_among_any_number_of_small_ones() {
-        let mut groups = Groups::default();
-        let all: u64 = 100_000;
-        for page in 0..all {
-            // Every third is the same.
-            let key = if page % 3 == 0 { 7 } else { page + 1_000 };
-            groups.add(key, "example");
-        }
-        assert!(groups.0.len() <= MAX_GROUPS);
-        let largest = groups.largest(Alike::Text).next().unwrap();
-        assert_eq!(largest.key, 7);
-        let third = all.div_ceil(3);
-        assert!(largest.pages <= third && largest.pages >= third - all / 1_000);
-    }
 }

@@ -9,7 +9,9 @@ pub(super) mod given;
 pub(super) mod kept;
 pub(super) mod model;
 pub(super) mod outbox;
+pub(super) mod put_off;
 pub(super) mod records;
+pub(super) mod undo;
 pub(super) mod waiting;
 pub(super) mod walks;
 
@@ -94,6 +96,19 @@ macro_rules! conformance_tests {
                 later_news_replace_earlier_ones
                 a_told_url_leaves_and_rests
                 a_refused_commit_takes_nothing;
+            put_off:
+                a_listed_page_that_is_put_off_counts_by_what_was_known
+                what_was_put_off_is_asked_again_as_if_it_had_not_been
+                what_was_listed_before_the_first_run_outlives_refused_ones;
+            undo:
+                a_set_is_taken_back_as_if_it_had_been_refused
+                what_was_taken_back_can_be_published_all_the_same
+                one_of_several_sets_is_gone_back_to
+                a_run_that_goes_on_is_taken_back_to_where_it_was_published
+                behind_what_is_forgotten_nobody_goes_back
+                of_sets_of_another_store_no_record_stays
+                a_page_has_the_date_of_what_it_says_after_a_step_back
+                what_is_remembered_of_the_published_set_comes_back;
             model:
                 every_record_comes_back_as_it_was
                 the_store_does_what_its_model_does;

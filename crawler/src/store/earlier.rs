@@ -19,7 +19,7 @@ pub struct Earlier {
 }
 
 impl Earlier {
-    /// The same, if it says anything.
+    /// It, if it says anything.
     pub(super) fn if_any(self) -> Option<Box<Self>> {
         (self.was_listed || self.answer.is_some()).then(|| Box::new(self))
     }

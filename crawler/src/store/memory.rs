@@ -2,23 +2,25 @@
 //! is checked against, and the store of tests that run the engine. It never touches a disk, so
 //! nothing in it outlives the process.
 
+mod contents;
+mod known;
 mod outbox;
+mod undo;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashSet},
-    ops::{Bound, ControlFlow},
+    collections::BTreeMap,
+    ops::ControlFlow,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use jiff::Timestamp;
 
-use self::outbox::Outbox;
+use self::{contents::Contents, known::Known};
 use crate::{
-    page::{Basis, Outcome, PageFacts, PageRecord, Reason, RunId, SitemapDate, State, Via},
+    page::{Basis, Outcome, PageFacts, PageRecord, Reason, RunId, State},
     store::{
-        Commit, Discovery, Earlier, EarlierAnswer, Finished, Forgotten, Gave, GivenUrl, Giving,
-        KeptDocument, KeptNote, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store, StoreError,
-        StoreErrorKind, Version, VisitPage,
+        Commit, Gave, GivenUrl, Giving, KeptDocument, KeptNote, LedgerEntry, NextGiven, QueuedUrl,
+        Rejudged, Store, StoreError, Version, VisitPage,
         outbox::{Difference, Listing, OutboxStep, Waiting},
     },
     url_key::UrlKey,
@@ -29,42 +31,6 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStore {
     contents: Arc<Mutex<Contents>>,
-}
-
-/// What a store knows.
-#[derive(Debug, Clone, Default)]
-struct Contents {
-    pages: BTreeMap<UrlKey, Known>,
-    /// Keys with their hops, by sequence number. Depths are those of the records.
-    queue: BTreeMap<u64, (UrlKey, u8)>,
-    orphans: BTreeSet<UrlKey>,
-    links: BTreeMap<UrlKey, Vec<UrlKey>>,
-    ledger: BTreeMap<UrlKey, LedgerEntry>,
-    kept: BTreeMap<UrlKey, KeptDocument>,
-    values: BTreeMap<String, String>,
-    outbox: Outbox,
-    last_sequence: u64,
-    /// The last run whose set was published; 0: what there is was refused.
-    published_run: Option<RunId>,
-    /// What was known of pages, and their links, before a run decided about them that is not published yet.
-    stood: BTreeMap<UrlKey, (Known, Option<Vec<UrlKey>>)>,
-}
-
-/// What is known of one URL.
-#[derive(Debug, Clone)]
-struct Known {
-    record: PageRecord,
-    /// The answer of an earlier run, while there is none in the record's run.
-    earlier: Option<PageFacts>,
-    history: History,
-}
-
-/// What was before the record, as far as it matters for it.
-#[derive(Debug, Clone, Copy, Default)]
-struct History {
-    was_listed: bool,
-    failing_since: Option<Timestamp>,
-    gone_since: Option<Timestamp>,
 }
 
 impl MemoryStore {
@@ -80,346 +46,6 @@ impl MemoryStore {
     /// more than that panic, so a poisoned lock is taken as it is.
     fn contents(&self) -> MutexGuard<'_, Contents> {
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Known {
-    /// What it is to a run that finds the URL again, when run `published` was published last.
-    fn history(&self, published: Option<RunId>) -> History {
-        let is_unpublished = published.is_some_and(|published| self.record.run > published);
-        let was_listed = match self.record.reason.state() {
-            // It did not come to a decision.
-            State::Queued => self.history.was_listed,
-            // ... or to one that does not count yet.
-            State::Listed | State::Excluded | State::Failed if is_unpublished => {
-                self.history.was_listed
-            }
-            State::Listed => true,
-            State::Excluded | State::Failed => false,
-        };
-        match &self.record.basis {
-            Basis::Kept(kept) => History {
-                was_listed,
-                failing_since: Some(kept.since),
-                gone_since: kept.gone_since,
-            },
-            Basis::Own | Basis::Confirmed => History {
-                was_listed,
-                ..self.history
-            },
-        }
-    }
-
-    /// The record as it counts.
-    fn counting(&self) -> PageRecord {
-        let History {
-            failing_since,
-            gone_since,
-            ..
-        } = self.history;
-        let record = self.record.clone();
-        record.listed_by(self.earlier.as_ref(), failing_since, gone_since)
-    }
-
-    /// What the queue tells of it.
-    fn outlines(&self) -> Option<Box<Earlier>> {
-        let History {
-            was_listed,
-            failing_since,
-            gone_since,
-        } = self.history;
-        Earlier {
-            was_listed,
-            failing_since,
-            gone_since,
-            answer: self.earlier.as_ref().map(EarlierAnswer::of),
-        }
-        .if_any()
-    }
-
-    /// Whether `record` lists the page with the same content and the same validators.
-    fn is_said_again_by(&self, record: &PageRecord) -> bool {
-        let before = match &self.record.outcome {
-            Some(Outcome::Answered(facts)) => Some(&**facts),
-            Some(Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_)) | None => {
-                self.earlier.as_ref()
-            }
-        };
-        let is_kept = matches!(record.basis, Basis::Kept(_));
-        record.reason.state() == State::Listed
-            && !is_kept
-            && record.facts().zip(before).is_some_and(|(now, before)| {
-                before.content_hash.is_some()
-                    && now.content_hash == before.content_hash
-                    && now.etag == before.etag
-                    && now.last_modified == before.last_modified
-            })
-    }
-
-    /// The last answer, whatever its run.
-    fn into_facts(self) -> Option<PageFacts> {
-        match self.record.outcome {
-            Some(Outcome::Answered(facts)) => Some(*facts),
-            Some(Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_)) | None => {
-                self.earlier
-            }
-        }
-    }
-}
-
-impl Contents {
-    /// Whether `run` knows `key` already.
-    fn knows(&self, run: RunId, key: &UrlKey) -> bool {
-        self.pages
-            .get(key)
-            .is_some_and(|known| known.record.run >= run)
-    }
-
-    /// Refuses a commit that would put two URLs at one place of the queue.
-    fn check_sequences(&self, commit: &Commit) -> Result<(), StoreError> {
-        let discovered = commit
-            .discovered
-            .iter()
-            .filter(|discovery| discovery.reason == Reason::Queued)
-            .map(|discovery| (discovery.sequence, &discovery.key));
-        let requeued = commit
-            .requeued
-            .iter()
-            .map(|queued| (queued.sequence, &queued.key));
-        let mut given = HashSet::new();
-        for (sequence, key) in discovered.chain(requeued) {
-            if self.queue.contains_key(&sequence) || !given.insert(sequence) {
-                return Err(StoreError::new(
-                    StoreErrorKind::Io,
-                    format!("sequence number {sequence} is taken and cannot be given to {key}"),
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    fn discover(&mut self, run: RunId, discovery: &Discovery) {
-        self.last_sequence = self.last_sequence.max(discovery.sequence);
-        if self.knows(run, &discovery.key) {
-            if let Some(known) = self.pages.get_mut(&discovery.key) {
-                known.record.depth = known.record.depth.min(discovery.depth);
-            }
-            return;
-        }
-        let known = self.pages.remove(&discovery.key);
-        let published = self.published_run;
-        let history = known.as_ref().map(|known| known.history(published));
-        let history = history.unwrap_or_default();
-        let earlier = known.and_then(Known::into_facts);
-        let is_queued = discovery.reason == Reason::Queued;
-        let record = PageRecord {
-            run,
-            reason: discovery.reason,
-            depth: discovery.depth,
-            via: discovery.via,
-            found_on: discovery.found_on.clone(),
-            attempts: 0,
-            fetched_at: None,
-            sitemap_lastmod: None,
-            outcome: (!is_queued).then_some(Outcome::NotFetched(discovery.reason)),
-            basis: Basis::Own,
-        };
-        let known = Known {
-            record,
-            earlier,
-            history,
-        };
-        self.pages.insert(discovery.key.clone(), known);
-        if discovery.via.is_seed() {
-            self.orphans.insert(discovery.key.clone());
-        }
-        if is_queued {
-            self.queue
-                .insert(discovery.sequence, (discovery.key.clone(), discovery.hops));
-        }
-    }
-
-    fn finish(&mut self, finished: &Finished) {
-        self.last_sequence = self.last_sequence.max(finished.sequence);
-        self.queue.remove(&finished.sequence);
-        if let Some(known) = self.pages.get(&finished.key)
-            && self.published_run.is_some()
-            && known.record.run == finished.record.run
-            && !known.is_said_again_by(&finished.record)
-            && !self.stood.contains_key(&finished.key)
-        {
-            let links = self.links.get(&finished.key).cloned();
-            self.stood
-                .insert(finished.key.clone(), (known.clone(), links));
-        }
-        let mut record = finished.record.clone();
-        let mut history = History::default();
-        if let Some(Outcome::Answered(facts)) = &mut record.outcome {
-            facts.links.clear();
-        }
-        if let Some(known) = self.pages.get(&finished.key)
-            && known.record.run == record.run
-        {
-            history.was_listed = known.history.was_listed;
-            record.depth = record.depth.min(known.record.depth);
-            record.via = known.record.via;
-            record.found_on.clone_from(&known.record.found_on);
-            if known.record.sitemap_lastmod.is_some() {
-                record
-                    .sitemap_lastmod
-                    .clone_from(&known.record.sitemap_lastmod);
-            }
-        }
-        if let Basis::Kept(kept) = &record.basis {
-            history.failing_since = Some(kept.since);
-            history.gone_since = kept.gone_since;
-        }
-        self.pages.insert(
-            finished.key.clone(),
-            Known {
-                record,
-                earlier: None,
-                history,
-            },
-        );
-        if let Some(links) = &finished.links {
-            self.links.insert(finished.key.clone(), links.clone());
-        }
-    }
-
-    fn requeue(&mut self, run: RunId, queued: &QueuedUrl) {
-        self.last_sequence = self.last_sequence.max(queued.sequence);
-        let Some(known) = self.pages.get_mut(&queued.key) else {
-            return;
-        };
-        if known.record.run != run || known.record.reason == Reason::Queued {
-            return;
-        }
-        known.history = known.history(self.published_run);
-        known.record.basis = Basis::Own;
-        if let Some(Outcome::Answered(facts)) = known.record.outcome.take() {
-            known.earlier = Some(*facts);
-        }
-        known.record.reason = Reason::Queued;
-        known.record.depth = known.record.depth.min(queued.depth);
-        known.record.attempts = 0;
-        known.record.fetched_at = None;
-        self.queue
-            .insert(queued.sequence, (queued.key.clone(), queued.hops));
-    }
-
-    fn date(&mut self, run: RunId, key: &UrlKey, date: &SitemapDate) {
-        if let Some(known) = self.pages.get_mut(key)
-            && known.record.run == run
-        {
-            known.record.sitemap_lastmod.get_or_insert(date.clone());
-        }
-    }
-
-    fn set_value(&mut self, name: &str, value: Option<&str>) {
-        match value {
-            Some(value) => self.values.insert(name.to_owned(), value.to_owned()),
-            None => self.values.remove(name),
-        };
-    }
-
-    fn forget(&mut self, forgotten: &Forgotten) {
-        let queued: HashSet<&UrlKey> = self.queue.values().map(|(key, _)| key).collect();
-        self.pages.retain(|key, known| {
-            let may_come_back = match known.record.reason.state() {
-                State::Listed => true,
-                State::Queued => known.history.was_listed,
-                State::Excluded | State::Failed => false,
-            };
-            known.record.run >= forgotten.before || may_come_back || queued.contains(key)
-        });
-        self.links.retain(|key, _| self.pages.contains_key(key));
-        self.stood.retain(|key, _| self.pages.contains_key(key));
-        self.ledger.retain(|key, entry| {
-            let seen = entry.seen_seconds.unwrap_or_default();
-            seen >= forgotten.seen_before.as_second() || self.pages.contains_key(key)
-        });
-    }
-
-    /// What was decided since the last publish counts no more.
-    fn take_back(&mut self) {
-        if self.published_run == Some(0) {
-            self.pages.clear();
-            self.links.clear();
-        }
-        for (key, (known, links)) in std::mem::take(&mut self.stood) {
-            let run = self.pages.get(&key).map(|known| known.record.run);
-            if run != Some(known.record.run) {
-                continue;
-            }
-            match links {
-                Some(links) => self.links.insert(key.clone(), links),
-                None => self.links.remove(&key),
-            };
-            self.pages.insert(key, known);
-        }
-    }
-
-    /// Whether the URL was new to the run.
-    fn give(&mut self, run: RunId, url: GivenUrl) -> bool {
-        let known = self.pages.remove(&url.key);
-        let (history, earlier) = match known {
-            Some(known) if known.record.run >= run => {
-                self.pages.insert(url.key, known);
-                return false;
-            }
-            // That it was listed is asked of what is fetched only.
-            Some(known) => (
-                History {
-                    was_listed: known.history.was_listed,
-                    ..known.history(None)
-                },
-                known.into_facts(),
-            ),
-            None => (History::default(), None),
-        };
-        let record = PageRecord {
-            run,
-            reason: url.reason,
-            depth: 0,
-            via: Via::Input,
-            found_on: None,
-            attempts: 0,
-            fetched_at: None,
-            sitemap_lastmod: None,
-            outcome: Some(Outcome::Given(Box::new(url.given))),
-            basis: Basis::Own,
-        };
-        let known = Known {
-            record,
-            earlier,
-            history,
-        };
-        self.pages.insert(url.key, known);
-        true
-    }
-
-    /// At most `limit` URLs behind `after` that `is_meant` fits, with their depth.
-    fn portion(
-        &self,
-        after: Option<&UrlKey>,
-        limit: usize,
-        is_meant: impl Fn(&Known) -> bool,
-    ) -> Vec<(UrlKey, u32)> {
-        let start = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let behind = self.pages.range((start, Bound::Unbounded));
-        behind
-            .filter(|(_, known)| is_meant(known))
-            .map(|(key, known)| (key.clone(), known.record.depth))
-            .take(limit)
-            .collect()
-    }
-
-    fn of_run(&self, run: RunId) -> impl Iterator<Item = (&UrlKey, &PageRecord)> {
-        self.pages
-            .iter()
-            .map(|(key, known)| (key, &known.record))
-            .filter(move |(_, record)| record.run == run)
     }
 }
 
@@ -452,9 +78,26 @@ impl Store for MemoryStore {
             contents.set_value(name, value.as_deref());
         }
         for step in &commit.outbox {
+            if let OutboxStep::KeepBefore(set) = step {
+                contents.keep_before(*set);
+            }
+            if let OutboxStep::ForgetBefore(until) = step {
+                contents.forget_before(*until);
+            }
+            if let OutboxStep::StepBack { to, run } = step {
+                contents.step_back(*to, *run);
+            }
             if matches!(step, OutboxStep::Take { .. }) && commit.run > 0 {
                 contents.published_run = Some(commit.run);
                 contents.stood.clear();
+                let Contents { pages, put_off, .. } = &mut *contents;
+                put_off.retain(|key, before| {
+                    pages.get(key).is_some_and(|known| {
+                        known.record.reason == Reason::KeptNotReached
+                            && known.record.run == before.record.run
+                            && matches!(known.record.outcome, Some(Outcome::Answered(_)))
+                    })
+                });
             }
             if matches!(step, OutboxStep::Disown) {
                 contents.published_run.get_or_insert(0);
@@ -534,7 +177,9 @@ impl Store for MemoryStore {
     }
 
     fn page(&self, key: &UrlKey) -> Result<Option<PageRecord>, StoreError> {
-        Ok(self.contents().pages.get(key).map(Known::counting))
+        let contents = self.contents();
+        let known = contents.pages.get(key);
+        Ok(known.map(|known| contents.counting(key, known)))
     }
 
     fn versions(
@@ -545,7 +190,8 @@ impl Store for MemoryStore {
     ) -> Result<Vec<Version>, StoreError> {
         let contents = self.contents();
         let record_of = |key: &UrlKey| {
-            let known = contents.pages.get(key).map(Known::counting);
+            let known = contents.pages.get(key);
+            let known = known.map(|known| contents.counting(key, known));
             known.filter(|record| record.run == run)
         };
         let said = |record: &PageRecord| record.facts().and_then(|facts| facts.alternates.clone());
@@ -569,6 +215,20 @@ impl Store for MemoryStore {
             .and_then(|known| known.earlier.clone()))
     }
 
+    fn facts_before(&self, key: &UrlKey) -> Result<Option<PageFacts>, StoreError> {
+        let contents = self.contents();
+        let page = contents.pages.get(key);
+        let counts = |page: &Known| {
+            contents.published_run != Some(0) || page.record.run == 0 || page.history.was_listed
+        };
+        let Some(page) = page.filter(|page| counts(page)) else {
+            return Ok(None);
+        };
+        let stood = contents.stood.get(key).map(|(stood, _)| stood);
+        let stood = stood.filter(|stood| stood.record.run <= page.record.run);
+        Ok(stood.unwrap_or(page).clone().into_facts())
+    }
+
     fn left_behind(
         &self,
         run: RunId,
@@ -580,6 +240,49 @@ impl Store for MemoryStore {
         Ok(contents.portion(after, limit, |known| {
             known.record.run < run && known.history(published).was_listed
         }))
+    }
+
+    fn moved(
+        &self,
+        run: RunId,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<QueuedUrl>, StoreError> {
+        let contents = self.contents();
+        let redirects = contents.of_run(run).filter(|(key, record)| {
+            matches!(
+                record.reason,
+                Reason::Redirected | Reason::RefreshRedirect | Reason::KeptNotReached
+            ) && matches!(record.outcome, Some(Outcome::Answered(_)))
+                && after.is_none_or(|after| key.as_str() > after.as_str())
+        });
+        let mut moved: Vec<QueuedUrl> = redirects
+            .filter_map(|(key, _)| {
+                let put_off = contents.put_off.get(key);
+                let stood = contents.stood.get(key).map(|(stood, _)| stood);
+                let stood = stood.filter(|stood| stood.history.was_listed);
+                let before = [put_off, stood].into_iter().flatten();
+                let mut before = before.filter_map(|before| contents.before_move(key, before));
+                let before = before.next()?;
+                Some(QueuedUrl {
+                    sequence: 0,
+                    key: key.clone(),
+                    depth: before.record.depth,
+                    hops: 0,
+                    earlier: before.outlines(),
+                })
+            })
+            .collect();
+        moved.sort_unstable_by(|one, other| one.key.as_str().cmp(other.key.as_str()));
+        moved.truncate(limit);
+        Ok(moved)
+    }
+
+    fn put_off(&self, key: &UrlKey) -> Result<Option<PageRecord>, StoreError> {
+        let contents = self.contents();
+        let known = contents.pages.get(key);
+        let known = known.filter(|known| contents.is_put_off(key, known).is_some());
+        Ok(known.map(|known| known.record.clone()))
     }
 
     fn confirmed(
@@ -600,14 +303,15 @@ impl Store for MemoryStore {
         visit: &mut dyn FnMut(&UrlKey, PageRecord) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         // Copied first: the visitor may read this store again, and the lock is not reentrant.
-        let records: Vec<_> = self
-            .contents()
+        let contents = self.contents();
+        let records: Vec<_> = contents
             .pages
             .iter()
             .filter(|(_, known)| known.record.run == run)
             .filter(|(key, _)| from.is_none_or(|from| *key >= from))
-            .map(|(key, known)| (key.clone(), known.counting()))
+            .map(|(key, known)| (key.clone(), contents.counting(key, known)))
             .collect();
+        drop(contents);
         for (key, record) in records {
             if visit(&key, record).is_break() {
                 break;
@@ -622,9 +326,13 @@ impl Store for MemoryStore {
         from: Option<&UrlKey>,
         visit: &mut VisitPage<'_>,
     ) -> Result<(), StoreError> {
-        let ledger = self.contents().ledger.clone();
+        let (ledger, undo) = {
+            let contents = self.contents();
+            (contents.ledger.clone(), contents.undo.clone())
+        };
         self.visit_pages(run, from, &mut |key, record| {
-            visit(key, record, ledger.get(key).cloned())
+            let known = undo.ledger_of(key, &record, ledger.get(key).cloned());
+            visit(key, record, known)
         })
     }
 
@@ -672,6 +380,9 @@ impl Store for MemoryStore {
             if let Some(known) = contents.pages.get_mut(key) {
                 known.record.reason = *reason;
             }
+            if *reason == Reason::KeptNotReached {
+                contents.put_off(key);
+            }
         }
         Ok(())
     }
@@ -681,7 +392,12 @@ impl Store for MemoryStore {
     }
 
     fn set_ledger(&mut self, entries: &[(UrlKey, LedgerEntry)]) -> Result<(), StoreError> {
-        self.contents().ledger.extend(entries.iter().cloned());
+        let contents = &mut *self.contents();
+        for (key, entry) in entries {
+            let known = contents.ledger.get(key);
+            contents.undo.keep_ledger(key, known, entry);
+            contents.ledger.insert(key.clone(), entry.clone());
+        }
         Ok(())
     }
 

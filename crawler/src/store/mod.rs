@@ -2,8 +2,9 @@
 //! this run; pages come back in key order. A store holds one site. It never decides order or
 //! verdicts, and no SQL type, path or transaction leaks out of it.
 //!
-//! Two implementations: [`sqlite::SqliteStore`] and, as the model in tests, [`memory::MemoryStore`].
+//! Two implementations: [`sqlite::SqliteStore`] and, as the model in tests, `memory::MemoryStore`.
 
+#[cfg(any(test, feature = "testing"))]
 pub mod memory;
 pub(crate) mod names;
 pub mod outbox;
@@ -11,21 +12,25 @@ pub mod sqlite;
 
 mod chunks;
 mod earlier;
+mod error;
 
 #[cfg(test)]
 mod conformance;
 
-use std::{collections::BTreeMap, io, ops::ControlFlow};
+use std::{collections::BTreeMap, ops::ControlFlow};
 
 use jiff::Timestamp;
+use sha2::{Digest as _, Sha256};
 
 pub(crate) use self::chunks::change_in_chunks;
 pub use self::earlier::{Earlier, EarlierAnswer, orders};
+pub(crate) use self::error::with_causes;
+pub use self::error::{StoreError, StoreErrorKind};
 use self::outbox::{Difference, Listing, OutboxStep, Waiting};
 use crate::{
     page::{
-        DateSource, Given, LanguageVersion, PageFacts, PageRecord, Reason, RunId, SitemapDate,
-        State, Via,
+        ContentHash, DateSource, Given, LanguageVersion, PageFacts, PageRecord, Reason, RunId,
+        SitemapDate, State, Via,
     },
     url_key::UrlKey,
 };
@@ -77,7 +82,8 @@ pub struct Commit {
     /// of the same run, how the URL was found first and a smaller depth are kept.
     pub finished: Vec<Finished>,
     /// URLs of this run that are fetched after all, or again (settings or robots.txt changed before a run
-    /// was resumed): back to [`Reason::Queued`], with the sequence given.
+    /// was resumed): back to [`Reason::Queued`], with the sequence given. Of one whose answer is put off
+    /// ([`Store::rejudge`]) what was known before it counts again.
     /// Applied after the finished ones. A URL that this run does not know, or that waits already, is left out.
     pub requeued: Vec<QueuedUrl>,
     /// Orphans that a page turned out to lead to: no orphans any more. Applied after the discoveries.
@@ -146,7 +152,7 @@ pub struct KeptNote {
 }
 
 impl KeptDocument {
-    /// The same without the body.
+    /// What is known of the document, without its body.
     pub fn note(&self) -> KeptNote {
         KeptNote {
             lastmod: self.lastmod.clone(),
@@ -175,6 +181,17 @@ pub struct LedgerEntry {
     pub seen_seconds: Option<i64>,
     /// What was stated with it when it was fetched last.
     pub stated: LedgerDates,
+}
+
+impl LedgerEntry {
+    /// The content of the page of `record` when it is not what is `known` of it.
+    pub(crate) fn other_content(known: Option<&Self>, record: &PageRecord) -> Option<ContentHash> {
+        let content = record.facts()?.content_hash?;
+        let is_known = known.is_some_and(|known| {
+            known.hash_version == ContentHash::VERSION && ContentHash(known.content_hash) == content
+        });
+        (!is_known).then_some(content)
+    }
 }
 
 /// The dates that were stated when a page was fetched last: one that moves while the content does not is not
@@ -317,6 +334,13 @@ pub trait Store: Send {
     /// The store cannot be read.
     fn earlier_facts(&self, key: &UrlKey) -> Result<Option<PageFacts>, StoreError>;
 
+    /// The last answer of `key` that a run would know of that begins now: that from before what
+    /// [`Store::begin_run`] takes back. Its links are empty.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn facts_before(&self, key: &UrlKey) -> Result<Option<PageFacts>, StoreError>;
+
     /// URLs that are known from runs before `run` only and that were listed when they were known last,
     /// with their depth: nothing of `run` has led to them so far. What a run decided counts once its set was
     /// published ([`outbox::OutboxStep::Take`]); of one that was refused, what was before it does. At most `limit`, behind `after` in an
@@ -330,6 +354,25 @@ pub trait Store: Send {
         after: Option<&UrlKey>,
         limit: usize,
     ) -> Result<Vec<(UrlKey, u32)>, StoreError>;
+
+    /// URLs that were listed and that run `run` found to redirect since its set was published last, or earlier where that was
+    /// put off ([`Store::rejudge`]), each with what was known of it before; in portions like those of
+    /// [`Store::left_behind`]. Their places in the queue say nothing: they do not wait.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn moved(
+        &self,
+        run: RunId,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<QueuedUrl>, StoreError>;
+
+    /// The record of `key` as its own answer has it, when what that comes to is put off ([`Store::rejudge`]).
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn put_off(&self, key: &UrlKey) -> Result<Option<PageRecord>, StoreError>;
 
     /// URLs of run `run` whose records count by an earlier answer that a 304 confirmed
     /// ([`Basis::Confirmed`](crate::page::Basis::Confirmed)), with their depth; in portions like
@@ -357,7 +400,8 @@ pub trait Store: Send {
     ) -> Result<(), StoreError>;
 
     /// Visits the same records in the same order, each with the ledger's memory of it: cheaper than
-    /// [`Store::ledger`] for each.
+    /// [`Store::ledger`] for each. Where a page does not say what it said by the ledger, but what it said by a set that
+    /// was taken back ([`outbox::OutboxStep::StepBack`]), that is remembered of it.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -405,7 +449,9 @@ pub trait Store: Send {
     fn counts(&self, run: RunId) -> Result<BTreeMap<Reason, u64>, StoreError>;
 
     /// Stores changed verdicts. Facts and the queue stay as they are; unknown URLs are left out. A URL that waits
-    /// counts by its earlier answer while its verdict is [`Reason::KeptNotReached`].
+    /// counts by its earlier answer while its verdict is [`Reason::KeptNotReached`], and so does one that was listed and that an
+    /// answer of a run decided whose set is not published: what it comes to is put off. That answer counts again with another
+    /// verdict; when another run begins first, it is as if it had not been.
     ///
     /// # Errors
     /// None of them was stored.
@@ -493,69 +539,13 @@ pub fn by_state(counts: &BTreeMap<Reason, u64>) -> BTreeMap<State, u64> {
     states
 }
 
-/// What callers branch on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StoreErrorKind {
-    /// There can be no such file, whatever the disk is like.
-    Open,
-    /// The contents are damaged or no state of arpent.
-    Corrupt,
-    /// Written by a newer version of arpent.
-    Version,
-    /// Another run holds it.
-    Busy,
-    /// Reading or writing failed (disk full, read-only or gone, no permission, I/O error).
-    Io,
-}
-
-/// A failure of the store.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct StoreError {
-    kind: StoreErrorKind,
-    message: String,
-    #[source]
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
-}
-
-impl StoreError {
-    /// A failure of `kind`; `message` is a lowercase fragment that names the thing.
-    pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-            source: None,
+/// A hash as manifests and kept documents have it: 64 hexadecimal digits.
+pub(crate) fn hex(hash: Sha256) -> String {
+    let mut text = String::with_capacity(64);
+    for byte in hash.finalize() {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
         }
     }
-
-    /// What the system says of a file; `message` as of [`StoreError::new`]. A name that can be none of a file is
-    /// [`StoreErrorKind::Open`], what may pass [`StoreErrorKind::Io`]. A folder on a disk that is not mounted is one in
-    /// which nothing may be made.
-    pub fn of_io(message: impl Into<String>, error: io::Error) -> Self {
-        let kind = match error.kind() {
-            io::ErrorKind::NotFound
-            | io::ErrorKind::NotADirectory
-            | io::ErrorKind::IsADirectory
-            | io::ErrorKind::AlreadyExists
-            | io::ErrorKind::InvalidFilename
-            | io::ErrorKind::InvalidInput => StoreErrorKind::Open,
-            _ => StoreErrorKind::Io,
-        };
-        Self::new(kind, message).with_source(error)
-    }
-
-    /// The same with its cause.
-    #[must_use]
-    pub fn with_source(
-        mut self,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-    ) -> Self {
-        self.source = Some(source.into());
-        self
-    }
-
-    /// What callers branch on.
-    pub fn kind(&self) -> StoreErrorKind {
-        self.kind
-    }
+    text
 }

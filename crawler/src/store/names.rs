@@ -32,6 +32,9 @@ pub(crate) const PUBLISH_MOUNT: &str = "publish.mount";
 /// The run that was published last.
 pub(crate) const PUBLISH_RUN: &str = "publish.run";
 
+/// The number of the set that was published last.
+pub(crate) const PUBLISH_SET: &str = "publish.set";
+
 /// The set that stands.
 pub(crate) const PUBLISH_STANDING: &str = "publish.standing";
 
@@ -49,6 +52,9 @@ pub(crate) const RUN_IDENTITY: &str = "run.identity";
 
 /// The number of the newest run.
 pub(crate) const RUN_NUMBER: &str = "run.number";
+
+/// The last time the site went down in the newest run.
+pub(crate) const RUN_OUTAGE: &str = "run.outage";
 
 /// The rules of robots.txt as the newest run read them.
 pub(crate) const RUN_ROBOTS: &str = "run.robots";

@@ -10,7 +10,8 @@
 //! 20 links, and 0.2 KB for one that leads nowhere. A site whose URLs come and go does not make it grow
 //! without end: what no run finds is forgotten after one month, at the latest after two
 //! ([`crate::runs::forget`]), so that the URLs of two months and the listed ones are in it, and the room
-//! of the others is used again (the file does not shrink). [`Store::counts`], [`Store::visit_keys`] and
+//! of the others is used again (the file does not shrink). Of pages whose content changed with the last two published
+//! sets, or that left or joined these, what was known before is in it too. [`Store::counts`], [`Store::visit_keys`] and
 //! [`Store::queue_len`] read every row, about a second for a million URLs, and so does
 //! [`SqliteStore::open_sound`]: they are for the start and the end of a run. An index for them would
 //! hold every URL once more and make each commit write to one more place for each URL.
@@ -20,12 +21,18 @@ mod columns;
 mod effects;
 mod files;
 mod given;
+mod kept;
+mod ledger;
 mod links;
+mod opening;
 mod outbox;
+mod page_columns;
 mod peek;
+mod put_off;
 mod ranges;
 mod record;
 mod schema;
+mod undo;
 
 use std::{
     collections::BTreeMap,
@@ -36,17 +43,21 @@ use std::{
 use jiff::Timestamp;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, TransactionBehavior, params};
 
+pub use self::opening::{Damaged, Sound};
 use self::{
     columns::Columns,
-    record::{EARLIER, Stored, hash_from_text, hash_text, read_earlier, select_records},
-    schema::Care,
+    ledger::{ledger_entry, optional_ledger_entry},
+    opening::absolute,
+    put_off::PutOff,
+    record::{EARLIER, Stored, read_earlier, select_records},
+    undo::Undone,
 };
 use crate::{
-    machine::{Lock, free_bytes, is_remote},
-    page::{DateSource, PageFacts, PageRecord, Reason, RunId, State},
+    machine::{Lock, free_bytes},
+    page::{PageFacts, PageRecord, Reason, RunId, State},
     store::{
-        Commit, Gave, KeptDocument, KeptNote, LedgerDates, LedgerEntry, NextGiven, QueuedUrl,
-        Rejudged, Store, StoreError, StoreErrorKind, Version, VisitPage,
+        Commit, Gave, KeptDocument, KeptNote, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store,
+        StoreError, StoreErrorKind, Version, VisitPage,
         outbox::{Difference, Listing, Waiting},
     },
     url_key::UrlKey,
@@ -76,152 +87,7 @@ pub struct SqliteStore {
     is_rehearsal: bool,
 }
 
-/// A state that was looked at as a whole before it was opened.
-#[derive(Debug)]
-pub struct Sound {
-    /// It, or the new one in its place.
-    pub store: SqliteStore,
-    /// What was in its place and is set aside.
-    pub damaged: Option<Damaged>,
-}
-
-/// A damaged state, or a file that is none of arpent, that is set aside.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Damaged {
-    /// Where it is now.
-    pub aside: PathBuf,
-    /// What is wrong with it, a fragment that names it as it was.
-    pub problem: String,
-}
-
 impl SqliteStore {
-    /// Opens the state `path`, or begins one, and locks it for as long as the store lives. Folders
-    /// that have to be made, and the file, are for their owner alone.
-    ///
-    /// # Errors
-    /// - [`StoreErrorKind::Busy`]: another process (or store) holds it; the message names it.
-    /// - [`StoreErrorKind::Version`]: a newer arpent wrote it.
-    /// - [`StoreErrorKind::Corrupt`]: it is damaged, or no state of arpent. It is left as it is.
-    /// - [`StoreErrorKind::Open`]: there can be no such file; [`StoreErrorKind::Io`]: it cannot be opened or created now.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let path = absolute(path)?;
-        files::create_folder(&path)?;
-        let lock = files::lock(&path)?;
-        files::end_replacement(&path, &lock)?;
-        Self::open_held(path, lock, Care::Trust)
-    }
-
-    /// Opens the state `path`, which must exist, to see what would come of work on it: what is written shows in what
-    /// is read, and nothing of it stays when the store is dropped, or the process ends. Meanwhile no other program can
-    /// write to the file. What does not fit into memory waits in the log beside the file, which goes with the store.
-    ///
-    /// # Errors
-    /// As [`SqliteStore::open`].
-    pub fn rehearse(path: &Path) -> Result<Self, StoreError> {
-        let mut store = Self::open(path)?;
-        store
-            .connection
-            .execute_batch("BEGIN IMMEDIATE")
-            .map_err(|error| failure("open", &store.path, error))?;
-        store.is_rehearsal = true;
-        Ok(store)
-    }
-
-    /// Opens a state anew: what is at `path` is set aside as by [`set_aside`], and the new state knows
-    /// of it only what `carry_over(old, new)` copies. However that ends, by a failure or by the end of
-    /// the process, either the old state or the whole new one is at `path` (or is put there when it is
-    /// opened next). Of a state that is damaged is carried over what can be read.
-    ///
-    /// # Errors
-    /// As [`SqliteStore::open`], but for damage; `carry_over` failed. The old state stands.
-    pub fn open_anew(
-        path: &Path,
-        timestamp: &str,
-        carry_over: impl FnOnce(&dyn Store, &mut dyn Store) -> Result<(), StoreError>,
-    ) -> Result<Self, StoreError> {
-        let path = absolute(path)?;
-        files::create_folder(&path)?;
-        let mut lock = files::lock(&path)?;
-        files::end_replacement(&path, &lock)?;
-        if files::exists(&path)? {
-            let carry = |old: Option<&dyn Store>, new: &mut dyn Store| match old {
-                Some(old) => carry_over(old, new),
-                None => Ok(()),
-            };
-            (lock, _) = replace(&path, lock, &files::old(timestamp), Care::Trust, carry)?;
-        }
-        Self::open_held(path, lock, Care::Trust)
-    }
-
-    /// Opens a state for a long time, or begins one: all of an existing one is looked at first, about a
-    /// second for a million URLs. One that is damaged, or none of arpent, is set aside as
-    /// `<name>.corrupt-<timestamp>`, as it is and never deleted, and a new one takes its place, which
-    /// knows what `salvage(old, new)` copies; `old` is `None` when nothing of it can be read. What
-    /// it cannot read of it is no failure; `salvage` has to expect it. As with
-    /// [`SqliteStore::open_anew`], at every instant either the damaged state or the whole new one is there.
-    ///
-    /// `damage` says what was found while the state was read, which a look at it alone may not show.
-    ///
-    /// # Errors
-    /// As [`SqliteStore::open`], but for damage; `salvage` failed, or the state cannot be set aside.
-    pub fn open_sound(
-        path: &Path,
-        timestamp: &str,
-        damage: Option<&str>,
-        salvage: impl FnOnce(Option<&dyn Store>, &mut dyn Store) -> Result<(), StoreError>,
-    ) -> Result<Sound, StoreError> {
-        let path = absolute(path)?;
-        files::create_folder(&path)?;
-        let lock = files::lock(&path)?;
-        if path.parent().is_some_and(is_remote) {
-            tracing::warn!(
-                target: "store",
-                "the state {} is on the disk of another machine: SQLite may lose what it writes there, and whether \
-                 another run is noticed is up to that machine; a folder on a local disk is safe",
-                path.display()
-            );
-        }
-        files::end_replacement(&path, &lock)?;
-        files::create_file(&path)?;
-        let problem = match (damage, schema::open(&path, Care::Check)) {
-            (None, Ok(connection)) => {
-                let store = Self {
-                    connection,
-                    _lock: Some(lock),
-                    path,
-                    is_rehearsal: false,
-                };
-                return Ok(Sound {
-                    store,
-                    damaged: None,
-                });
-            }
-            (None, Err(error)) if error.kind() == StoreErrorKind::Corrupt => in_full(&error),
-            (Some(damage), Err(error)) if error.kind() == StoreErrorKind::Corrupt => {
-                tracing::debug!(target: "store", "{error}");
-                damage.to_owned()
-            }
-            (_, Err(error)) => return Err(error),
-            (Some(damage), Ok(_)) => damage.to_owned(),
-        };
-        let suffix = files::corrupt(timestamp);
-        let (lock, aside) = replace(&path, lock, &suffix, Care::Salvage, salvage)?;
-        let store = Self::open_held(path, lock, Care::Trust)?;
-        let damaged = Some(Damaged { aside, problem });
-        Ok(Sound { store, damaged })
-    }
-
-    fn open_held(path: PathBuf, lock: Lock, care: Care) -> Result<Self, StoreError> {
-        files::create_file(&path)?;
-        let connection = schema::open(&path, care)?;
-        Ok(Self {
-            connection,
-            _lock: Some(lock),
-            path,
-            is_rehearsal: false,
-        })
-    }
-
     /// Runs `queries`.
     fn read<T>(
         &self,
@@ -283,66 +149,15 @@ impl SqliteStore {
     }
 
     fn stored(&self, key: &UrlKey) -> Result<Option<Stored>, StoreError> {
-        self.row(
-            select_records!("WHERE url = ?1"),
-            [key.as_str()],
-            Stored::read,
-        )
+        self.read(|connection| {
+            let sql = select_records!("WHERE url = ?1");
+            let stored = connection.query_row(sql, [key.as_str()], Stored::read);
+            let stored = stored.optional()?;
+            stored
+                .map(|stored| put_off::counting(connection, stored))
+                .transpose()
+        })
     }
-}
-
-/// Makes a new state beside the one at `path`, which exists, fills it by `carry`, and puts it in the place of that
-/// one, which is set aside under its name with `suffix`. Says where that is.
-///
-/// # Errors
-/// The old state stands.
-fn replace(
-    path: &Path,
-    lock: Lock,
-    suffix: &str,
-    care: Care,
-    carry: impl FnOnce(Option<&dyn Store>, &mut dyn Store) -> Result<(), StoreError>,
-) -> Result<(Lock, PathBuf), StoreError> {
-    let mut new = SqliteStore::open(&files::next_of(path))?;
-    let carried = match schema::open(path, care) {
-        Ok(connection) => {
-            // The lock is held on, also when this is closed.
-            let old = SqliteStore {
-                connection,
-                _lock: None,
-                path: path.to_owned(),
-                is_rehearsal: false,
-            };
-            carry(Some(&old), &mut new)
-        }
-        Err(error) if error.kind() == StoreErrorKind::Corrupt => {
-            tracing::debug!(target: "store", "{error}");
-            carry(None, &mut new)
-        }
-        Err(error) => Err(error),
-    };
-    match carried {
-        Err(error) if error.kind() == StoreErrorKind::Corrupt => {
-            tracing::warn!(target: "store", "{error}; what it knew is lost");
-        }
-        carried => carried?,
-    }
-    // Closed, it is one file, and all of it is on the disk.
-    drop(new);
-    let aside = files::set_aside_locked(path, suffix, &lock)?;
-    files::put_in_place(path, &lock)?;
-    Ok((lock, aside))
-}
-
-/// The words of an error with its causes.
-fn in_full(error: &StoreError) -> String {
-    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
-}
-
-/// To `SQLite` some relative names mean something else than a file.
-fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
-    std::path::absolute(path).map_err(|error| files::io_failure("open", path, error))
 }
 
 /// Since when a run, or another program, holds the state `path`; `None` when nobody does, or that cannot be known.
@@ -473,9 +288,13 @@ impl Store for SqliteStore {
     ) -> Result<Vec<Version>, StoreError> {
         self.read(|connection| {
             let mut statement = connection.prepare(
-                "SELECT state, iif(
-                   answer_run = run OR reason = ?3 AND error IS NULL AND not_fetched IS NULL, alternates, NULL
-                 ) FROM page WHERE url = ?1 AND run = ?2",
+                "SELECT page.state, CASE
+                   WHEN page.reason = ?3 AND page.answer_run = page.run AND put_off.url IS NOT NULL THEN put_off.alternates
+                   WHEN page.answer_run = page.run OR page.reason = ?3 AND page.error IS NULL AND page.not_fetched IS NULL
+                     THEN page.alternates
+                 END
+                 FROM page LEFT JOIN put_off ON put_off.url = page.url AND put_off.run = page.run
+                 WHERE page.url = ?1 AND page.run = ?2",
             )?;
             let waiting = Reason::KeptNotReached.code();
             let own: Option<Vec<u8>> = statement
@@ -510,6 +329,10 @@ impl Store for SqliteStore {
         Ok(self.stored(key)?.and_then(|stored| stored.earlier))
     }
 
+    fn facts_before(&self, key: &UrlKey) -> Result<Option<PageFacts>, StoreError> {
+        aside::before(self, key)
+    }
+
     fn left_behind(
         &self,
         run: RunId,
@@ -525,6 +348,25 @@ impl Store for SqliteStore {
                      )
                    ORDER BY url LIMIT ?3";
         self.portion(sql, run, after, limit)
+    }
+
+    fn moved(
+        &self,
+        run: RunId,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<QueuedUrl>, StoreError> {
+        self.read(|connection| put_off::moved(connection, run, after, limit))
+    }
+
+    fn put_off(&self, key: &UrlKey) -> Result<Option<PageRecord>, StoreError> {
+        let sql = select_records!("WHERE url = ?1");
+        let stored = self.row(sql, [key.as_str()], Stored::read)?;
+        let Some(stored) = stored else {
+            return Ok(None);
+        };
+        let before = self.read(|connection| put_off::before(connection, &stored))?;
+        Ok(before.map(|_| stored.record))
     }
 
     fn confirmed(
@@ -552,7 +394,7 @@ impl Store for SqliteStore {
             for range in ranges::of_origins(connection, "page", from)? {
                 let mut rows = statement.query(params![range.start, range.end, run])?;
                 while let Some(row) = rows.next()? {
-                    let stored = Stored::read(row)?;
+                    let stored = put_off::counting(connection, Stored::read(row)?)?;
                     if visit(&stored.key, stored.record).is_break() {
                         return Ok(());
                     }
@@ -571,15 +413,23 @@ impl Store for SqliteStore {
         self.read(|connection| {
             let mut statement = connection.prepare(select_records!(
                 ", ledger.content_hash, ledger.hash_version, lastmod, last_modified_seconds, source, since_seconds, seen_seconds, json_ld, meta, sitemap, time_element",
-                "LEFT JOIN ledger ON ledger.url = page.url ",
+                "page LEFT JOIN ledger ON ledger.url = page.url ",
                 "WHERE page.url >= ?1 AND page.url < ?2 AND run = ?3 ORDER BY page.url"
             ))?;
+            let mut undone = Undone::new(connection)?;
             for range in ranges::of_origins(connection, "page", from)? {
                 let mut rows = statement.query(params![range.start, range.end, run])?;
                 while let Some(row) = rows.next()? {
                     let mut columns = Columns::new(row);
                     let stored = Stored::read_columns(&mut columns)?;
-                    let ledger = optional_ledger_entry(&mut columns)?;
+                    let stored = put_off::counting(connection, stored)?;
+                    let mut ledger = optional_ledger_entry(&mut columns)?;
+                    if undone.is_any()
+                        && let Some(content) =
+                            LedgerEntry::other_content(ledger.as_ref(), &stored.record)
+                    {
+                        ledger = undone.entry(&stored.key, content)?.or(ledger);
+                    }
                     if visit(&stored.key, stored.record, ledger).is_break() {
                         return Ok(());
                     }
@@ -649,98 +499,35 @@ impl Store for SqliteStore {
         self.write(|transaction| {
             let mut update =
                 transaction.prepare("UPDATE page SET state = ?2, reason = ?3 WHERE url = ?1")?;
+            let mut put_off = PutOff::new(transaction)?;
             for (key, reason) in verdicts {
                 update.execute([key.as_str(), reason.state().as_str(), reason.code()])?;
-            }
-            Ok(())
-        })
-    }
-
-    fn ledger(&self, key: &UrlKey) -> Result<Option<LedgerEntry>, StoreError> {
-        let sql = "SELECT content_hash, hash_version, lastmod, last_modified_seconds, source,
-                     since_seconds, seen_seconds, json_ld, meta, sitemap, time_element
-                   FROM ledger WHERE url = ?1";
-        self.row(sql, [key.as_str()], |row| {
-            ledger_entry(&mut Columns::new(row))
-        })
-    }
-
-    fn set_ledger(&mut self, entries: &[(UrlKey, LedgerEntry)]) -> Result<(), StoreError> {
-        self.write(|transaction| {
-            let mut replace = transaction.prepare(
-                "REPLACE INTO ledger (url, content_hash, hash_version, lastmod, last_modified_seconds,
-                   source, since_seconds, seen_seconds, json_ld, meta, sitemap, time_element)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-            )?;
-            for (key, entry) in entries {
-                replace.execute(params![
-                    key.as_str(),
-                    hash_text(entry.content_hash),
-                    entry.hash_version,
-                    entry.lastmod,
-                    entry.last_modified_seconds,
-                    entry.source.map(DateSource::as_str),
-                    entry.since_seconds,
-                    entry.seen_seconds,
-                    entry.stated.json_ld,
-                    entry.stated.meta,
-                    entry.stated.sitemap,
-                    entry.stated.time_element,
-                ])?;
-            }
-            Ok(())
-        })
-    }
-
-    fn visit_ledger(&self, visit: &mut dyn FnMut(&UrlKey, LedgerEntry)) -> Result<(), StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare(
-                "SELECT url, content_hash, hash_version, lastmod, last_modified_seconds, source,
-                   since_seconds, seen_seconds, json_ld, meta, sitemap, time_element
-                 FROM ledger WHERE url >= ?1 AND url < ?2 ORDER BY url",
-            )?;
-            for range in ranges::of_origins(connection, "ledger", None)? {
-                let mut rows = statement.query([range.start, range.end])?;
-                while let Some(row) = rows.next()? {
-                    let mut columns = Columns::new(row);
-                    visit(&columns.key()?, ledger_entry(&mut columns)?);
+                if *reason == Reason::KeptNotReached {
+                    put_off.put(key)?;
                 }
             }
             Ok(())
         })
     }
 
+    fn ledger(&self, key: &UrlKey) -> Result<Option<LedgerEntry>, StoreError> {
+        self.read(|connection| ledger::of_page(connection, key))
+    }
+
+    fn set_ledger(&mut self, entries: &[(UrlKey, LedgerEntry)]) -> Result<(), StoreError> {
+        self.write(|transaction| ledger::set(transaction, entries))
+    }
+
+    fn visit_ledger(&self, visit: &mut dyn FnMut(&UrlKey, LedgerEntry)) -> Result<(), StoreError> {
+        self.read(|connection| ledger::visit(connection, visit))
+    }
+
     fn kept(&self, key: &UrlKey) -> Result<Option<KeptDocument>, StoreError> {
-        let sql = "SELECT lastmod, read_at, sha256, body FROM kept WHERE url = ?1";
-        self.row(sql, [key.as_str()], |row| {
-            let mut columns = Columns::new(row);
-            Ok(KeptDocument {
-                lastmod: columns.get()?,
-                read_at: columns.needed_time("read_at")?,
-                sha256: columns.get()?,
-                body: columns.get()?,
-            })
-        })
+        self.read(|connection| kept::document(connection, key))
     }
 
     fn visit_kept(&self, visit: &mut dyn FnMut(&UrlKey, KeptNote)) -> Result<(), StoreError> {
-        self.read(|connection| {
-            // The length of a blob stands before it.
-            let mut statement =
-                connection.prepare("SELECT url, lastmod, read_at, length(body) FROM kept")?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                let mut columns = Columns::new(row);
-                let key = columns.key()?;
-                let note = KeptNote {
-                    lastmod: columns.get()?,
-                    read_at: columns.needed_time("read_at")?,
-                    bytes: columns.get()?,
-                };
-                visit(&key, note);
-            }
-            Ok(())
-        })
+        self.read(|connection| kept::visit(connection, visit))
     }
 
     fn published(
@@ -773,41 +560,6 @@ impl Store for SqliteStore {
             row.get(0)
         })
     }
-}
-
-/// The entry of a page that may have none: then its columns are empty, of which one never is.
-fn optional_ledger_entry(columns: &mut Columns<'_, '_>) -> rusqlite::Result<Option<LedgerEntry>> {
-    let hash = columns.optional_word("content_hash", hash_from_text)?;
-    let Some(content_hash) = hash else {
-        return Ok(None);
-    };
-    rest_of_ledger_entry(content_hash, columns).map(Some)
-}
-
-fn ledger_entry(columns: &mut Columns<'_, '_>) -> rusqlite::Result<LedgerEntry> {
-    let content_hash = columns.word("content_hash", hash_from_text)?;
-    rest_of_ledger_entry(content_hash, columns)
-}
-
-fn rest_of_ledger_entry(
-    content_hash: u128,
-    columns: &mut Columns<'_, '_>,
-) -> rusqlite::Result<LedgerEntry> {
-    Ok(LedgerEntry {
-        content_hash,
-        hash_version: columns.get()?,
-        lastmod: columns.get()?,
-        last_modified_seconds: columns.get()?,
-        source: columns.optional_word("source", DateSource::from_word)?,
-        since_seconds: columns.get()?,
-        seen_seconds: columns.get()?,
-        stated: LedgerDates {
-            json_ld: columns.get()?,
-            meta: columns.get()?,
-            sitemap: columns.get()?,
-            time_element: columns.get()?,
-        },
-    })
 }
 
 #[cfg(test)]

@@ -5,11 +5,12 @@ use std::{fs, path::Path, process::Command, time::SystemTime};
 
 use serde_json::Value;
 
-use super::{Manager, SHARED, YEARLY, arpent, owe, table, two_pages};
+use super::{Manager, SHARED, YEARLY, arpent, owe, table};
 use crate::support::{
     has_program,
     program::{Bench, Ran, Running, run_tool},
     published::Published,
+    site::Site,
 };
 
 /// Where the program and its settings are on a server.
@@ -65,7 +66,7 @@ fn the_command_of_the_timer_crawls() {
     let unit = shipped("arpent-crawl.service");
     assert_eq!(value(&unit, "Type"), "oneshot");
     let start = value(&unit, "ExecStart");
-    let (bench, site) = (Bench::new(), two_pages());
+    let (bench, site) = (Bench::new(), Site::of_two_pages());
     let config = bench.settings(&format!("{SHARED}{}", table("docs", &site.url("/"), "")));
     let ran = Ran::of(command(&bench, &arguments(start.split(' '), &config))).expect_code(0);
     assert_eq!(ran.summary()["outcome"], "published");
@@ -76,7 +77,7 @@ fn the_command_of_the_timer_crawls() {
 fn the_command_of_the_service_crawls_and_reloads() {
     let unit = shipped("arpent.service");
     let start = value(&unit, "ExecStart");
-    let (bench, site) = (Bench::new(), two_pages());
+    let (bench, site) = (Bench::new(), Site::of_two_pages());
     let file = format!("{SHARED}{}", table("docs", &site.url("/"), YEARLY));
     let config = bench.settings(&file);
     owe(&bench, &["docs"]);
@@ -167,7 +168,7 @@ fn the_commands_of_the_container_crawl_and_check_its_health() {
     let [entry, rest] = ["ENTRYPOINT", "CMD"].map(|name| instruction(&dockerfile, name));
     let start = [entry, rest].concat();
     let health = instruction(&dockerfile, "HEALTHCHECK");
-    let (bench, site) = (Bench::new(), two_pages());
+    let (bench, site) = (Bench::new(), Site::of_two_pages());
     // The container says where state and output are when the settings do not.
     let shared = SHARED
         .replace("output = \"out\"\n", "")

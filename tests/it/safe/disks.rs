@@ -184,12 +184,8 @@ fn a_state_on_a_read_only_disk_may_be_well_again() {
             "output = \"out\"\nstate = \"state\"\n[[site]]\nurl = \"{}\"\nschedule = \"0 0 1 1 *\"\n",
             site.url("/")
         ));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
-        command
-            .env_clear()
-            .current_dir(bench.path())
-            .stdin(Stdio::null())
-            .args(["daemon", "--config", &config]);
+        let mut command = bench.program();
+        command.args(["daemon", "--config", &config]);
         command
     };
     assert!(run("mount", &["-o", "remount,ro"], &disk.0));

@@ -119,16 +119,21 @@ impl Bench {
         Published::read(&self.output())
     }
 
-    /// The command line of a crawl of `url` with further options.
-    pub fn command(&self, url: &str, options: &[&str]) -> Command {
+    /// The program in the folder of the place, with nothing to read and nothing from the environment but where programs are.
+    pub fn program(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
         command
             .env_clear()
+            .env("HOME", self.path())
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .current_dir(self.path())
             .stdin(Stdio::null());
         command
-            .env("HOME", self.path())
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    }
+
+    /// The command line of a crawl of `url` with further options.
+    pub fn command(&self, url: &str, options: &[&str]) -> Command {
+        let mut command = self.program();
         command.arg("crawl").arg(url);
         command
             .arg("--output")

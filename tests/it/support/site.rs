@@ -175,6 +175,22 @@ impl Site {
         Self::start_with(None, answer)
     }
 
+    /// A site whose pages answer by `page`; its robots.txt allows everything.
+    pub fn allowing(page: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Self {
+        Self::start(move |request| match request.target.as_str() {
+            "/robots.txt" => Response::text(""),
+            _ => page(request),
+        })
+    }
+
+    /// A site with two pages.
+    pub fn of_two_pages() -> Self {
+        Self::allowing(|request| match request.target.as_str() {
+            "/" => Response::linking(["/a"]),
+            _ => Response::html("<title>a</title>"),
+        })
+    }
+
     /// Starts a site that speaks TLS.
     pub fn start_tls(
         tls: Arc<ServerConfig>,

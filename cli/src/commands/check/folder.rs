@@ -193,7 +193,7 @@ pub(super) fn sniff(input: impl BufRead) -> Option<Kind> {
     }
 }
 
-/// The same for a file.
+/// What kind of document a file is, by its first bytes.
 fn sniff_file(file: &Path) -> Option<Kind> {
     sniff(BufReader::new(File::open(file).ok()?))
 }

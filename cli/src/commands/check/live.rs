@@ -43,7 +43,11 @@ use super::{
 use crate::{
     args::CheckArgs,
     attend::Attendant,
-    commands::crawl::{log_level, read_settings_file},
+    commands::{
+        crawl::{begin_telling, read_settings_file},
+        runtime::{self, Threads},
+        seams,
+    },
     exit_code::ExitCode,
     human,
     output::Output,
@@ -77,18 +81,10 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     let wish = Wish::read(args.pages.as_deref())?;
     let settings = Settings::load_check(args, starts, environment, read_settings_file)?;
-    if settings.quiet {
-        output.be_quiet();
-    }
-    output.take_log(log_level(&settings));
-    for warning in &settings.warnings {
-        output.warn(warning);
-    }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("failed to start the runtime")?;
-    let code = runtime.block_on(async {
+    begin_telling(&settings, output);
+    let clock = seams::clock(environment);
+    let now = clock.now();
+    runtime::run(Threads::OfCores, async {
         let mut attendant = Attendant::new(output).context("failed to listen to signals")?;
         let shutdown = attendant.stop().shutdown.clone();
         let progress = Progress::default();
@@ -100,9 +96,10 @@ pub(super) fn run(
         let work = tokio::task::spawn_blocking(move || {
             let config = &settings.config;
             let state = &settings.state;
-            let network = Network::new(config, state, politeness, handle, shutdown.clone())?;
+            let network =
+                Network::new(config, state, (clock, politeness), handle, shutdown.clone())?;
             let mut live = Live::new(network, config, wish, progress, shutdown);
-            let mut check = Check::new(&args, &output)?;
+            let mut check = Check::new(&args, &output, now)?;
             let outcome = check.all(&args, Some(&mut live));
             live.network.settle();
             anyhow::Ok(check.finish(outcome?))
@@ -113,10 +110,7 @@ pub(super) fn run(
             (ExitCode::Interrupted, Some(signal)) => signal.into(),
             (code, _) => code,
         })
-    });
-    // What still runs is a name lookup that nobody waits for.
-    runtime.shutdown_background();
-    code
+    })
 }
 
 /// Somebody asked to stop.

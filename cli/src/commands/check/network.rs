@@ -1,17 +1,16 @@
 //! The requests of a check, from a thread that may block: each waits here for its answer, under the
 //! clocks of its host. Knows nothing of what is checked.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use crawler::{
-    clock::{Clock, SystemClock},
+    clock::Clock,
     config::Config,
     engine::{
         Shutdown,
         download::{Document, DownloadError, Downloader},
     },
     fetch::FetchError,
-    holds::Holds,
     page::PageFacts,
     parse::{PageReader, ParseConfigError},
     politeness::SharedPoliteness,
@@ -21,7 +20,7 @@ use crawler::{
 use sitemap_core::limits::MAX_BYTES;
 use tokio::runtime::Handle;
 
-use super::super::{crawl::with_https_twin, seams};
+use super::super::{crawl::with_https_twin, seams, ways::Ways};
 
 /// The most bytes of a document that are fetched: twice what the protocol allows, so that what is wrong
 /// with one that is too large can be told, and none fills the disk.
@@ -31,14 +30,11 @@ pub(super) const MAX_FETCHED_BYTES: u64 = 2 * MAX_BYTES;
 /// holds for what is reached from it.
 pub(super) struct Network {
     config: Config,
-    clock: Arc<dyn Clock>,
-    politeness: SharedPoliteness,
-    holds: Holds,
     reader: Arc<PageReader>,
     handle: Handle,
     shutdown: Shutdown,
     /// One for each origin that was started from.
-    downloaders: BTreeMap<Origin, Downloader>,
+    ways: Ways<Origin>,
 }
 
 impl Network {
@@ -49,24 +45,16 @@ impl Network {
     pub(super) fn new(
         config: &Config,
         state: &Path,
-        politeness: SharedPoliteness,
+        (clock, politeness): (Arc<dyn Clock>, SharedPoliteness),
         handle: Handle,
         shutdown: Shutdown,
     ) -> Result<Self, ParseConfigError> {
-        let holds = if state.as_os_str().is_empty() {
-            Holds::default()
-        } else {
-            Holds::in_file(&state.join("retry-after"))
-        };
         Ok(Self {
-            politeness,
-            clock: Arc::new(SystemClock),
-            holds,
+            ways: Ways::new(clock, politeness, seams::holds(state)),
             reader: Arc::new(PageReader::new(&config.parse)?),
             config: config.clone(),
             handle,
             shutdown,
-            downloaders: BTreeMap::new(),
         })
     }
 
@@ -76,26 +64,14 @@ impl Network {
     /// A setting cannot be used, e.g. the file of certificate authorities.
     pub(super) fn starting_at(&mut self, start: &UrlKey) -> Result<Asker, FetchError> {
         let origin = start.origin();
-        let downloader = if let Some(downloader) = self.downloaders.get(&origin) {
-            downloader.clone()
-        } else {
-            let mut config = self.config.clone();
+        let given = &self.config;
+        let downloader = self.ways.to(origin.clone(), || {
+            let mut config = given.clone();
             config.fetch.start_host = origin.host.to_string();
-            config.fetch.credential_origins = with_https_twin(origin.clone());
-            let downloader = Downloader::new(
-                &config,
-                seams::network(&config.fetch)?,
-                Arc::clone(&self.clock),
-                Arc::clone(&self.politeness),
-                self.holds.clone(),
-            )
-            .with_max_bytes(MAX_FETCHED_BYTES);
-            if self.downloaders.is_empty() {
-                downloader.recall().map_err(seams::held)?;
-            }
-            self.downloaders.insert(origin, downloader.clone());
-            downloader
-        };
+            config.fetch.credential_origins = with_https_twin(origin);
+            config
+        })?;
+        let downloader = downloader.with_max_bytes(MAX_FETCHED_BYTES);
         Ok(Asker {
             downloader,
             reader: Arc::clone(&self.reader),
@@ -106,9 +82,7 @@ impl Network {
 
     /// Writes down what hosts asked to wait for.
     pub(super) fn settle(&self) {
-        for downloader in self.downloaders.values() {
-            self.handle.block_on(downloader.settle());
-        }
+        self.ways.settle(&self.handle);
     }
 }
 

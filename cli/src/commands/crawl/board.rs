@@ -214,7 +214,7 @@ impl RunView {
         lines
     }
 
-    /// The same as one line, now and then.
+    /// The progress of all sites as one line, now and then.
     fn line_when_due(&mut self) -> Option<String> {
         let progress = self.newest();
         let elapsed = self.began.elapsed();

@@ -5,7 +5,7 @@ use std::{
     future::pending,
     path::Path,
     sync::{
-        PoisonError,
+        Mutex, PoisonError,
         atomic::{AtomicI64, Ordering},
     },
     time::Duration,

@@ -8,7 +8,6 @@ use std::{
 
 use anyhow::Context as _;
 use crawler::{
-    clock::SystemClock,
     notify::{ENGINES, MAX_URLS_PER_REQUEST, missing_lines, submit_all},
     politeness::Politeness,
     publish::{Standing, standing},
@@ -22,7 +21,8 @@ use crate::{
     args::NotifyArgs,
     attend::Attendant,
     commands::{
-        crawl::{log_level, read_settings_file},
+        crawl::{begin_telling, read_settings_file},
+        runtime::{self, Threads},
         seams, tell,
     },
     exit_code::{ExitCode, Misuse},
@@ -44,13 +44,7 @@ pub(in crate::commands) fn run(
 ) -> anyhow::Result<ExitCode> {
     let CrawlSettings { sites, shared, .. } =
         CrawlSettings::load_notify(args, environment, read_settings_file)?;
-    if shared.quiet {
-        output.be_quiet();
-    }
-    output.take_log(log_level(&shared));
-    for warning in &shared.warnings {
-        output.warn(warning);
-    }
+    begin_telling(&shared, output);
     let tells_engine = |site: &Arc<SiteSettings>| site.settings.config.notify.indexnow;
     if args.submit_all && !sites.iter().any(tells_engine) {
         return Err(Misuse(
@@ -59,12 +53,8 @@ pub(in crate::commands) fn run(
         )
         .into());
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .context("failed to start the runtime")?;
-    let code = runtime.block_on(async {
+    let clock = seams::clock(environment);
+    runtime::run(Threads::One, async {
         let mut attendant = Attendant::new(output).context("failed to listen to signals")?;
         let politeness = Arc::new(Mutex::new(Politeness::new(&shared.config.politeness)));
         let shutdown = attendant.stop().shutdown.clone();
@@ -79,7 +69,7 @@ pub(in crate::commands) fn run(
                     teller: Teller::new(
                         &site.settings,
                         Arc::clone(&politeness),
-                        Arc::new(SystemClock),
+                        Arc::clone(&clock),
                         shutdown.clone(),
                     ),
                     output: output.clone(),
@@ -90,13 +80,11 @@ pub(in crate::commands) fn run(
         });
         let joined = attendant.during(work, None).await?;
         let code = joined.map_err(Panicked::from_join)?;
-        anyhow::Ok(match attendant.stop().asked_by() {
+        Ok(match attendant.stop().asked_by() {
             Some(signal) => signal.into(),
             None => code,
         })
-    });
-    runtime.shutdown_background();
-    code
+    })
 }
 
 /// The command, for one site.

@@ -1,36 +1,30 @@
 //! The ways to the network of those who tell, for a thread that may block.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use crawler::{
-    clock::Clock,
     config::Config,
     engine::{
         Shutdown,
         download::{Answer, Call, CallError, DownloadError, Downloader},
     },
     fetch::FetchError,
-    holds::Holds,
-    politeness::SharedPoliteness,
     robots::Rules,
     url_key::{Origin, UrlKey},
 };
 use tokio::runtime::Handle;
 
-use crate::commands::seams;
+use crate::commands::ways::Ways;
 
 /// The ways to the network. Each service is named by the user, so each decides which addresses may be
 /// contacted for it. The credentials of the site go nowhere but to its own robots.txt.
 pub(super) struct Doors {
     pub(super) config: Config,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) politeness: SharedPoliteness,
-    pub(super) holds: Holds,
     pub(super) handle: Handle,
     pub(super) shutdown: Shutdown,
     /// Where the credentials of the site may go.
     pub(super) own: Vec<Origin>,
-    pub(super) downloaders: HashMap<(Origin, Guise), Downloader>,
+    pub(super) ways: Ways<(Origin, Guise)>,
 }
 
 /// As whom an origin is asked.
@@ -46,32 +40,20 @@ impl Doors {
     /// The way to the origin of `url`.
     fn to(&mut self, url: &UrlKey, guise: Guise) -> Result<Downloader, FetchError> {
         let origin = url.origin();
-        let place = (origin.clone(), guise);
-        if let Some(downloader) = self.downloaders.get(&place) {
-            return Ok(downloader.clone());
-        }
-        let mut config = self.config.clone();
-        config.fetch.start_host = origin.host.to_string();
-        match guise {
-            Guise::Anybody => {
-                config.fetch.headers.clear();
-                config.fetch.credentials = None;
-                config.fetch.credential_origins.clear();
+        let (given, own) = (&self.config, &self.own);
+        self.ways.to((origin.clone(), guise), || {
+            let mut config = given.clone();
+            config.fetch.start_host = origin.host.to_string();
+            match guise {
+                Guise::Anybody => {
+                    config.fetch.headers.clear();
+                    config.fetch.credentials = None;
+                    config.fetch.credential_origins.clear();
+                }
+                Guise::Crawler => config.fetch.credential_origins.clone_from(own),
             }
-            Guise::Crawler => config.fetch.credential_origins.clone_from(&self.own),
-        }
-        let downloader = Downloader::new(
-            &config,
-            seams::network(&config.fetch)?,
-            Arc::clone(&self.clock),
-            Arc::clone(&self.politeness),
-            self.holds.clone(),
-        );
-        if self.downloaders.is_empty() {
-            downloader.recall().map_err(seams::held)?;
-        }
-        self.downloaders.insert(place, downloader.clone());
-        Ok(downloader)
+            config
+        })
     }
 
     /// Calls a service.

@@ -5,7 +5,7 @@ use super::{Run, page_sink::Found};
 use crate::{
     engine::start::Hop,
     frontier::Lease,
-    page::{Basis, Link, Outcome, PageFacts, PageRecord, Reason, State, Via},
+    page::{Basis, Kept, Link, Outcome, PageFacts, PageRecord, Reason, State, Via},
     seeds::Claim,
     store::{Discovery, Finished, QueuedUrl},
     url_key::UrlKey,
@@ -21,6 +21,8 @@ pub(super) struct Work {
     pub(super) hops: u8,
     /// Requests that were made.
     pub(super) tries: u32,
+    /// It was listed before.
+    pub(super) was_listed: bool,
 }
 
 impl Work {
@@ -32,6 +34,7 @@ impl Work {
             depth: lease.depth(),
             hops: lease.hops(),
             tries,
+            was_listed: lease.earlier().is_some_and(|earlier| earlier.was_listed),
         }
     }
 }
@@ -66,6 +69,7 @@ impl Run<'_> {
                 depth: 0,
                 hops: 0,
                 tries: hop.attempts,
+                was_listed: false,
             };
             if let Some(standing) = hop.standing.take() {
                 self.end_standing(&work, standing, &hop.facts);
@@ -102,14 +106,19 @@ impl Run<'_> {
         let links = match &mut outcome {
             Outcome::Answered(facts) => {
                 self.watch_for_shells(&work.url, facts);
-                Some(self.follow(&work.url, facts, verdict, work.depth, work.hops))
+                let first = self.next_sequence;
+                let taken = self.follow(&work.url, facts, verdict, work.depth, work.hops);
+                if self.next_sequence > first {
+                    self.hurry_after(work, verdict.reason, first);
+                }
+                Some(taken)
             }
             Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_) => None,
         };
         self.conclude_work(work, verdict.reason, outcome, Basis::Own, links);
     }
 
-    /// The same by an earlier answer and the links that were taken from it, under the rules of now.
+    /// Judges one URL by an earlier answer and the links that were taken from it, under the rules of now.
     pub(super) fn decide_by_earlier(
         &mut self,
         work: &Work,
@@ -136,6 +145,17 @@ impl Run<'_> {
         self.conclude_work(work, reason, outcome, basis, None);
     }
 
+    /// Decides a page that stays listed in spite of `outcome`, and of which nothing else is known but that it is published.
+    pub(super) fn decide_by_published(&mut self, work: &Work, mut outcome: Outcome, kept: Kept) {
+        let verdict = self.judge.after_fetch(&work.url, &outcome);
+        if let Outcome::Answered(facts) = &mut outcome {
+            self.follow(&work.url, facts, verdict, work.depth, work.hops);
+        }
+        let published = Outcome::PUBLISHED;
+        let reason = self.judge.of_kept(&work.url, &published, &kept);
+        self.conclude_work(work, reason, published, Basis::Kept(kept), None);
+    }
+
     /// Adds what became of a URL to the next commit.
     fn conclude_work(
         &mut self,
@@ -148,7 +168,11 @@ impl Run<'_> {
         let now = self.door.clock.now();
         self.queued = self.queued.saturating_sub(1);
         self.failed += u64::from(reason.state() == State::Failed);
-        let fetched_at = (!matches!(outcome, Outcome::NotFetched(_))).then_some(now);
+        let is_fetched = match (&outcome, &basis) {
+            (Outcome::NotFetched(_), Basis::Own | Basis::Confirmed) => false,
+            (_, _) => true,
+        };
+        let fetched_at = is_fetched.then_some(now);
         tracing::debug!(target: "engine", url = %work.url, reason = reason.code(), "decided");
         let record = PageRecord {
             run: self.number,

@@ -6,9 +6,12 @@
 //! no lock and no second writer.
 //!
 //! `requests` sends for pages and takes their answers, `decide` judges them, `trips` stores what came of it; `seeding`
-//! reads documents beside the pages, `recrawl` and `resume` know what was before.
+//! reads documents beside the pages, `recrawl` and `resume` know what was before, `outage` what failed with the whole host,
+//! `moved` which redirects say nothing yet.
 
 mod decide;
+mod moved;
+mod outage;
 pub(super) mod page_sink;
 pub(super) mod recrawl;
 mod requests;
@@ -29,6 +32,7 @@ pub use self::trips::COMMIT_INTERVAL;
 #[cfg(test)]
 pub(super) use self::trips::MAX_PENDING_EFFECTS;
 use self::{
+    outage::Health,
     recrawl::{Recrawl, TestEnd},
     requests::{Out, PageDone},
     resume::Memory,
@@ -119,6 +123,7 @@ pub(super) struct Run<'a> {
     seen: Seen,
     seeding: Seeding,
     recrawl: Recrawl,
+    health: Health,
     /// A page would be asked for if there were a turn.
     page_waits: bool,
     pending: Commit,
@@ -168,8 +173,11 @@ impl<'a> Run<'a> {
             honesty,
             answers,
             start_test,
+            outages,
+            has_earlier,
         } = setup.memory;
         let discover = setup.config.discover;
+        let health = Health::new(setup.door.clock.now(), outages);
         let frontier = Frontier::new(setup.config.limits.max_depth.is_some());
         let seeding = Seeding::new(discover, setup.downloader, documents, own, kept, orphans)
             .publishing_at(setup.public_url.as_deref(), &setup.site);
@@ -196,14 +204,15 @@ impl<'a> Run<'a> {
             }),
             tasks: JoinSet::new(),
             out: HashMap::new(),
-            frontier: if setup.number > 1 {
+            frontier: if has_earlier {
                 frontier.through_store()
             } else {
                 frontier
             },
             seen,
             seeding,
-            recrawl: Recrawl::new(setup.number, setup.resumed, honesty, answers, start_test),
+            recrawl: Recrawl::new(has_earlier, setup.resumed, honesty, answers, start_test),
+            health,
             page_waits: false,
             pending: Commit {
                 run: setup.number,
@@ -396,6 +405,7 @@ impl<'a> Run<'a> {
                 if let Some((wanted, urls)) = trip.refill {
                     self.frontier.refill(&wanted, urls);
                 }
+                self.frontier.bring_forward(trip.hurried);
                 if let Some((url, copy)) = trip.kept {
                     self.take_kept(&url, copy);
                 }

@@ -159,10 +159,10 @@ impl Questions {
 }
 
 impl Recrawl {
-    /// Begins with what run `run` knows. A run that was begun before may have been stopped between a
-    /// lie and its correction.
+    /// Begins with what a run knows; `has_earlier` is whether there may be anything from before it. A run that was begun
+    /// before may have been stopped between a lie and its correction.
     pub(super) fn new(
-        run: RunId,
+        has_earlier: bool,
         is_resumed: bool,
         honesty: Honesty,
         start_answers: Vec<(UrlKey, EarlierAnswer)>,
@@ -189,7 +189,7 @@ impl Recrawl {
             testing: None,
             held: 0,
             doubted: HashMap::new(),
-            left_behind: walk_if(run > 1),
+            left_behind: walk_if(has_earlier),
             confirmed: walk_if(is_resumed && !honesty.is_spotless()),
             honesty,
         }
@@ -318,8 +318,7 @@ impl Run<'_> {
         tries: u32,
         outcome: Outcome,
     ) -> Option<(Lease, Outcome)> {
-        let earlier = lease.earlier().filter(|earlier| earlier.answer.is_some());
-        let kept = earlier.and_then(|earlier| {
+        let kept = lease.earlier().and_then(|earlier| {
             let reason = self.judge.after_fetch(lease.url(), &outcome).reason;
             self.judge.stays(&outcome, reason, earlier)
         });
@@ -400,8 +399,7 @@ impl Run<'_> {
                 self.decide_by_earlier(&work, facts, links, Basis::Kept(kept));
             }
             (Why::Confirmed(answer), None) => self.decide(&work, Outcome::Answered(answer)),
-            // The queue knew of an answer that the page does not have: it is judged without.
-            (Why::Kept(outcome, _), None) => self.decide(&work, outcome),
+            (Why::Kept(outcome, kept), None) => self.decide_by_published(&work, outcome, kept),
         }
     }
 

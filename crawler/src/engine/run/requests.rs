@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use tokio::{task::AbortHandle, time::Instant};
 use tracing::Instrument as _;
 
@@ -23,7 +24,7 @@ use crate::{
     frontier::{Lease, Next},
     page::{Outcome, Reason},
     parse::PageParser,
-    politeness::{Closed, NextTurn, Signal},
+    politeness::{NextTurn, Signal},
 };
 
 /// A page request that is out.
@@ -33,6 +34,8 @@ pub(super) struct Out {
     pub(super) task: AbortHandle,
     /// What of an earlier answer it was asked with.
     validators: Option<Validators>,
+    /// When it was sent.
+    begun: Timestamp,
 }
 
 pub(super) struct PageDone {
@@ -61,6 +64,10 @@ impl Run<'_> {
             }
             if self.door.is_awaited(&self.host) {
                 return Some(now + BUSY_POLL);
+            }
+            if self.frontier.is_hurried() {
+                // The store tells at once what comes next.
+                return None;
             }
             let lease = match self.frontier.lease(now) {
                 Next::Lease(lease) => lease,
@@ -102,10 +109,7 @@ impl Run<'_> {
                 }
                 NextTurn::Closed(closed) => {
                     self.frontier.give_back(lease);
-                    self.ending = Some(match closed {
-                        Closed::RetryAfter(_) => Ending::Deferred,
-                        Closed::Down => Ending::SiteDown,
-                    });
+                    self.close(closed);
                     return None;
                 }
             }
@@ -152,6 +156,7 @@ impl Run<'_> {
                 turn,
                 task: handle,
                 validators,
+                begun: self.door.clock.now(),
             },
         );
     }
@@ -162,9 +167,11 @@ impl Run<'_> {
             turn,
             task: _,
             validators,
+            begun,
         } = out;
         let now = Instant::now();
         turn.finish(done.signal);
+        self.health.note(done.signal, begun);
         if let Ok((fetched, _)) = &done.result {
             self.bytes_in += fetched.wire_bytes;
         }

@@ -1,7 +1,7 @@
 //! Taking up a run: what is known of it, and what the rules of now say of that. Works on the store
 //! alone, in pieces, so that it can run where blocking is allowed.
 
-use super::recrawl::open_start_test;
+use super::{moved, outage, recrawl::open_start_test};
 use crate::{
     engine::{honesty::Honesty, judge::Judge, start::last_answer},
     fetch::Validators,
@@ -65,6 +65,10 @@ pub(in crate::engine) struct Memory {
     pub(super) answers: Vec<(UrlKey, EarlierAnswer)>,
     /// The test of the start page, when it was begun and not ended.
     pub(super) start_test: Option<(UrlKey, Validators)>,
+    /// Starts of the run that ended because the site was down.
+    pub(super) outages: u32,
+    /// Whether anything may be known from before the run.
+    pub(super) has_earlier: bool,
 }
 
 /// Reads what run `run` knows. When the rules are not those that it was judged by, judges it again:
@@ -77,10 +81,13 @@ pub(in crate::engine) fn remember(
     asked: &[UrlKey],
 ) -> Result<Memory, StoreError> {
     let run = open.number;
+    let mut next_sequence = store.last_sequence()? + 1;
+    let mut outages = 0;
     if open.resumed {
         wait_again(store)?;
+        moved::ask_again(store, run, &mut next_sequence)?;
+        outages = outage::ask_again(store, run, &mut next_sequence)?;
     }
-    let mut next_sequence = store.last_sequence()? + 1;
     let rules = format!("{:016x}", judge.fingerprint());
     if store.value(RULES)?.as_ref() != Some(&rules) {
         judge_again(store, run, judge, &mut next_sequence)?;
@@ -97,6 +104,9 @@ pub(in crate::engine) fn remember(
         own: OwnFiles::load(store)?,
         kept: KeptDocuments::load(store)?,
         honesty: Honesty::load(store, run)?,
+        outages,
+        // The first run knows what is published when another state published it.
+        has_earlier: run > 1 || !store.left_behind(run, None, 1)?.is_empty(),
         ..Memory::default()
     };
     if open.resumed {
@@ -124,7 +134,8 @@ pub(in crate::engine) fn remember(
 const PORTION: usize = 2_048;
 
 /// Lists the pages of earlier runs that run `run`, which ends before everything was decided, did not come to, each
-/// as its last good answer had it. They wait all the same: the next start goes on with them ([`remember`]).
+/// as its last good answer had it, or as it was published where none is known; and those that redirect to what it did not
+/// come to. They wait all the same: the next start goes on with them ([`remember`]).
 pub(in crate::engine) fn keep_unreached(
     store: &mut dyn Store,
     run: RunId,
@@ -161,13 +172,14 @@ pub(in crate::engine) fn keep_unreached(
         })?;
     }
     rejudge_queue(store, |store, waiting| {
-        let Some(facts) = store.earlier_facts(&waiting.key)? else {
-            return Ok(None);
-        };
-        let good = Outcome::Answered(Box::new(facts));
+        let good = store.earlier_facts(&waiting.key)?;
+        let good = good.map_or(Outcome::PUBLISHED, |facts| {
+            Outcome::Answered(Box::new(facts))
+        });
         let stays = judge.stays_unreached(waiting, &good);
         Ok(stays.then_some(Reason::KeptNotReached))
-    })
+    })?;
+    moved::put_off(store, run, judge)
 }
 
 /// Judges what run `run` knows by the rules of now, without asking anybody: what robots.txt said of a URL stays said.

@@ -152,7 +152,7 @@ impl Seeding {
         seeding
     }
 
-    /// The same; the set will be served at `public_url`, the URL of a directory, or else in that of the site.
+    /// Says where the set will be served: at `public_url`, the URL of a directory, or else in that of the site.
     pub(super) fn publishing_at(self, public_url: Option<&str>, site: &Site) -> Self {
         let own = site.written().url();
         let place = Identity::default()

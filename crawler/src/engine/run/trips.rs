@@ -26,10 +26,22 @@ const COMMIT_EFFECTS: usize = 65_536;
 /// a time, each of at most [`max_links`](crate::config::ParseConfig::max_links): of 262,144 links of a hundred bytes, 26 MB.
 pub(in crate::engine) const MAX_PENDING_EFFECTS: usize = 262_144;
 
+/// The URLs that wait at these places.
+fn waiting_at(store: &dyn Store, places: &[u64]) -> Result<Vec<QueuedUrl>, StoreError> {
+    let mut waiting = Vec::new();
+    for place in places {
+        let found = store.queued(place.checked_sub(1), 1)?;
+        waiting.extend(found.into_iter().filter(|url| url.sequence == *place));
+    }
+    Ok(waiting)
+}
+
 pub(super) struct Trip {
     pub(super) store: Box<dyn Store>,
     pub(super) result: Result<(), StoreError>,
     pub(super) refill: Option<(Wanted, Vec<QueuedUrl>)>,
+    /// Those that come next.
+    pub(super) hurried: Vec<QueuedUrl>,
     /// The document that [`Seeding`] asked for a copy of, and the copy, if there is one.
     pub(super) kept: Option<(UrlKey, Option<KeptDocument>)>,
     /// What [`Recrawl`] asked for.
@@ -85,6 +97,7 @@ impl Run<'_> {
             || waits && (due || idle)
             || self.wants_kept()
             || self.wants_walk()
+            || self.frontier.is_hurried()
             || wanted
                 .as_ref()
                 .is_some_and(|_| due || self.frontier.is_starving());
@@ -103,6 +116,7 @@ impl Run<'_> {
         if wanted.is_some() {
             self.frontier.asked();
         }
+        let hurried = self.frontier.take_hurried();
         let copy_of = self.ask_for_kept();
         let questions = self.questions();
         self.last_trip = now;
@@ -116,6 +130,13 @@ impl Run<'_> {
             if let (Ok(()), Some(wanted)) = (&result, wanted) {
                 match store.queued(wanted.after, wanted.limit) {
                     Ok(urls) => refill = Some((wanted, urls)),
+                    Err(error) => result = Err(error),
+                }
+            }
+            let mut next = Vec::new();
+            if result.is_ok() {
+                match waiting_at(&*store, &hurried) {
+                    Ok(urls) => next = urls,
                     Err(error) => result = Err(error),
                 }
             }
@@ -137,6 +158,7 @@ impl Run<'_> {
                 store,
                 result,
                 refill,
+                hurried: next,
                 kept,
                 earlier,
             })

@@ -12,8 +12,8 @@ use crate::{
         run::recrawl::says_all,
     },
     fetch::Validators,
-    page::{PageFacts, PageRecord, RunId},
-    runs,
+    page::{PageFacts, PageRecord},
+    runs::{self, OpenRun},
     site::Site,
     store::{EarlierAnswer, Store, StoreError},
     url_key::UrlKey,
@@ -64,7 +64,7 @@ impl Peek {
             let mut known = None;
             (peek.store)(&site, &mut |store| {
                 let found = runs::next(store, &peek.identity)
-                    .and_then(|next| known_of(store, next.number, &judge, &url));
+                    .and_then(|next| known_of(store, next, &judge, &url));
                 match found {
                     Ok(found) => known = found,
                     // Whoever opens it in earnest tells of it.
@@ -81,19 +81,20 @@ impl Peek {
     }
 }
 
-/// What run `run` asks `url` with when it begins, and what it then asks about; `None`: it asks for the whole page.
+/// What run `run` asks `url` with when it begins, and what it then asks about; `None`: it asks for the whole page. It is
+/// the same before and after the run was opened.
 fn known_of(
     store: &dyn Store,
-    run: RunId,
+    run: OpenRun,
     judge: &Judge,
     url: &UrlKey,
 ) -> Result<Option<Known>, StoreError> {
-    if is_sample(url, run) || !Honesty::load(store, run)?.believes(url) {
+    if is_sample(url, run.number) || !Honesty::load(store, run.number)?.believes(url) {
         return Ok(None);
     }
     let facts = match store.page(url)? {
-        Some(record) => last_answer(store, url, &record)?,
-        None => None,
+        Some(record) if run.resumed => last_answer(store, url, &record)?,
+        Some(_) | None => store.facts_before(url)?,
     };
     Ok(facts.and_then(|facts| {
         let validators = judge.validators(&EarlierAnswer::of(&facts))?;
@@ -123,7 +124,7 @@ pub(in crate::engine) fn last_answer(
 /// The store cannot be read.
 pub(in crate::engine) fn standing(
     store: &dyn Store,
-    run: RunId,
+    run: OpenRun,
     judge: &Judge,
     confirmation: &Confirmation,
 ) -> Result<Option<Standing>, StoreError> {

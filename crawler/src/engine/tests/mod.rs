@@ -1,11 +1,16 @@
 //! The engine on a fixture site, a store in memory and paused time.
 
 mod call;
+mod changes;
 mod download;
 mod ends;
 mod kept;
+mod moved;
+mod nights;
+mod outage;
 mod page_or_document;
 mod random;
+mod recalled;
 mod recrawl;
 mod seeding;
 mod start;

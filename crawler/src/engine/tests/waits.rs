@@ -130,8 +130,9 @@ async fn a_retry_after_is_on_disk_while_the_run_still_waits() {
     let now = "2026-03-01T12:00:10Z".parse().unwrap();
     let held: Vec<HostKey> = bench
         .holds
-        .load(now)
+        .load(now, Duration::ZERO)
         .unwrap()
+        .hosts
         .into_iter()
         .map(|(host, _)| host)
         .collect();
@@ -165,4 +166,47 @@ async fn a_retry_after_of_the_host_behind_a_redirect_is_remembered_too() {
     *bench.store.lock().unwrap() = Some(Box::new(MemoryStore::default()));
     bench.crawl(START, &Shutdown::default()).await.unwrap_err();
     assert_eq!(asked(&bench), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_asked_to_wait_is_obeyed_and_everybody_spared_when_the_file_is_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("holds");
+    let site = || {
+        site([
+            ("/", FixturePage::linking(["/a"])),
+            ("/a", FixturePage::linking([])),
+        ])
+    };
+    let mut bench = Bench::new(site());
+    bench.holds = Holds::in_file(&path);
+    bench.config.politeness.pause = Duration::from_secs(300);
+    std::fs::write(&path, "no line\n").unwrap();
+    let began = Instant::now();
+    let crawled = bench.run().await;
+    assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/a"]);
+    // That is longer than a host is waited for that asks for it.
+    let first = bench.site.requests()[0].begun;
+    assert_eq!(first - began, Duration::from_secs(300));
+    assert!(
+        crawled.notices[0].contains("is damaged"),
+        "{:?}",
+        crawled.notices
+    );
+    // The next start has nothing to wait for, and nothing to tell.
+    bench.keep(crawled);
+    bench.now += Duration::from_secs(300);
+    let began = Instant::now();
+    let crawled = bench.run().await;
+    assert_eq!(crawled.notices, [""; 0]);
+    assert!(began.elapsed() < Duration::from_secs(300));
+    // A line that can be read holds its host.
+    std::fs::write(&path, "site.example\t2026-03-01T23:00:00Z\nno line\n").unwrap();
+    let bench = Bench {
+        site: site(),
+        holds: Holds::in_file(&path),
+        ..Bench::new(site())
+    };
+    bench.crawl(START, &Shutdown::default()).await.unwrap_err();
+    assert_eq!(bench.site.requests().len(), 0);
 }

@@ -372,7 +372,7 @@ fn changed_content_has_the_date_between_the_crawls_or_the_second_one() {
 fn a_date_that_was_stated_before_the_change_is_not_of_the_change() {
     let seen = |content: u128| Seen::content(content).json_ld("2026-03-01");
     check(&[
-        ("2026-03-01T02:00:00Z", seen(1), Some("2026-03-01 json-ld")),
+        ("2026-03-01T02:00:00Z", seen(1), None),
         // The day is in reach, but was stated when the page said something else.
         (
             "2026-03-01T14:00:00Z",
@@ -522,4 +522,183 @@ fn dates_that_move_without_the_content_are_not_believed_until_they_rest() {
     let entry = bench.store.ledger(&key("/d/01")).unwrap().unwrap();
     assert_eq!(entry.lastmod.as_deref(), Some("2026-03-02"));
     assert_eq!(entry.source, Some(DateSource::Meta));
+}
+
+/// Some pages with what they state, one directory for each text.
+fn pages_of(directories: &[(&str, usize)], seen: impl Fn(u128) -> Seen) -> Vec<(String, Seen)> {
+    let mut pages = Vec::new();
+    for (directory, count) in directories {
+        for number in 0..*count {
+            let content = pages.len() as u128;
+            pages.push((format!("{directory}{number}"), seen(content)));
+        }
+    }
+    pages
+}
+
+#[test]
+fn a_template_that_says_today_is_not_believed_however_few_pages_it_has() {
+    let written: [fn(u32) -> String; 3] = [
+        |day| format!("2026-03-{day:02}"),
+        |day| format!("2026-03-{day:02}T00:00:00+01:00"),
+        // Where it is tomorrow already.
+        |day| format!("2026-03-{:02}", day + 1),
+    ];
+    let stating: [fn(Seen, &str) -> Seen; 4] =
+        [Seen::json_ld, Seen::meta, Seen::sitemap, Seen::time_element];
+    for (written, stated) in written.iter().flat_map(|text| stating.map(|by| (text, by))) {
+        for count in [1, 2, 10, 30] {
+            let mut bench = Bench::new();
+            let at = |day: u32| format!("2026-03-{day:02}T20:00:00Z");
+            let pages = |day: u32| {
+                let page = |content| stated(Seen::content(content), &written(day));
+                pages_of(&[("/", count)], page)
+            };
+            for day in 1..=4 {
+                let dates = count_all(&mut bench, &at(day), &pages(day));
+                assert_eq!(dates, BTreeMap::new(), "{count} pages, day {day}");
+            }
+            // A page that changes has the time of the crawl, and a new one has none.
+            let mut pages = pages(5);
+            pages[0].1.content = 777;
+            let new = stated(Seen::content(778), &written(5));
+            pages.push(("/new".to_owned(), new));
+            let dates = count_all(&mut bench, &at(5), &pages);
+            let expected = ("/0".to_owned(), "2026-03-05T20:01:00Z history".to_owned());
+            if count > 1 {
+                assert_eq!(dates, BTreeMap::from([expected]), "{count} pages");
+            }
+        }
+    }
+}
+
+fn count_all(bench: &mut Bench, at: &str, pages: &[(String, Seen)]) -> BTreeMap<String, String> {
+    let pages: Vec<_> = pages
+        .iter()
+        .map(|(path, seen)| (path.as_str(), seen.clone()))
+        .collect();
+    crawl(bench, at, &pages)
+}
+
+#[test]
+fn a_site_that_was_written_today_has_its_date_as_soon_as_another_day_confirms_it() {
+    for count in [1, 5, 30] {
+        for is_confirmed in [false, true] {
+            let mut bench = Bench::new();
+            let page = |content| Seen::content(content).json_ld("2026-03-01");
+            let pages = pages_of(&[("/", count)], page);
+            let dates = count_all(&mut bench, "2026-03-01T02:00:00Z", &pages);
+            assert_eq!(dates, BTreeMap::new());
+            let mut again = pages.clone();
+            for (_, seen) in &mut again {
+                seen.is_confirmed = is_confirmed;
+            }
+            // On the same day nobody knows more.
+            let dates = count_all(&mut bench, "2026-03-01T03:00:00Z", &again);
+            assert_eq!(dates, BTreeMap::new());
+            // Somewhere it is the same day still, but it was then, too.
+            let dates = count_all(&mut bench, "2026-03-02T02:50:00Z", &again);
+            assert_eq!(dates.len(), count, "confirmed: {is_confirmed}");
+            assert_eq!(dates["/0"], "2026-03-01 json-ld");
+            // From now on what is new is believed at once, and so is what changed.
+            if count > 1 {
+                again.push(("/new".to_owned(), Seen::content(900).json_ld("2026-03-04")));
+                again[0].1 = Seen::content(901).json_ld("2026-03-04");
+                let dates = count_all(&mut bench, "2026-03-04T09:00:00Z", &again);
+                assert_eq!(dates["/new"], "2026-03-04 json-ld");
+                assert_eq!(dates["/0"], "2026-03-04 json-ld");
+                assert_eq!(dates["/1"], "2026-03-01 json-ld");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_compared_has_not_changed_because_a_template_says_today() {
+    for count in [5, 30] {
+        let mut bench = Bench::new();
+        let pages = |date: &'static str| {
+            let page = move |content| Seen::content(content).json_ld(date);
+            pages_of(&[("/", count)], page)
+        };
+        let first = count_all(&mut bench, "2026-03-03T20:00:00Z", &pages("2026-03-01"));
+        assert_eq!(first.len(), count);
+        // As a state of before the hash was another one.
+        for number in 0..count {
+            let key = key(&format!("/{number}"));
+            let mut entry = bench.store.ledger(&key).unwrap().unwrap();
+            entry.hash_version = 99;
+            bench.store.set_ledger(&[(key, entry)]).unwrap();
+        }
+        let second = count_all(&mut bench, "2026-03-04T20:00:00Z", &pages("2026-03-04"));
+        assert_eq!(second, first);
+    }
+}
+
+#[test]
+fn a_confirmed_page_has_no_date_that_was_refused_for_another_reason() {
+    let seen = Seen::content(1).json_ld("2026-03-01T02:00:30Z");
+    check(&[
+        ("2026-03-01T02:00:00Z", seen.clone(), None),
+        ("2026-03-03T02:00:00Z", seen.confirmed(), None),
+    ]);
+}
+
+#[test]
+fn today_is_believed_where_others_say_something_else() {
+    let mut bench = Bench::new();
+    let at = "2026-03-01T09:00:00Z";
+    let date = |content: u128| match content {
+        0..6 => Seen::content(content).json_ld(&format!("2026-01-{:02}", content + 1)),
+        _ => Seen::content(content).json_ld("2026-03-01"),
+    };
+    // Two pages of news, and a directory that says it everywhere.
+    let pages = pages_of(&[("/old/", 6), ("/news/", 2), ("/shop/", 3)], date);
+    let dates = count_all(&mut bench, at, &pages);
+    assert_eq!(dates.len(), 8, "{dates:?}");
+    assert_eq!(dates["/news/0"], "2026-03-01 json-ld");
+    // Who states another day is not under suspicion.
+    let mut pages = pages_of(&[("/", 5)], |content| {
+        Seen::content(content).json_ld("2026-03-01")
+    });
+    pages[0].1 = Seen::content(0).json_ld("2026-02-01");
+    let dates = count_all(&mut Bench::new(), at, &pages);
+    assert_eq!(dates.keys().collect::<Vec<_>>(), ["/0"]);
+}
+
+#[test]
+fn one_page_that_is_saved_anew_costs_nobody_trust() {
+    for is_confirmed in [false, true] {
+        let mut bench = Bench::new();
+        let stated = |days: [u32; 3]| {
+            let page = |content: u128| {
+                let day = days[usize::try_from(content).unwrap()];
+                Seen::content(content).json_ld(&format!("2026-02-{day:02}T10:00:00Z"))
+            };
+            pages_of(&[("/", 3)], page)
+        };
+        let new = |path: &str, content, date: &str| {
+            (path.to_owned(), Seen::content(content).json_ld(date))
+        };
+        count_all(&mut bench, "2026-02-10T02:00:00Z", &stated([1, 2, 3]));
+        let mut pages = stated([11, 2, 3]);
+        pages.push(new("/x", 10, "2026-02-11T11:00:00Z"));
+        let dates = count_all(&mut bench, "2026-02-12T02:00:00Z", &pages);
+        assert_eq!(dates["/0"], "2026-02-01T10:00:00Z json-ld");
+        assert_eq!(dates["/x"], "2026-02-11T11:00:00Z json-ld");
+        // All of them do.
+        let mut pages = stated([12, 12, 12]);
+        pages.push(new("/y", 11, "2026-02-12T11:00:00Z"));
+        let dates = count_all(&mut bench, "2026-02-13T02:00:00Z", &pages);
+        assert_eq!(dates["/0"], "2026-02-01T10:00:00Z json-ld");
+        assert_eq!(dates.get("/y"), None);
+        // They rest.
+        let mut pages = stated([12, 12, 12]);
+        for (_, seen) in &mut pages {
+            seen.is_confirmed = is_confirmed;
+        }
+        pages.push(new("/z", 12, "2026-02-13T11:00:00Z"));
+        let dates = count_all(&mut bench, "2026-02-14T02:00:00Z", &pages);
+        assert_eq!(dates["/z"], "2026-02-13T11:00:00Z json-ld");
+    }
 }

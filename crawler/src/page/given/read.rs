@@ -144,7 +144,7 @@ impl<'a> Members<'a> {
         read(&Part { value, path: &path }).map(Some)
     }
 
-    /// The same for a member that must be there.
+    /// Reads a member that must be there.
     fn required<T>(&self, name: &str, read: impl FnOnce(&Part<'_>) -> Read<T>) -> Read<T> {
         self.optional(name, read)?
             .ok_or_else(|| GivenExtensionsError {

@@ -8,9 +8,9 @@
 use std::{borrow::Cow, collections::VecDeque};
 
 use super::words::{
-    AGO, BEFORE, COPYRIGHT, COUNTED, DAY, DONE, HALF, IL, JUST, LINK, MADE, MONTH, NOW, NUMBER,
-    ONE, ONLINE, SHORT, SPAN, STARTS, TIME, TIMES, Traits, UNIT, WEEKDAY, Y, YEAR, YEARS,
-    traits_of,
+    AGO, ARE, BEFORE, COPYRIGHT, COUNTED, DAY, DONE, HALF, IL, JUST, LINK, LOOKING, MADE, MONTH,
+    NOW, NUMBER, ONE, ONLINE, PEOPLE, SHORT, SPAN, STARTS, TIME, TIMES, Traits, UNIT, WEEKDAY, Y,
+    YEAR, YEARS, traits_of,
 };
 
 /// Longest word in bytes; what is longer goes on in pieces. Text without spaces comes in such pieces.
@@ -21,6 +21,9 @@ const LOOKAHEAD: usize = 9;
 
 /// Words behind a copyright sign among which its years are looked for.
 const COPYRIGHT_WORDS: u8 = 8;
+
+/// Words between people and what they do: `are currently`.
+const MAX_ARE: usize = 3;
 
 /// Words behind `generated` among which the time that it took is looked for.
 const MADE_WORDS: u8 = 6;
@@ -331,11 +334,16 @@ fn count_phrase(words: &[Word]) -> usize {
     let is = |at: usize, traits: Traits| words.get(at).is_some_and(|word| word.is(traits));
     // Thousands may be set apart.
     let numbers = words.iter().take_while(|word| word.is(NUMBER)).count();
+    if numbers > 0 && is(numbers, PEOPLE | COUNTED) {
+        let start = numbers + 1;
+        let are = words.get(start..).unwrap_or_default().iter();
+        let are = are.take(MAX_ARE).take_while(|word| word.is(ARE)).count();
+        if is(start + are, ONLINE) || are > 0 && is(start + are, LOOKING) {
+            return start + are + 1;
+        }
+    }
     if numbers > 0 && is(numbers, COUNTED) {
         return numbers + 1;
-    }
-    if numbers > 0 && is(numbers + 1, ONLINE) {
-        return numbers + 2;
     }
     let numbers_from = |at: usize| {
         let rest = words.get(at..).unwrap_or_default();
@@ -344,6 +352,16 @@ fn count_phrase(words: &[Word]) -> usize {
     let behind = numbers_from(1);
     if is(0, DONE) && behind > 0 && is(behind + 1, TIMES) {
         return behind + 2;
+    }
+    let is_here = is(0, PEOPLE) && is(1, ONLINE) || is(0, ONLINE) && is(1, PEOPLE);
+    if is_here {
+        let is_colon = |at: usize| words.get(at).is_some_and(|word| &*word.text == ":");
+        let ends = words.get(1).is_some_and(|word| word.text.ends_with(':'));
+        let behind = 2 + usize::from(is_colon(2));
+        let count = numbers_from(behind);
+        if (ends || is_colon(2)) && count > 0 {
+            return behind + count;
+        }
     }
     let is_label = words.first().is_some_and(|word| word.text.ends_with(':'))
         || words.get(1).is_some_and(|word| {
@@ -500,6 +518,17 @@ mod tests {
         check("Comments (12) x", "N x");
         check("viewed 1,234 times x", "N x");
         check("12 users online x", "N x");
+        check("17 readers online today x", "N T x");
+        check("437 readers today x", "N T x");
+        check("17 Leser heute x", "N T x");
+        check("Users online: 12 x", "N x");
+        check("Online users : 1,204 x", "N x");
+        check("Besucher online: 12 x", "N x");
+        check("3 people are viewing this", "N this");
+        check("3 visitors are currently looking at this", "N at this");
+        check("12 visitors are online x", "N x");
+        check("17 personnes sont ici x", "N x");
+        check("12 people watching x", "N x");
         check("1 view", "N");
         // Notices.
         check("© 2024 Example", "© T Example");
@@ -536,6 +565,17 @@ mod tests {
         check("Monday is closed");
         check("3 reviews");
         check("a cat");
+        // Prices and what can be bought are what a page is about.
+        check("19.99 € online");
+        check("Order online: 19.99 €");
+        check("online: 12 shops");
+        check("17 in stock");
+        check("only 3 left");
+        check("3 people were born here");
+        check("4 people can sleep here");
+        check("users: 12");
+        check("12 users");
+        check("people online");
         check("an hour");
     }
 

@@ -58,6 +58,12 @@ pub(super) const ONLINE: Traits = 1 << 23;
 pub(super) const SPAN: Traits = 1 << 24;
 /// An English month that is a word of its own in lower case.
 pub(super) const NEEDS_CAPITAL: Traits = 1 << 25;
+/// Who may be counted as being here: `users`.
+pub(super) const PEOPLE: Traits = 1 << 26;
+/// Between those and what they do: `are`.
+pub(super) const ARE: Traits = 1 << 27;
+/// What they do: `viewing`. Alone it says nothing.
+pub(super) const LOOKING: Traits = 1 << 28;
 
 /// What a phrase that is masked may begin with.
 pub(super) const STARTS: Traits = NUMBER
@@ -75,7 +81,9 @@ pub(super) const STARTS: Traits = NUMBER
     | MADE
     | JUST
     | IL
-    | SPAN;
+    | SPAN
+    | PEOPLE
+    | ONLINE;
 
 /// Longest word of the list, in bytes.
 const MAX_WORD_BYTES: usize = 16;
@@ -124,11 +132,11 @@ const WORDS: &[(Traits, &str)] = &[
     (
         COUNTED,
         "view views pageview pageviews visit visits visitor visitors hit hits impressions like likes share shares \
-         retweets reactions claps downloads followers subscribers comment comments reply replies queries \
-         aufrufe besucher klicks zugriffe kommentar kommentare \
-         vue vues visite visites lectures commentaire commentaires \
-         vistas visitas lecturas comentario comentarios \
-         visualizzazioni letture commenti visualizações comentários weergaven reacties",
+         retweets reactions claps downloads readers reads followers subscribers comment comments reply replies queries \
+         aufrufe besucher klicks zugriffe leser kommentar kommentare \
+         vue vues visite visites visiteurs lecteurs lectures commentaire commentaires \
+         vistas visitas visitantes lecturas lectores comentario comentarios \
+         visualizzazioni visitatori letture lettori commenti visualizações comentários weergaven bezoekers lezers reacties",
     ),
     (
         DONE,
@@ -153,6 +161,18 @@ const WORDS: &[(Traits, &str)] = &[
     (IL, "il"),
     (Y, "y"),
     (ONLINE, "online watching"),
+    (
+        PEOPLE,
+        "users user people persons visitors visitor readers viewers members guests customers shoppers players others \
+         benutzer besucher gäste mitglieder personen leser kunden \
+         utilisateurs visiteurs membres personnes invités usuarios visitantes miembros personas invitados \
+         utenti visitatori persone ospiti membri usuários pessoas gebruikers bezoekers",
+    ),
+    (ARE, "are is currently now also sind sont están estão sono"),
+    (
+        LOOKING,
+        "viewing browsing looking reading here hier ici aquí aqui qui",
+    ),
 ];
 
 /// The words by their length.

@@ -111,6 +111,28 @@ fn a_remembered_retry_after_holds_as_a_fresh_one_does() {
 }
 
 #[test]
+fn when_nobody_knows_who_asked_to_wait_no_host_is_asked() {
+    let mut bench = Bench::new(&config(Rate::Unlimited, 4));
+    // However little is waited for a host that says it: nobody did.
+    let until = bench.now + 600 * SECOND;
+    bench.politeness.hold_everybody_until(until);
+    bench
+        .politeness
+        .hold_everybody_until(bench.now + 10 * SECOND);
+    assert_eq!(bench.asked_wait(), 600 * SECOND);
+    assert_eq!(bench.state(), HostState::RetryAfter(600 * SECOND));
+    let host = bench.host.clone();
+    bench
+        .politeness
+        .hold_until(&host, bench.now + 3_600 * SECOND, bench.now);
+    assert_eq!(bench.state(), HostState::Closed, "this one did");
+    bench.wait(600 * SECOND);
+    let other = HostKey::new("other.example");
+    let next = bench.politeness.next(&other, bench.now);
+    assert!(matches!(next, NextTurn::Ready(_)), "{next:?}");
+}
+
+#[test]
 fn a_retry_after_of_zero_counts_as_none() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 4));
     for _ in 0..10 {

@@ -5,6 +5,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    export,
+    page::RunId,
     publish::{
         MANIFEST, PublishError, Standing,
         files::{FileKind, Role},
@@ -12,7 +14,7 @@ use crate::{
         manifest::Manifest,
         set::ReadySet,
     },
-    store::{Store, StoreError},
+    store::{Store, StoreError, outbox::SetNumber},
 };
 
 /// Published sets that are kept, the one that stands included.
@@ -20,6 +22,9 @@ pub const KEPT_SETS: usize = 3;
 
 /// Name of the state's value with the list.
 const SETS: &str = crate::store::names::PUBLISH_GENERATIONS;
+
+/// Name of the state's value with the number of the set that was published last.
+const NUMBER: &str = crate::store::names::PUBLISH_SET;
 
 /// Lists that are set aside at most, as values with the name of the list, `.aside.` and a number from 1 on: each is of
 /// another version of arpent, or damaged.
@@ -33,6 +38,38 @@ pub(in crate::publish) struct Generation {
     pub(super) remembered: Remembered,
     /// What the manifest does not say of its files, in their order.
     pub(super) files: Vec<Kept>,
+    /// `None`: its publish did not note it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) made: Option<Made>,
+}
+
+/// What the state knew when a set was published: what it comes back to with the set.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Made {
+    /// The place of the set in the state's undo log.
+    pub(super) number: SetNumber,
+    /// The run that it was published from; 0: none of this state.
+    pub(super) run: RunId,
+    /// Whose dates were not believed, in the form that the state has it in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) distrusted: Option<String>,
+}
+
+impl Made {
+    /// That of the set which is published from `run` now, and has the next number.
+    pub(super) fn now(store: &dyn Store, run: RunId) -> Result<Self, StoreError> {
+        let last = store.value(NUMBER)?.and_then(|text| text.parse().ok());
+        Ok(Self {
+            number: last.unwrap_or(0) + 1,
+            run,
+            distrusted: export::distrusted(store)?.1,
+        })
+    }
+
+    /// The value that notes the number.
+    pub(super) fn value(&self) -> (String, Option<String>) {
+        (NUMBER.to_owned(), Some(self.number.to_string()))
+    }
 }
 
 /// What has to be known of a file to publish it again.
@@ -73,7 +110,12 @@ pub(super) enum List {
 
 impl Generation {
     /// What is to be kept of the set that stands, as its publish records it.
-    pub(super) fn of(set: &ReadySet, manifest: &Manifest, standing: &Standing) -> Self {
+    pub(super) fn of(
+        set: &ReadySet,
+        manifest: &Manifest,
+        standing: &Standing,
+        made: Option<Made>,
+    ) -> Self {
         let files = set.built.iter().map(|file| Kept {
             url: file.address.url.clone(),
             is_entrance: file.role == Role::Entrance,
@@ -85,7 +127,13 @@ impl Generation {
             manifest: manifest.clone(),
             standing: standing.clone(),
             remembered: set.remembered.clone(),
+            made,
         }
+    }
+
+    /// Its number; 0 when it has none.
+    pub(super) fn number(&self) -> SetNumber {
+        self.made.as_ref().map_or(0, |made| made.number)
     }
 
     /// Whether the files say the same. Indexes need not: they also say when files were written.
@@ -177,16 +225,26 @@ pub(super) fn aside(store: &dyn Store) -> Result<Vec<String>, StoreError> {
     lists.filter_map(Result::transpose).collect()
 }
 
-/// The values that a fresh state takes over.
+/// The values that a fresh state takes over. It has the sets, and nothing of what was known with them.
 pub(in crate::publish) fn carried(
     old: &dyn Store,
 ) -> Result<Vec<(String, Option<String>)>, StoreError> {
-    let names = std::iter::once(SETS.to_owned()).chain((1..=MAX_ASIDE).map(aside_name));
-    let values = names.map(|name| {
+    let sets = match read(old)? {
+        List::Sets(sets) if sets.is_empty() => None,
+        List::Sets(mut sets) => {
+            for made in sets.iter_mut().filter_map(|set| set.made.as_mut()) {
+                (made.number, made.run) = (0, 0);
+            }
+            Some(value(&sets))
+        }
+        List::Unreadable { text, .. } => Some((SETS.to_owned(), Some(text))),
+    };
+    let aside = (1..=MAX_ASIDE).map(aside_name).map(|name| {
         let value = old.value(&name)?;
         Ok(value.map(|text| (name, Some(text))))
     });
-    values.filter_map(Result::transpose).collect()
+    let aside = aside.filter_map(Result::transpose);
+    sets.map(Ok).into_iter().chain(aside).collect()
 }
 
 /// The sets that can be restored, the oldest first: all but the one that stands, which is of `manifest`.

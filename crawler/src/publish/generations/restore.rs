@@ -2,7 +2,7 @@
 //! files for the journal. It never makes a set of less than what was kept: what is missing is an error that names it.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     fs::File,
     io::{self, BufReader},
     path::{Path, PathBuf},
@@ -17,13 +17,13 @@ use sitemap_core::{
 use super::list::{Generation, Kept, restorable};
 use crate::{
     publish::{
-        Journal, PublishError, PublishRequest, Published,
+        Journal, MANIFEST, PublishError, PublishRequest, Published,
         file::{self, BuiltFile, FileContent, Weighed},
         files::FileKind,
         folder::{Folder, Temporary, failed, hash_file},
         index::{self, Index},
         journal::Gathered,
-        manifest::FileRecord,
+        manifest::{FileRecord, Manifest},
         place::Address,
         previous::Previous,
         put_out,
@@ -35,18 +35,22 @@ use crate::{
 
 /// Publishes the set again that stood `back` publishes ago, from 1 on, and forgets those behind it. Its files get the
 /// time of now where they are not those that stand: for readers they change. Then it is as after any publish: what the
-/// guard compares with, and what is remembered for engines, are those of the restored set.
+/// guard compares with, and what is remembered for engines, are those of the restored set. What later runs decided, also
+/// one that is not finished, is as if it had been refused: the next crawl begins anew, with the answers, contents and
+/// dates that were known with the set.
 ///
 /// # Errors
-/// The set that stood still does; see [`PublishError`]. [`PublishError::Settings`]: there is no such set, or a part of it
-/// is not there any more.
+/// The set that stood still does; see [`PublishError`]. [`PublishError::Settings`]: there is no such set, a part of it
+/// is not there any more, it is one of another site, or the set that stands is not in this output.
 pub fn roll_back(
     store: &mut dyn Store,
     request: &PublishRequest<'_>,
     back: usize,
 ) -> Result<Published, PublishError> {
     let site = request.site.written().name();
-    let mut sets = restorable(store, &Previous::read(store, request)?.manifest)?;
+    let previous = Previous::read(store, request)?;
+    expect_set(store, &previous)?;
+    let mut sets = restorable(store, &previous.manifest)?;
     let kept = sets.len();
     let place = kept.checked_sub(back).filter(|_| back > 0);
     let Some((place, generation)) = place.and_then(|place| Some((place, sets.get(place)?.clone())))
@@ -78,6 +82,39 @@ pub fn roll_back(
         let origin = Origin::Kept(sets);
         ReadySet::assemble(request, origin, previous, built, facts, folder.as_deref())
     })
+}
+
+/// Makes sure that the set which the state knows to stand is the one that `previous` found in the output: otherwise the
+/// sets before it are none of what stands there.
+///
+/// # Errors
+/// The store cannot be read; [`PublishError::Settings`]: it is another one.
+fn expect_set(store: &dyn Store, previous: &Previous) -> Result<(), PublishError> {
+    let known = store.value(MANIFEST)?;
+    let known: Option<Manifest> = known.and_then(|text| serde_json::from_str(&text).ok());
+    let Some(known) = known else {
+        return Err(missing("the state of the site knows of no published set"));
+    };
+    let found = &previous.manifest;
+    if known.site != found.site {
+        return Err(missing(&format!(
+            "the set that stands is of {}, expected one of {}",
+            known.site, found.site
+        )));
+    }
+    let contents = |manifest: &Manifest| -> BTreeMap<String, String> {
+        let files = manifest.files.iter();
+        files
+            .map(|file| (file.name.clone(), file.file_sha256.clone()))
+            .collect()
+    };
+    if known.output != found.output && contents(&known) != contents(found) {
+        return Err(missing(&format!(
+            "the set that stands is in {}, expected it in the output {}",
+            known.output, found.output
+        )));
+    }
+    Ok(())
 }
 
 /// Everything needed to build the files of a kept set again.

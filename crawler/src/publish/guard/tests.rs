@@ -14,18 +14,42 @@ fn healthy() -> Figures {
         },
         last: Remembered {
             is_complete: true,
+            looked_at: 1_000,
             ..Remembered::default()
         },
     }
 }
 
-fn group(alike: Alike, pages: u64) -> Group {
+fn group(sign: Sign, pages: u64) -> Group {
     Group {
-        alike,
+        sign,
         key: 7,
         pages,
+        fresh: pages,
         example: "https://example.com/x".to_owned(),
     }
+}
+
+/// Every sign with the word of the objection.
+const SIGNS: [(Sign, &str); 12] = [
+    (Sign::Target, "one-redirect-target"),
+    (Sign::Moved, "one-redirect-target"),
+    (Sign::Query, "one-redirect-target"),
+    (Sign::Content, "one-content"),
+    (Sign::Words, "one-text"),
+    (Sign::Text, "one-text"),
+    (Sign::FormTitle, "login-form"),
+    (Sign::FormHeading, "login-form"),
+    (Sign::FormText, "login-form"),
+    (Sign::FormShort, "login-form"),
+    (Sign::Heading, "one-title"),
+    (Sign::Opening, "one-title"),
+];
+
+/// All that `sign` may be remembered by.
+fn names(sign: Sign) -> Vec<String> {
+    let usual = sign.usual().iter().map(|usual| usual.word().to_owned());
+    usual.chain(group(sign, 1).name()).collect()
 }
 
 fn share(millionths: u32) -> Share {
@@ -113,26 +137,18 @@ fn a_site_that_mostly_fails_is_not_published() {
 
 #[test]
 fn pages_that_are_alike_now_are_not_published() {
-    let kinds = [
-        (Alike::Target, "one-redirect-target"),
-        (Alike::Content, "one-content"),
-        (Alike::Text, "one-text"),
-        (Alike::Form, "login-form"),
-        (Alike::Title, "one-title"),
-    ];
-    for (alike, code) in kinds {
-        let with = |pages: u64, heard: u64, before: Option<u32>| {
-            let groups = vec![group(alike, pages), group(alike, 2)];
-            let known = before.map(|before| (group(alike, 1).name(), share(before)));
+    for (sign, code) in SIGNS {
+        let with = |pages: u64, heard: u64, before: Option<(&str, u32)>| {
+            let known = before.map(|(name, before)| (name.to_owned(), share(before)));
             let last = Remembered {
                 alike: known.into_iter().collect(),
-                ..Remembered::default()
+                ..healthy().last
             };
             Figures {
                 old: OldSet {
                     pages: 1_000,
                     heard,
-                    groups,
+                    groups: vec![group(sign, pages), group(sign, 2)],
                     ..OldSet::default()
                 },
                 last,
@@ -144,31 +160,79 @@ fn pages_that_are_alike_now_are_not_published() {
         // Of those that a crawl with a limit came to.
         check(&with(31, 100, None), &[code]);
         check(&with(4, 5, None), &[]);
-        // It was so when it was published.
-        check(&with(301, 1_000, Some(290_000)), &[code]);
-        check(&with(420, 1_000, Some(400_000)), &[]);
-        check(&with(580, 1_000, Some(400_000)), &[]);
-        check(&with(581, 1_000, Some(400_000)), &[code]);
-        check(&with(1_000, 1_000, Some(1_000_000)), &[]);
-        // Fewer than there were, on a crawl that heard few of the others.
-        check(&with(90, 100, Some(100_000)), &[]);
-        check(&with(90, 100, Some(80_000)), &[code]);
+        // It was so when it was published, in any of the ways that make it usual.
+        for name in names(sign) {
+            let with = |pages, heard, before| with(pages, heard, Some((&name, before)));
+            check(&with(301, 1_000, 290_000), &[code]);
+            check(&with(420, 1_000, 400_000), &[]);
+            check(&with(580, 1_000, 400_000), &[]);
+            check(&with(581, 1_000, 400_000), &[code]);
+            check(&with(1_000, 1_000, 1_000_000), &[]);
+            // Fewer than there were, on a crawl that heard few of the others.
+            check(&with(90, 100, 100_000), &[]);
+            check(&with(90, 100, 80_000), &[code]);
+        }
+        check(
+            &with(301, 1_000, Some(("something else", 400_000))),
+            &[code],
+        );
+    }
+}
+
+#[test]
+fn a_sign_is_seen_when_it_spreads() {
+    for (sign, code) in SIGNS {
+        let with = |pages: u64, fresh: u64| Figures {
+            old: OldSet {
+                groups: vec![Group {
+                    fresh,
+                    ..group(sign, pages)
+                }],
+                ..healthy().old
+            },
+            ..healthy()
+        };
+        // Whatever a site has been like, and a few pages more.
+        check(&with(1_000, 0), &[]);
+        check(&with(310, 100), &[]);
+        // A wall that grew night by night.
+        check(&with(310, 101), &[code]);
+        check(&with(300, 101), &[]);
+    }
+}
+
+#[test]
+fn of_a_site_that_nobody_looked_at_only_what_is_certain_counts() {
+    for (sign, code) in SIGNS {
+        let figures = Figures {
+            old: OldSet {
+                groups: vec![group(sign, 900)],
+                ..healthy().old
+            },
+            last: Remembered::default(),
+            ..healthy()
+        };
+        let is_certain =
+            matches!(code, "one-redirect-target" | "one-content") || sign == Sign::Text;
+        let codes = [code];
+        check(&figures, if is_certain { &codes } else { &[] });
     }
 }
 
 #[test]
 fn a_few_pages_that_are_alike_are_an_edit_unless_they_are_all() {
-    let with = |pages: u64, alike: u64| Figures {
+    let of = |sign: Sign, pages: u64, alike: u64| Figures {
         before: pages,
         listed: pages,
         old: OldSet {
             pages,
             heard: pages,
-            groups: vec![group(Alike::Text, alike)],
+            groups: vec![group(sign, alike)],
             ..OldSet::default()
         },
         ..healthy()
     };
+    let with = |pages, alike| of(Sign::Text, pages, alike);
     check(&with(7, 4), &[]);
     check(&with(7, 5), &["one-text"]);
     check(&with(4, 4), &["one-text"]);
@@ -179,40 +243,100 @@ fn a_few_pages_that_are_alike_are_an_edit_unless_they_are_all() {
     check(&with(3, 2), &["one-text"]);
     check(&with(2, 1), &[]);
     check(&with(1, 1), &[]);
+    // Two pages that become one for good.
+    check(&of(Sign::Moved, 3, 2), &[]);
+    check(&of(Sign::Target, 3, 2), &["one-redirect-target"]);
+    check(&of(Sign::Moved, 4, 3), &["one-redirect-target"]);
+    check(&of(Sign::Moved, 5, 4), &["one-redirect-target"]);
+    check(&of(Sign::Moved, 6, 5), &["one-redirect-target"]);
 }
 
 #[test]
 fn pages_that_were_alike_may_be_alike_in_another_way() {
-    let with = |alike: Alike, key: u64, last: &Group| Figures {
+    for (sign, code) in SIGNS {
+        let with = |key: u64| {
+            let known = names(sign).pop().map(|name| (name, share(900_000)));
+            Figures {
+                old: OldSet {
+                    groups: vec![Group {
+                        key,
+                        ..group(sign, 900)
+                    }],
+                    ..healthy().old
+                },
+                last: Remembered {
+                    alike: known.into_iter().collect(),
+                    ..healthy().last
+                },
+                ..healthy()
+            }
+        };
+        check(&with(7), &[]);
+        // One title or text, or the shell of an application, becomes another one with an edit of all pages. Where pages
+        // redirect to is what it is.
+        let redirects = sign.redirects().is_some();
+        let codes = [code];
+        check(&with(8), if redirects { &codes } else { &[] });
+    }
+}
+
+#[test]
+fn a_page_that_stood_there_twice_is_lost_once() {
+    let with = |listed: u64, twins: u64| Figures {
+        before: 62,
+        listed,
         old: OldSet {
-            pages: 1_000,
-            heard: 1_000,
-            groups: vec![Group {
-                key,
-                ..group(alike, 900)
-            }],
-            ..OldSet::default()
-        },
-        last: Remembered {
-            alike: [(last.name(), share(900_000))].into(),
-            ..Remembered::default()
+            twins,
+            ..healthy().old
         },
         ..healthy()
     };
-    // One title or text, or the shell of an application, becomes another one with an edit of all pages.
-    for alike in [Alike::Content, Alike::Text, Alike::Title] {
-        let last = group(alike, 1);
-        check(&with(alike, last.key, &last), &[]);
-        check(&with(alike, last.key + 1, &last), &[]);
+    check(&with(41, 0), &["fewer-urls"]);
+    check(&with(41, 21), &[]);
+    // Others are gone.
+    check(&with(21, 21), &["fewer-urls"]);
+}
+
+#[test]
+fn what_crawls_with_a_limit_take_out_piece_by_piece_is_counted_together() {
+    let after = |whole: u64| Figures {
+        before: 90,
+        listed: 75,
+        last: Remembered {
+            is_complete: false,
+            whole,
+            ..healthy().last
+        },
+        ..healthy()
+    };
+    check(&after(90), &[]);
+    check(&after(100), &["fewer-urls"]);
+}
+
+#[test]
+fn of_few_pages_that_redirect_nothing_is_known_yet() {
+    let config = GuardConfig::default();
+    let of = |sign, pages, heard, alike| Figures {
+        before: pages,
+        listed: pages,
+        old: OldSet {
+            pages,
+            heard,
+            groups: vec![group(sign, alike)],
+            ..OldSet::default()
+        },
+        ..healthy()
+    };
+    for (figures, is_early) in [
+        (of(Sign::Target, 60, 5, 4), true),
+        (of(Sign::Query, 60, 5, 2), true),
+        (of(Sign::Target, 60, 5, 1), false),
+        (of(Sign::Target, 60, 20, 4), false),
+        (of(Sign::Text, 60, 5, 4), false),
+    ] {
+        assert_eq!(is_too_early(&figures, &config), is_early, "{figures:?}");
+        check(&figures, &[]);
     }
-    // Where pages redirect to, and that they ask for a password, is what it is.
-    let last = group(Alike::Target, 1);
-    check(&with(Alike::Target, last.key, &last), &[]);
-    check(
-        &with(Alike::Target, last.key + 1, &last),
-        &["one-redirect-target"],
-    );
-    check(&with(Alike::Content, 7, &last), &["one-content"]);
 }
 
 #[test]
@@ -243,7 +367,7 @@ fn a_crawl_that_wants_for_time_only_is_told_apart() {
     assert!(wants_time(20, 41, Vec::new()));
     assert!(!wants_time(20, 39, Vec::new()));
     assert!(!wants_time(0, 0, Vec::new()));
-    assert!(!wants_time(80, 0, vec![group(Alike::Form, 15)]));
+    assert!(!wants_time(80, 0, vec![group(Sign::FormTitle, 15)]));
 }
 
 #[test]
@@ -281,10 +405,10 @@ fn a_refusal_says_what_speaks_against_the_run() {
     };
     figures.old.heard = 2_000;
     figures.old.groups = vec![
-        group(Alike::Text, 700),
+        group(Sign::Words, 700),
         Group {
             example: "https://example.com/login".to_owned(),
-            ..group(Alike::Target, 1_234)
+            ..group(Sign::Target, 1_234)
         },
     ];
     figures.old.lost = [
@@ -301,7 +425,7 @@ fn a_refusal_says_what_speaks_against_the_run() {
         "kept the old set of 2,021 URLs: 1,234 of 2,000 pages in it that answered now redirect to \
          https://example.com/login (a login wall, a parked domain, maintenance, \"not found\" with status 200?); \
          1,600 of 2,100 known URLs could not be fetched; this crawl would list only 21 (-99 %), without 1,234 \
-         (redirects to another URL), 700 (answered 404 or 410), 66 (nothing led to them); publish anyway with --force"
+         (redirects to another URL), 700 (answered 404 or 410), 66 (nothing led to them)"
     );
     figures = Figures {
         before: 10,
@@ -312,7 +436,7 @@ fn a_refusal_says_what_speaks_against_the_run() {
     assert_eq!(
         refusal.to_string(),
         "kept the old set of 10 URLs: this crawl would list 5,000, more than 5 times as many: pages without end, or \
-         pages that are not yours?; publish anyway with --force"
+         pages that are not yours?"
     );
 }
 
@@ -360,7 +484,7 @@ fn pages_that_answer_404_once_are_judged_as_if_they_were_gone() {
     let refusal = judge(&with(1_000, 960), &GuardConfig::default()).unwrap();
     assert_eq!(
         refusal.to_string(),
-        "kept the old set of 1,000 URLs: 960 pages in it answer 404 now; publish anyway with --force"
+        "kept the old set of 1,000 URLs: 960 pages in it answer 404 now"
     );
 }
 
@@ -372,6 +496,6 @@ fn a_start_page_without_content_is_no_start_page() {
     let refusal = judge(&figures, &GuardConfig::default()).unwrap();
     assert_eq!(
         refusal.to_string(),
-        "kept the old set of 1,000 URLs: the start page: answered without content; publish anyway with --force"
+        "kept the old set of 1,000 URLs: the start page: answered without content"
     );
 }

@@ -84,14 +84,19 @@ impl Gathered {
                 break;
             };
             let before = known.take_if(store, &key)?;
-            let content = before.as_ref().and_then(|before| before.content);
-            if before.is_some() && content.is_none() {
+            if before.as_ref().is_some_and(|known| known.content.is_none()) {
                 continue;
             }
+            let change = before.is_none().then_some(UrlChange::Added);
+            let known = before.unwrap_or_default();
             self.found.push(Difference {
                 key,
-                change: before.is_none().then_some(UrlChange::Added),
-                listing: listing.map(|listing| Listing { content, ..listing }),
+                change,
+                listing: listing.map(|listing| Listing {
+                    // A list of URLs has none.
+                    lastmod: listing.lastmod.or(known.lastmod),
+                    content: known.content,
+                }),
             });
             if self.found.len() >= CHUNK {
                 self.stage(store)?;

@@ -73,6 +73,7 @@ pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
         12 => commit().prop_map(Step::Commit),
         1 => RUNS.prop_map(Step::BeginRun),
         1 => vec((select(keys()), reason()), 0..4).prop_map(Step::Rejudge),
+        1 => vec((select(keys()), Just(Reason::KeptNotReached)), 0..4).prop_map(Step::Rejudge),
         1 => vec((select(keys()), ledger_entry()), 0..4).prop_map(Step::SetLedger),
         1 => (RUNS, vec(given_url(), 0..6)).prop_map(|(run, urls)| Step::Give(run, urls)),
         1 => Just(Step::Reopen),
@@ -193,6 +194,9 @@ fn outbox_step() -> impl Strategy<Value = OutboxStep> {
             .prop_map(|(since, tell)| OutboxStep::Take { since, tell }),
         1 => Just(OutboxStep::Forget),
         1 => Just(OutboxStep::Disown),
+        2 => (1..6_u64).prop_map(OutboxStep::KeepBefore),
+        1 => (0..6_u64).prop_map(OutboxStep::ForgetBefore),
+        1 => (0..6_u64, option::of(0..6_u64)).prop_map(|(to, run)| OutboxStep::StepBack { to, run }),
         1 => recent().prop_map(|since| OutboxStep::TellAll { since }),
         1 => vec(waiting, 0..4).prop_map(OutboxStep::Put),
         2 => (vec(select(keys()), 0..4), recent())
@@ -324,10 +328,13 @@ pub(super) fn record() -> impl Strategy<Value = PageRecord> {
     )
 }
 
-/// Only an answer can be an earlier one.
+/// Only an answer can be an earlier one; and a page that is only known from the published set can be kept.
 fn outcome_with_basis() -> impl Strategy<Value = (Option<Outcome>, Basis)> {
     (outcome(), basis()).prop_map(|(outcome, basis)| match outcome {
         Some(Outcome::Answered(_)) => (outcome, basis),
+        Some(Outcome::NotFetched(Reason::KeptNotReached)) if basis != Basis::Confirmed => {
+            (outcome, basis)
+        }
         outcome => (outcome, Basis::Own),
     })
 }
@@ -350,6 +357,7 @@ fn outcome() -> impl Strategy<Value = Option<Outcome>> {
     prop_oneof![
         1 => Just(None),
         1 => reason().prop_map(|reason| Some(Outcome::NotFetched(reason))),
+        1 => Just(Some(Outcome::PUBLISHED)),
         1 => any::<String>().prop_map(|error| Some(Outcome::NoAnswer { error })),
         1 => given().prop_map(|given| Some(Outcome::Given(Box::new(given)))),
         5 => facts().prop_map(|facts| Some(Outcome::Answered(Box::new(facts)))),

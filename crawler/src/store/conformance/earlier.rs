@@ -204,7 +204,7 @@ fn commit_step(store: &mut dyn Store, run: RunId, step: OutboxStep) {
 }
 
 /// The end of the work on a page whose content and validators are told by `mark`, and which links to it.
-fn said(found: &Discovery, run: RunId, reason: Reason, mark: u8) -> Finished {
+pub(super) fn said(found: &Discovery, run: RunId, reason: Reason, mark: u8) -> Finished {
     let mut record = record(run, reason);
     if let Some(Outcome::Answered(facts)) = &mut record.outcome {
         facts.content_hash = Some(ContentHash(mark.into()));
@@ -217,7 +217,7 @@ fn said(found: &Discovery, run: RunId, reason: Reason, mark: u8) -> Finished {
 }
 
 /// The mark of the answer that a later run asks by, that of the links, and whether the page was listed.
-fn known(store: &dyn Store, found: &[Discovery]) -> Vec<(Option<u8>, Option<u8>, bool)> {
+pub(super) fn known(store: &dyn Store, found: &[Discovery]) -> Vec<(Option<u8>, Option<u8>, bool)> {
     let queued = store.queued(None, usize::MAX).unwrap();
     let number = |text: &str| text.trim_matches('"').rsplit('/').next()?.parse().ok();
     found

@@ -69,8 +69,12 @@ fn runner() -> TestRunner {
 struct Seen {
     pages: Vec<(UrlKey, PageRecord)>,
     earlier: Vec<Option<PageFacts>>,
+    before: Vec<Option<PageFacts>>,
+    with_ledger: Vec<(UrlKey, Option<LedgerEntry>)>,
     left_behind: Vec<BTreeSet<(UrlKey, u32)>>,
     confirmed: Vec<BTreeSet<(UrlKey, u32)>>,
+    moved: Vec<Vec<QueuedUrl>>,
+    put_off: Vec<Option<PageRecord>>,
     links: Vec<Option<Vec<UrlKey>>>,
     keys: BTreeMap<UrlKey, Reason>,
     counts: Vec<BTreeMap<Reason, u64>>,
@@ -139,10 +143,27 @@ impl Seen {
             confirmed: asked()
                 .map(|run| in_portions(|after| store.confirmed(run, after, 2)))
                 .collect(),
+            put_off: of_keys
+                .iter()
+                .map(|key| store.put_off(key).unwrap())
+                .collect(),
+            moved: asked()
+                .map(|run| {
+                    pages_of(|after: Option<&QueuedUrl>, limit| {
+                        let after = after.map(|moved| &moved.key);
+                        store.moved(run, after, limit).unwrap()
+                    })
+                })
+                .collect(),
             earlier: of_keys
                 .iter()
                 .map(|key| store.earlier_facts(key).unwrap())
                 .collect(),
+            before: of_keys
+                .iter()
+                .map(|key| store.facts_before(key).unwrap())
+                .collect(),
+            with_ledger: with_ledger(store),
             links: of_keys
                 .iter()
                 .map(|key| store.links(key).unwrap())
@@ -172,6 +193,19 @@ impl Seen {
             outbox_len: store.outbox_len().unwrap(),
         }
     }
+}
+
+/// The pages of all runs, each with what the ledger remembers of it.
+fn with_ledger(store: &dyn Store) -> Vec<(UrlKey, Option<LedgerEntry>)> {
+    let mut pages = Vec::new();
+    for run in arbitrary::RUNS {
+        let visit = &mut |key: &UrlKey, _, known| {
+            pages.push((key.clone(), known));
+            ControlFlow::Continue(())
+        };
+        store.visit_pages_with_ledger(run, None, visit).unwrap();
+    }
+    pages
 }
 
 /// Everything that comes in pages, a few at a time.

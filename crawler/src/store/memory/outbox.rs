@@ -31,7 +31,11 @@ impl Outbox {
             }
             OutboxStep::Unstage => self.staged.clear(),
             OutboxStep::Take { since, tell } => self.take(*since, *tell),
-            OutboxStep::Disown => {}
+            // These are not of it alone.
+            OutboxStep::KeepBefore(_)
+            | OutboxStep::ForgetBefore(_)
+            | OutboxStep::StepBack { .. }
+            | OutboxStep::Disown => {}
             OutboxStep::Forget => self.waiting.clear(),
             OutboxStep::TellAll { since } => {
                 for key in self.published.keys() {
@@ -90,6 +94,23 @@ impl Outbox {
                 Some(listing) => self.published.insert(key, listing),
                 None => self.published.remove(&key),
             };
+        }
+    }
+
+    /// What is known of the published set, where the set that is staged says something else.
+    pub(super) fn about_to_change(&self) -> Vec<(UrlKey, Listing)> {
+        let staged = self.staged.keys();
+        staged
+            .filter_map(|key| Some((key.clone(), self.published.get(key)?.clone())))
+            .collect()
+    }
+
+    /// Puts back what was known of URLs that are in the published set.
+    pub(super) fn restore(&mut self, before: BTreeMap<UrlKey, Listing>) {
+        for (key, listing) in before {
+            self.published
+                .entry(key)
+                .and_modify(|known| *known = listing);
         }
     }
 

@@ -3,15 +3,21 @@
 
 use rusqlite::{Connection, Statement, params};
 
-use super::record;
+use super::{
+    SqliteStore, put_off,
+    record::{self, Stored, select_records},
+    undo::no_undo_has_links_of,
+};
 use crate::{
-    page::{Basis, ContentHash, PageRecord, State},
+    page::{Basis, ContentHash, Outcome, PageFacts, PageRecord, State},
+    store::StoreError,
     url_key::UrlKey,
 };
 
 /// Stores the links of a page, in the place of those that it has, unless these are put aside.
 pub(super) const SET_LINKS: &str = "REPLACE INTO outlinks (id, links) VALUES (
-  (SELECT outlinks FROM page WHERE url = ?1 AND outlinks IS NOT (SELECT outlinks FROM stood WHERE url = ?1)), ?2
+  (SELECT outlinks FROM page WHERE url = ?1 AND outlinks IS NOT (SELECT outlinks FROM stood WHERE url = ?1)
+     AND NOT EXISTS (SELECT 1 FROM undo_page WHERE undo_page.url = ?1 AND undo_page.outlinks = page.outlinks)), ?2
 )";
 
 /// A page that is listed with the same content and the same validators needs no second row: most do not change.
@@ -61,27 +67,60 @@ impl<'c> Aside<'c> {
 
 /// A set was published: what its run decided is what is known.
 pub(super) fn forget(transaction: &Connection) -> rusqlite::Result<()> {
-    transaction.execute_batch(
+    transaction.execute_batch(concat!(
         "DELETE FROM outlinks WHERE id IN (
            SELECT stood.outlinks FROM stood LEFT JOIN page ON page.url = stood.url
-           WHERE stood.outlinks IS NOT page.outlinks
-         );
+           WHERE stood.outlinks IS NOT page.outlinks AND ",
+        no_undo_has_links_of!("stood"),
+        ");
          DELETE FROM stood;",
-    )
+    ))
 }
 
 /// Another run begins: what was decided since the last publish counts no more.
 pub(super) fn take_back(transaction: &Connection) -> rusqlite::Result<()> {
-    transaction.execute_batch(
-        "DELETE FROM outlinks WHERE (SELECT published_run FROM run) = 0;
-         DELETE FROM page WHERE (SELECT published_run FROM run) = 0;
-         DELETE FROM outlinks WHERE id IN (
-           SELECT page.outlinks FROM stood JOIN page ON page.url = stood.url AND page.run = stood.run
-           WHERE page.outlinks IS NOT stood.outlinks
+    transaction.execute_batch(concat!(
+        "DELETE FROM page WHERE (SELECT published_run FROM run) = 0 AND run > 0 AND listed_before IS NOT 1;
+         DELETE FROM undo_page WHERE (SELECT published_run FROM run) = 0;
+         DELETE FROM outlinks WHERE (SELECT published_run FROM run) = 0 AND id NOT IN (
+           SELECT outlinks FROM page WHERE outlinks IS NOT NULL UNION SELECT outlinks FROM stood WHERE outlinks IS NOT NULL
          );
-         REPLACE INTO page SELECT stood.* FROM stood JOIN page ON page.url = stood.url AND page.run = stood.run;",
-    )?;
-    forget(transaction)
+         DELETE FROM outlinks WHERE id IN (
+           SELECT page.outlinks FROM stood JOIN page ON page.url = stood.url AND page.run >= stood.run
+           WHERE page.outlinks IS NOT stood.outlinks AND ",
+        no_undo_has_links_of!("page"),
+        ");
+         REPLACE INTO page SELECT stood.* FROM stood JOIN page ON page.url = stood.url AND page.run >= stood.run;",
+    ))?;
+    forget(transaction)?;
+    put_off::restore(transaction)
+}
+
+/// See [`Store::facts_before`](crate::store::Store::facts_before).
+pub(super) fn before(store: &SqliteStore, key: &UrlKey) -> Result<Option<PageFacts>, StoreError> {
+    let is_forgotten = "SELECT published_run IS 0 AND page.run > 0 AND listed_before IS NOT 1
+                        FROM page CROSS JOIN run WHERE url = ?1";
+    let is_forgotten = store.row(is_forgotten, [key.as_str()], |row| row.get(0))?;
+    let page = store.stored(key)?;
+    let Some(page) = page.filter(|_| is_forgotten != Some(true)) else {
+        return Ok(None);
+    };
+    // What stands put aside has the columns of a page.
+    let sql = concat!(
+        "WITH page AS (SELECT * FROM stood) ",
+        select_records!("WHERE url = ?1")
+    );
+    let stood = store.row(sql, [key.as_str()], Stored::read)?;
+    let stood = stood.filter(|stood| stood.record.run <= page.record.run);
+    let Stored {
+        record, earlier, ..
+    } = stood.unwrap_or(page);
+    Ok(match record.outcome {
+        Some(Outcome::Answered(facts)) => Some(*facts),
+        Some(Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_)) | None => {
+            earlier
+        }
+    })
 }
 
 /// See [`OutboxStep::Disown`](crate::store::outbox::OutboxStep::Disown).

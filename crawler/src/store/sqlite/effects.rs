@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, Statement, params};
 use super::{
     aside::{self, Aside},
     links::Encoder,
-    outbox,
+    outbox, page_columns, put_off,
     record::{self, Packed},
 };
 use crate::{
@@ -69,6 +69,7 @@ pub(super) fn published_run(connection: &Connection) -> rusqlite::Result<i64> {
 
 /// The statements of a commit, prepared once for all of its effects.
 struct Effects<'c> {
+    transaction: &'c Connection,
     run: RunId,
     /// See [`published_run`].
     published: i64,
@@ -91,6 +92,7 @@ impl<'c> Effects<'c> {
     fn new(transaction: &'c Connection, run: RunId) -> rusqlite::Result<Self> {
         let published = published_run(transaction)?;
         Ok(Self {
+            transaction,
             run,
             published,
             last_sequence: 0,
@@ -100,7 +102,7 @@ impl<'c> Effects<'c> {
                  ON CONFLICT (url) DO UPDATE SET
                    run = excluded.run, state = excluded.state, reason = excluded.reason,
                    depth = excluded.depth, via = excluded.via, found_on = excluded.found_on,
-                   attempts = 0, fetched_at = NULL, not_fetched = excluded.not_fetched, error = NULL,
+                   attempts = 0, fetched_at = NULL, not_fetched = excluded.not_fetched, error = NULL, kept = NULL,
                    listed_before = iif(page.state = 'queued' OR page.run > ?9, page.listed_before, page.state = 'listed'),
                    given_lastmod = NULL, given_changefreq = NULL, given_priority = NULL, given_extensions = NULL,
                    sitemap_lastmod = NULL, sitemap_is_file = NULL
@@ -111,7 +113,7 @@ impl<'c> Effects<'c> {
             enqueue: transaction
                 .prepare("INSERT INTO queue (sequence, url, hops) VALUES (?1, ?2, ?3)")?,
             dequeue: transaction.prepare("DELETE FROM queue WHERE sequence = ?1")?,
-            replace: transaction.prepare(record::REPLACE)?,
+            replace: transaction.prepare(&page_columns::replace())?,
             set_links: transaction.prepare(aside::SET_LINKS)?,
             requeue: transaction.prepare(
                 "UPDATE page SET
@@ -194,6 +196,7 @@ impl<'c> Effects<'c> {
     fn requeue(&mut self, queued: &QueuedUrl) -> rusqlite::Result<()> {
         self.last_sequence = self.last_sequence.max(queued.sequence);
         let key = queued.key.as_str();
+        put_off::take_back(self.transaction, &queued.key, self.run)?;
         let reason = Reason::Queued;
         let changed = self.requeue.execute(params![
             key,
@@ -245,6 +248,11 @@ fn forget(transaction: &Connection, forgotten: &Forgotten) -> rusqlite::Result<(
             "DELETE FROM outlinks WHERE id IN (SELECT outlinks FROM stood WHERE url IN {PAGES})"
         ),
         format!("DELETE FROM stood WHERE url IN {PAGES}"),
+        format!("DELETE FROM put_off WHERE url IN {PAGES}"),
+        format!(
+            "DELETE FROM outlinks WHERE id IN (SELECT outlinks FROM undo_page WHERE url IN {PAGES})"
+        ),
+        format!("DELETE FROM undo_page WHERE url IN {PAGES}"),
         format!(
             "DELETE FROM outlinks WHERE id IN (SELECT outlinks FROM page WHERE url IN {PAGES})"
         ),
@@ -255,6 +263,10 @@ fn forget(transaction: &Connection, forgotten: &Forgotten) -> rusqlite::Result<(
     transaction.execute(
         "DELETE FROM ledger WHERE coalesce(seen_seconds, 0) < ?1 AND url NOT IN (SELECT url FROM page)",
         [forgotten.seen_before.as_second()],
+    )?;
+    transaction.execute(
+        "DELETE FROM undone_ledger WHERE url NOT IN (SELECT url FROM ledger)",
+        [],
     )?;
     Ok(())
 }

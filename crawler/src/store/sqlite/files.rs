@@ -99,7 +99,7 @@ pub(super) fn old(timestamp: &str) -> String {
     format!(".old-{timestamp}")
 }
 
-/// The same for one that is damaged.
+/// What is added to the name of a state that is set aside because it is damaged.
 pub(super) fn corrupt(timestamp: &str) -> String {
     format!(".corrupt-{timestamp}")
 }

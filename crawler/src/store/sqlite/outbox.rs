@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
-use super::{aside, columns::Columns, ranges};
+use super::{aside, columns::Columns, put_off, ranges, undo};
 use crate::{
     page::RunId,
     store::outbox::{
@@ -61,9 +61,13 @@ pub(super) fn apply(
             if run > 0 {
                 transaction.execute("UPDATE run SET published_run = ?1", [run])?;
                 aside::forget(transaction)?;
+                put_off::settle(transaction)?;
             }
             take(transaction, *since, *tell)
         }
+        OutboxStep::KeepBefore(set) => undo::keep_before(transaction, *set),
+        OutboxStep::ForgetBefore(until) => undo::forget_before(transaction, *until),
+        OutboxStep::StepBack { to, run } => undo::step_back(transaction, *to, *run),
         OutboxStep::Disown => aside::disown(transaction),
         OutboxStep::Forget => transaction.execute("DELETE FROM outbox", []).map(drop),
         OutboxStep::TellAll { since } => {

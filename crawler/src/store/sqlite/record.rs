@@ -10,6 +10,7 @@ use sitemap_core::{ChangeFreq, LastMod, Loc, Priority, extension::Extensions};
 use super::{
     columns::{Binder, ColumnError, Columns},
     links::{self, Encoder},
+    page_columns::{ANSWER, PARAMETERS, WITH_ANSWER, WITH_INPUT},
 };
 use crate::{
     page::{
@@ -21,45 +22,13 @@ use crate::{
     url_key::UrlKey,
 };
 
-/// Stores a record, in the order of [`put`]. Of a record of the same run, how the URL was found, whether it was
-/// listed before and the smaller depth stay; links that are not new stay in any case.
-pub(super) const REPLACE: &str = "
-REPLACE INTO page (
-  url, run, state, reason, depth, via, found_on, attempts, fetched_at, not_fetched, error, outlinks,
-  answer_run, status, content_type, kind, body_end, body_bytes, content_hash, hash_version,
-  last_modified, date, etag, noindex, nofollow, noimageindex, unavailable_after, canonical_is, canonical,
-  refresh_delay, refresh_url, location, selected_lastmod, excluded_by_page_rule, warnings, title,
-  images, alternates, selected_values, feeds, robots_by_header, read_as, body_hash,
-  json_ld_modified, meta_modified, time_modified, published, likeness, given_lastmod, given_changefreq,
-  given_priority, given_extensions, confirmed, kept, failing_since, gone_since, sitemap_lastmod,
-  sitemap_is_file, listed_before
-) SELECT
-  ?1, ?2, ?3, ?4,
-  iif(old.run = ?2, min(old.depth, ?5), ?5),
-  iif(old.run = ?2, old.via, ?6),
-  iif(old.run = ?2, old.found_on, ?7),
-  ?8, ?9, ?10, ?11,
-  ifnull(?12, old.outlinks),
-  ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31,
-  ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50,
-  ?51, ?52, ?53, ?54, ?55, ?56,
-  iif(old.run = ?2 AND old.sitemap_lastmod IS NOT NULL, old.sitemap_lastmod, ?57),
-  iif(old.run = ?2 AND old.sitemap_lastmod IS NOT NULL, old.sitemap_is_file, ?58),
-  iif(old.run = ?2, old.listed_before, NULL)
-FROM (SELECT 1) LEFT JOIN page AS old ON old.url = ?1";
-
-/// Parameters of [`REPLACE`] up to the facts, up to what an input says, and all of them.
-const WITH_FACTS: usize = 48;
-const WITH_GIVEN: usize = 52;
-const PARAMETERS: usize = 58;
-
-/// The columns of [`Stored::read`], in its order; then further ones, and what the table is joined with;
+/// The columns of [`Stored::read`], in its order; then further ones, and the tables, of which one is called `page`;
 /// a condition follows.
 macro_rules! select_records {
     ($condition:literal) => {
-        select_records!("", "", $condition)
+        select_records!("", "page ", $condition)
     };
-    ($more:literal, $join:literal, $condition:literal) => {
+    ($more:literal, $tables:literal, $condition:literal) => {
         concat!(
             "SELECT page.url, run, reason, depth, via, found_on, attempts, fetched_at, not_fetched, error, ",
             "given_lastmod, given_changefreq, given_priority, given_extensions, ",
@@ -71,16 +40,13 @@ macro_rules! select_records {
             "robots_by_header, read_as, body_hash, json_ld_modified, meta_modified, time_modified, ",
             "published, likeness",
             $more,
-            " FROM page ",
-            $join,
+            " FROM ",
+            $tables,
             $condition
         )
     };
 }
 pub(super) use select_records;
-
-/// Columns of the facts, the last ones of a row.
-const FACTS: usize = 35;
 
 /// A row of `page`.
 #[derive(Debug)]
@@ -89,6 +55,10 @@ pub(super) struct Stored {
     pub(super) record: PageRecord,
     /// An answer that does not count.
     pub(super) earlier: Option<PageFacts>,
+    /// The record counts by the answer of its own run.
+    pub(super) has_own_answer: bool,
+    pub(super) failing_since: Option<Timestamp>,
+    pub(super) gone_since: Option<Timestamp>,
 }
 
 /// The lists of a page's facts in their stored form.
@@ -128,7 +98,7 @@ impl Packed {
     }
 }
 
-/// Binds a record to [`REPLACE`]; `outlinks` is the id of its new links.
+/// Binds a record to [`replace`](super::page_columns::replace); `outlinks` is the id of its new links.
 pub(super) fn put(
     statement: &mut Statement<'_>,
     key: &UrlKey,
@@ -148,7 +118,10 @@ pub(super) fn put(
     row.put(record.fetched_at.map(time_text))?;
     let (not_fetched, error, facts) = match &record.outcome {
         None => (None, None, None),
-        Some(Outcome::NotFetched(reason)) => (Some(reason.code()), None, None),
+        Some(Outcome::NotFetched(reason)) => {
+            let kept = kept_of(record).map(|kept| kept.error.as_str());
+            (Some(reason.code()), kept, None)
+        }
         Some(Outcome::NoAnswer { error }) => (None, Some(error.as_str()), None),
         Some(Outcome::Answered(facts)) => {
             let kept = kept_of(record).map(|kept| kept.error.as_str());
@@ -165,7 +138,7 @@ pub(super) fn put(
             put_facts(&mut row, facts, packed)?;
         }
         None => {
-            while row.position() < WITH_FACTS {
+            while row.position() < WITH_ANSWER {
                 row.put(Null)?;
             }
         }
@@ -177,7 +150,7 @@ pub(super) fn put(
             }
         }
         Some(Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Answered(_)) | None => {
-            while row.position() < WITH_GIVEN {
+            while row.position() < WITH_INPUT {
                 row.put(Null)?;
             }
         }
@@ -315,14 +288,20 @@ impl Stored {
         let facts = if answer_run.is_some() {
             Some(read_facts(&key, columns)?)
         } else {
-            columns.skip(FACTS);
+            columns.skip(ANSWER.len() - 1);
             None
         };
         let counts = answer_run.is_some_and(|answer_run| u64::try_from(answer_run) == Ok(run));
+        let is_published = matches!(
+            not_fetched,
+            Some(NotFetched::Because(Reason::KeptNotReached))
+        );
         let mut basis = Basis::Own;
         if counts && is_confirmed {
             basis = Basis::Confirmed;
-        } else if counts && let Some(reason) = kept {
+        } else if (counts || is_published)
+            && let Some(reason) = kept
+        {
             basis = Basis::Kept(Kept {
                 reason,
                 since: failing_since.ok_or_else(|| {
@@ -336,13 +315,13 @@ impl Stored {
         }
         let (outcome, earlier) = match (facts, error, not_fetched) {
             (Some(facts), _, _) if counts => (Some(Outcome::Answered(Box::new(facts))), None),
-            (earlier, Some(error), _) => (Some(Outcome::NoAnswer { error }), earlier),
-            (earlier, None, Some(NotFetched::Because(reason))) => {
+            (earlier, _, Some(NotFetched::Because(reason))) => {
                 (Some(Outcome::NotFetched(reason)), earlier)
             }
-            (earlier, None, Some(NotFetched::Given)) => {
+            (earlier, _, Some(NotFetched::Given)) => {
                 (Some(Outcome::Given(Box::new(given))), earlier)
             }
+            (earlier, Some(error), None) => (Some(Outcome::NoAnswer { error }), earlier),
             (earlier, None, None) => (None, earlier),
         };
         let record = PageRecord {
@@ -362,6 +341,9 @@ impl Stored {
             key,
             record,
             earlier,
+            has_own_answer: counts,
+            failing_since,
+            gone_since,
         })
     }
 }

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig};
 use super::{
     failure,
     files::{io_failure, with_suffix},
-    outbox,
+    outbox, undo,
 };
 use crate::store::{StoreError, StoreErrorKind};
 
@@ -145,7 +145,8 @@ CREATE TABLE run (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   run INTEGER NOT NULL,
   last_sequence INTEGER NOT NULL,     -- highest number ever given in its queue
-  published_run INTEGER               -- the last run whose set was published; what later ones decided does not count yet; 0: none was, and nothing does
+  published_run INTEGER,              -- the last run whose set was published; what later ones decided does not count yet; 0: none was, and nothing does
+  kept_set INTEGER                    -- number of the set that was published last, if it is one of those that are kept
 );
 
 CREATE VIEW summary AS
@@ -193,7 +194,7 @@ const LATER_COLUMNS: [(&str, &str); 24] = [
     ("likeness", "TEXT"),
 ];
 
-/// The same of `ledger`.
+/// Columns of `ledger` that came later.
 const LATER_LEDGER_COLUMNS: [(&str, &str); 7] = [
     ("source", "TEXT"),
     ("since_seconds", "INTEGER"),
@@ -204,8 +205,9 @@ const LATER_LEDGER_COLUMNS: [(&str, &str); 7] = [
     ("time_element", "TEXT"),
 ];
 
-/// The same of `run`.
-const LATER_RUN_COLUMNS: [(&str, &str); 1] = [("published_run", "INTEGER")];
+/// Columns of `run` that came later.
+const LATER_RUN_COLUMNS: [(&str, &str); 2] =
+    [("published_run", "INTEGER"), ("kept_set", "INTEGER")];
 
 /// Tables that came later; a file without them gets them, and an older arpent does not mind them.
 const LATER_TABLES: &str = r"
@@ -227,6 +229,10 @@ CREATE TABLE IF NOT EXISTS kept (
 -- another run begins.
 CREATE TABLE IF NOT EXISTS stood AS SELECT * FROM page WHERE 0;
 CREATE UNIQUE INDEX IF NOT EXISTS stood_url ON stood (url);
+
+-- The same of pages that redirect to a URL which was not asked yet: they are listed by it meanwhile.
+CREATE TABLE IF NOT EXISTS put_off AS SELECT * FROM page WHERE 0;
+CREATE UNIQUE INDEX IF NOT EXISTS put_off_url ON put_off (url);
 ";
 
 /// How much is asked of a file before it is worked with.
@@ -408,6 +414,7 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.execute_batch(TABLES)?;
     transaction.execute_batch(LATER_TABLES)?;
     transaction.execute_batch(outbox::TABLES)?;
+    transaction.execute_batch(undo::TABLES)?;
     transaction.execute_batch(LISTED)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", FORMAT)?;
@@ -424,7 +431,11 @@ fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
     let tables = [
         ("page", &LATER_COLUMNS[..]),
         ("stood", &LATER_COLUMNS[..]),
+        ("put_off", &LATER_COLUMNS[..]),
+        ("undo_page", &LATER_COLUMNS[..]),
         ("ledger", &LATER_LEDGER_COLUMNS[..]),
+        ("undo_ledger", &LATER_LEDGER_COLUMNS[..]),
+        ("undone_ledger", &LATER_LEDGER_COLUMNS[..]),
         ("run", &LATER_RUN_COLUMNS[..]),
     ];
     for (table, columns) in tables {
@@ -445,5 +456,6 @@ fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
     // Where they exist already nothing is written, so that no other program is waited for.
     transaction.execute_batch(LATER_TABLES)?;
     transaction.execute_batch(outbox::TABLES)?;
+    transaction.execute_batch(undo::TABLES)?;
     transaction.commit()
 }

@@ -68,7 +68,8 @@ impl Run<'_> {
             && self.frontier_is_drained()
     }
 
-    /// Nothing of this run led to `url`, which was listed; that does not mean that it is gone.
+    /// Nothing of this run led to `url`, which was listed, or stands in the published set that another state made; that does
+    /// not mean that it is gone.
     pub(super) fn ask_left_behind(&mut self, url: &UrlKey, depth: u32) {
         if self.seen.contains(url) {
             return;

@@ -2,12 +2,8 @@
 
 use super::{Keep, Run, SeedEnd, url_of};
 use crate::{
-    engine::{
-        Ending,
-        download::{DownloadError, MAX_DOCUMENT_BYTES},
-    },
+    engine::download::{DownloadError, MAX_DOCUMENT_BYTES},
     page::BodyEnd,
-    politeness::Closed,
     seeds::{
         self, Document, DocumentKind, DocumentState, MAX_FEEDS, Outside, Reading, SeedProblem,
     },
@@ -121,10 +117,7 @@ impl Run<'_> {
             DownloadError::Closed { host, closed } if *host == self.host => {
                 // The site itself: nothing more of it in this run, and the document stays waiting.
                 self.seeding.waiting.push_front(number);
-                self.ending.get_or_insert(match closed {
-                    Closed::RetryAfter(_) => Ending::Deferred,
-                    Closed::Down => Ending::SiteDown,
-                });
+                self.close(*closed);
                 return;
             }
             DownloadError::Closed { .. } => SeedProblem::HostClosed,

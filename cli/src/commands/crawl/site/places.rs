@@ -1,0 +1,56 @@
+//! Which site writes where: no two sites of a program write to one place.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use crawler::{site::Site, url_key::UrlKey};
+
+use crate::{
+    exit_code::Misuse,
+    settings::{SiteSettings, settled},
+};
+
+/// Which site writes where, as it turned out: two start URLs may redirect to one site, which only shows when they
+/// are asked. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Places {
+    /// Held by sites that are still in the settings.
+    taken: Arc<Mutex<BTreeMap<PathBuf, Weak<SiteSettings>>>>,
+}
+
+impl Places {
+    /// `site`, which `configured` turned out to be, writes to `paths`.
+    pub(super) fn take(
+        &self,
+        configured: &Arc<SiteSettings>,
+        site: &Site,
+        paths: [&Path; 2],
+    ) -> Result<(), Misuse> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.retain(|_, holder| holder.strong_count() > 0);
+        let paths = paths.map(settled);
+        for path in &paths {
+            let holder = taken.get(path).and_then(Weak::upgrade);
+            // Settings that were read again have the same sites anew, while runs may have those of before.
+            if let Some(other) = holder.filter(|holder| holder.start != configured.start) {
+                return Err(already_taken(&configured.start, site, &other.start, path));
+            }
+        }
+        for path in paths {
+            taken.insert(path, Arc::downgrade(configured));
+        }
+        Ok(())
+    }
+}
+
+fn already_taken(start: &UrlKey, site: &Site, other: &UrlKey, path: &Path) -> Misuse {
+    Misuse(format!(
+        "{start} is the site {}, which writes to {}, where {other} writes already; expected each site once, and \
+         folders of its own for each",
+        site.url(),
+        path.display()
+    ))
+}

@@ -1,0 +1,69 @@
+//! The ways to the network of commands that ask for single answers and not for a site: one for each place that is
+//! asked, under clocks that all of them share.
+
+use std::{collections::HashMap, hash::Hash, sync::Arc};
+
+use crawler::{
+    clock::Clock, config::Config, engine::download::Downloader, fetch::FetchError, holds::Holds,
+    politeness::SharedPoliteness,
+};
+use tokio::runtime::Handle;
+
+use super::seams;
+
+/// The ways that were taken so far, each by its place. There are as many as places that the caller asks.
+pub(super) struct Ways<P> {
+    clock: Arc<dyn Clock>,
+    politeness: SharedPoliteness,
+    holds: Holds,
+    taken: HashMap<P, Downloader>,
+}
+
+impl<P: Eq + Hash> Ways<P> {
+    /// None yet; `holds` is what remembers what hosts asked to wait for.
+    pub(super) fn new(clock: Arc<dyn Clock>, politeness: SharedPoliteness, holds: Holds) -> Self {
+        Self {
+            clock,
+            politeness,
+            holds,
+            taken: HashMap::new(),
+        }
+    }
+
+    /// The way to `place`, a new one by the settings that `config` makes. The first of all recalls what hosts asked to
+    /// wait for.
+    ///
+    /// # Errors
+    /// A setting cannot be used, e.g. the file of certificate authorities; nobody knows which hosts asked to wait.
+    pub(super) fn to(
+        &mut self,
+        place: P,
+        config: impl FnOnce() -> Config,
+    ) -> Result<Downloader, FetchError> {
+        if let Some(downloader) = self.taken.get(&place) {
+            return Ok(downloader.clone());
+        }
+        let config = config();
+        let downloader = Downloader::new(
+            &config,
+            seams::network(&config.fetch)?,
+            Arc::clone(&self.clock),
+            Arc::clone(&self.politeness),
+            self.holds.clone(),
+        );
+        if self.taken.is_empty()
+            && let Some(damage) = downloader.recall().map_err(seams::held)?
+        {
+            tracing::warn!("{damage}");
+        }
+        self.taken.insert(place, downloader.clone());
+        Ok(downloader)
+    }
+
+    /// Writes down what hosts asked to wait for. Blocks: for a thread that may.
+    pub(super) fn settle(&self, handle: &Handle) {
+        for downloader in self.taken.values() {
+            handle.block_on(downloader.settle());
+        }
+    }
+}

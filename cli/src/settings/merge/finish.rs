@@ -1,0 +1,263 @@
+//! What the layers come to for each command: its settings, or everything that is wrong with them.
+
+use crawler::{
+    schedule::{Schedule, ScheduleError},
+    url_key::{Identity, UrlKey},
+};
+use jiff::tz::TimeZone;
+
+use super::super::{
+    BuildSettings, Environment, KeptState, Settings, SettingsError, problem::Problem,
+    request::has_user_info,
+};
+use super::{Among, Draft, Merge, default_state_folder, problems_in_order};
+
+impl Merge {
+    /// The settings of the crawl of one site `among` others, when nothing is wrong with them; otherwise what is,
+    /// in no order.
+    pub(in crate::settings) fn finish_site(
+        mut self,
+        start: &UrlKey,
+        among: Among<'_>,
+        environment: &Environment,
+    ) -> Result<Settings, Vec<Problem>> {
+        self.check_together(std::slice::from_ref(start), among);
+        self.settings(vec![start.clone()], among, environment)
+    }
+
+    /// What holds for a program that crawls the chosen sites; whether values fit each other is asked for each.
+    pub(in crate::settings) fn finish_shared(
+        mut self,
+        among: Among<'_>,
+        environment: &Environment,
+    ) -> Result<Settings, Vec<Problem>> {
+        // Each site may have one of its own.
+        let state = self.draft.state.take();
+        let state = state.or_else(|| default_state_folder(environment));
+        self.draft.state = Some(state.unwrap_or_default());
+        self.settings(among.chosen.to_vec(), among, environment)
+    }
+
+    /// When the site `name` is crawled; `None` when nobody said, or what was said is no schedule.
+    pub(in crate::settings) fn schedule(&mut self, name: &str) -> Option<Schedule> {
+        let expression = self.draft.schedule.clone()?;
+        let zone = self.draft.time_zone.clone().unwrap_or(TimeZone::UTC);
+        match Schedule::new(&expression, zone, self.draft.jitter, name) {
+            Ok(schedule) => Some(schedule),
+            Err(error) => {
+                let setting = match error {
+                    ScheduleError::Zone(_) => "time_zone",
+                    _ => "schedule",
+                };
+                self.misfit(setting, error.to_string());
+                None
+            }
+        }
+    }
+
+    /// The settings of a build, when nothing is wrong with them.
+    pub(in crate::settings) fn finish_build(
+        mut self,
+        environment: &Environment,
+    ) -> Result<BuildSettings, SettingsError> {
+        let base = self.base();
+        let inputs = std::mem::take(&mut self.draft.inputs);
+        if inputs.is_empty() && self.has_no_problem_of("inputs") {
+            self.misfit(
+                "inputs",
+                "nothing to build from: name a file, a folder, or - for standard input",
+            );
+        }
+        if inputs.iter().filter(|input| *input == "-").count() > 1 {
+            self.misfit("inputs", "standard input (-) can be read once");
+        }
+        let is_state_given = self.draft.state.is_some();
+        let state = self
+            .draft
+            .state
+            .take()
+            .or_else(|| default_state_folder(environment));
+        let has_state = state.is_some();
+        // A build can do without.
+        self.draft.state = Some(state.unwrap_or_default());
+        let among = Among::alone(&base);
+        self.check_together(&base, among);
+        let common = self
+            .settings(base.clone(), among, environment)
+            .map_err(problems_in_order)?;
+        Ok(BuildSettings {
+            state: match (is_state_given, has_state) {
+                (true, _) => KeptState::Always,
+                (false, true) => KeptState::OfFolders,
+                (false, false) => KeptState::Never,
+            },
+            common,
+            inputs,
+        })
+    }
+
+    /// The settings of a check that begins at `starts`, when nothing is wrong with them. What they say of
+    /// the crawl of a site means nothing here.
+    pub(in crate::settings) fn finish_check(
+        mut self,
+        starts: Vec<String>,
+        environment: &Environment,
+    ) -> Result<Settings, SettingsError> {
+        let config = &mut self.draft.config;
+        config.identity = config.identity.verbatim();
+        config.written_as = None;
+        config.publish.public_url = None;
+        self.draft.seeds.clear();
+        self.draft.urls = starts;
+        let urls = self.urls();
+        let state = self.draft.state.take();
+        // There is one for what hosts asked to wait for; a check can do without.
+        let state = state.or_else(|| default_state_folder(environment));
+        self.draft.state = Some(state.unwrap_or_default());
+        let among = Among::alone(&urls);
+        self.check_together(&urls, among);
+        self.settings(urls.clone(), among, environment)
+            .map_err(problems_in_order)
+    }
+
+    /// What others are told of is what stands: how the set was made is known from its state.
+    pub(in crate::settings) fn for_telling(&mut self) {
+        self.draft.config.written_as = None;
+        self.draft.config.publish.public_url = None;
+        self.draft.seeds.clear();
+    }
+
+    pub(super) fn settings(
+        mut self,
+        urls: Vec<UrlKey>,
+        among: Among<'_>,
+        environment: &Environment,
+    ) -> Result<Settings, Vec<Problem>> {
+        self.check_globs();
+        self.warn_of_typed_secrets();
+        let state = self
+            .draft
+            .state
+            .take()
+            .or_else(|| default_state_folder(environment));
+        if state.is_none() {
+            self.misfit(
+                "state",
+                "no home directory to keep the state in; give --state DIR",
+            );
+        }
+        let (Some(state), true) = (state, self.problems.is_empty()) else {
+            return Err(self.problems);
+        };
+        let public_url_origin = self.origin("public_url");
+        let is_shared =
+            |name| !self.own.contains(name) && among.meant_by(&self.origin(name)).len() > 1;
+        let (is_output_shared, is_public_url_shared) =
+            (is_shared("output"), is_shared("public_url"));
+        let Draft {
+            mut config,
+            user_agent,
+            contact,
+            basic_auth,
+            bearer_token,
+            ..
+        } = self.draft;
+        if let Some(user_agent) = user_agent {
+            config.fetch.user_agent = user_agent;
+        } else if let Some(contact) = contact {
+            config.fetch.user_agent = format!("{} (+{contact})", config.fetch.user_agent);
+        }
+        config.fetch.credentials = basic_auth.or(bearer_token);
+        Ok(Settings {
+            urls,
+            config,
+            output: self.draft.output,
+            state,
+            seeds: self.draft.seeds,
+            fresh: self.draft.fresh,
+            dry_run: self.draft.dry_run,
+            summary: self.draft.summary,
+            quiet: self.draft.quiet,
+            verbose: self.draft.verbose,
+            log: self.draft.log,
+            stop_timeout: self.draft.stop_timeout.0,
+            warnings: self.warnings,
+            withheld: Vec::new(),
+            is_output_shared,
+            is_public_url_shared,
+            public_url_origin,
+        })
+    }
+
+    /// The base URL of a build, the only URL it has.
+    pub(super) fn base(&mut self) -> Vec<UrlKey> {
+        let Some(base) = self.draft.base_url.take() else {
+            if self.has_no_problem_of("base_url") {
+                self.misfit(
+                    "base_url",
+                    "expected --base-url URL: the directory of the site that the sitemaps are for",
+                );
+            }
+            return Vec::new();
+        };
+        match start_url(&self.draft.config.identity, &base) {
+            Ok(base) => vec![base],
+            Err(message) => {
+                self.misfit("base_url", message);
+                Vec::new()
+            }
+        }
+    }
+
+    /// The start URLs as keys, none twice, at least one.
+    pub(super) fn urls(&mut self) -> Vec<UrlKey> {
+        let texts = std::mem::take(&mut self.draft.urls);
+        if texts.is_empty() {
+            self.misses_sites();
+        }
+        let mut urls: Vec<UrlKey> = Vec::with_capacity(texts.len());
+        for text in texts {
+            match self.start_of(&text) {
+                Ok(url) if urls.contains(&url) => {}
+                Ok(url) => urls.push(url),
+                Err(message) => self.misfit("urls", message),
+            }
+        }
+        urls
+    }
+
+    /// Nobody named a site.
+    pub(in crate::settings) fn misses_sites(&mut self) {
+        if self.has_no_problem_of("urls") {
+            self.misfit(
+                "urls",
+                "no site to crawl: name at least one URL, or urls in the settings file",
+            );
+        }
+    }
+
+    /// The URL `text` as the key of a start URL.
+    ///
+    /// # Errors
+    /// It is none; the message says why.
+    pub(in crate::settings) fn start_of(&self, text: &str) -> Result<UrlKey, String> {
+        if has_user_info(text) {
+            return Err(
+                "a URL with a user name or password; put it into basic_auth in the settings file, or ARPENT_BASIC_AUTH"
+                    .to_owned(),
+            );
+        }
+        start_url(&self.draft.config.identity, text)
+    }
+}
+
+fn start_url(identity: &Identity, text: &str) -> Result<UrlKey, String> {
+    identity.parse(text).map_err(|error| {
+        let hint = if text.contains("://") {
+            ""
+        } else {
+            "; expected one that begins with http:// or https://"
+        };
+        format!("{error}: \"{text}\"{hint}")
+    })
+}

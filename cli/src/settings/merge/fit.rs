@@ -1,0 +1,256 @@
+//! Values that make sense alone, but not with each other, or not for the sites they are meant for.
+
+use std::collections::BTreeSet;
+
+use crawler::{
+    config::{Config, ScopeWidth},
+    pattern::Pattern,
+    site::settle_so_far,
+    url_key::{Identity, UrlKey},
+};
+
+use super::super::{
+    problem::Origin,
+    request::{has_user_info, is_one_for_a_host, is_secret_header},
+};
+use super::Merge;
+
+/// The sites that a value can be meant for.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::settings) struct Among<'s> {
+    /// The sites of this start of the program: what is typed is meant for these.
+    pub(in crate::settings) chosen: &'s [UrlKey],
+    /// These and all that the settings file names: what is written is meant for these whichever are chosen, so
+    /// that a site has one place.
+    pub(in crate::settings) named: &'s [UrlKey],
+}
+
+impl<'s> Among<'s> {
+    /// Those of a settings file without sites of its own.
+    pub(super) fn alone(urls: &'s [UrlKey]) -> Self {
+        Self {
+            chosen: urls,
+            named: urls,
+        }
+    }
+
+    /// Those that a value from `origin` is meant for.
+    pub(super) fn meant_by(self, origin: &Origin) -> &'s [UrlKey] {
+        match origin {
+            Origin::Flag(_) => self.chosen,
+            Origin::Default | Origin::File { .. } | Origin::Variable(_) => self.named,
+        }
+    }
+}
+
+impl Merge {
+    /// The key's file proves the key for the URLs of its own host alone, which a redirect from `start` changes at most
+    /// by its `www.`. One location for the sites of several origins (`has_one_origin` is false) is a problem of its own.
+    pub(in crate::settings) fn check_key_location(&mut self, start: &UrlKey, has_one_origin: bool) {
+        const SETTING: &str = "indexnow_key_location";
+        let config = &self.draft.config;
+        let Some(location) = config.notify.indexnow_key_location.as_deref() else {
+            return;
+        };
+        if !has_one_origin && !self.own.contains(SETTING) {
+            return;
+        }
+        let site = config.written_as.as_ref().unwrap_or(start);
+        // Only what is a URL was taken.
+        let Ok(location) = Identity::default().parse(location) else {
+            return;
+        };
+        let (site, location) = (authority(site), authority(&location));
+        let bare = |authority: &str| authority.trim_start_matches("www.").to_owned();
+        if bare(&site) != bare(&location) {
+            self.misfit(
+                SETTING,
+                format!("it is on {location}, where no file proves the key for {site}; expected the URL of a file on {site} that holds it"),
+            );
+        }
+    }
+
+    /// Values that make sense alone, but not with each other: for the sites `urls` `among` others.
+    pub(super) fn check_together(&mut self, urls: &[UrlKey], among: Among<'_>) {
+        let all = among.chosen;
+        let politeness = &self.draft.config.politeness;
+        if politeness.max_pause < politeness.pause {
+            self.misfit("max_pause", "shorter than pause");
+        }
+        if self.draft.basic_auth.is_some() && self.draft.bearer_token.is_some() {
+            self.misfit(
+                "bearer_token",
+                "a request carries either this or basic_auth, not both",
+            );
+        }
+        self.check_places(urls, among);
+        if !self.draft.seeds.is_empty() && !self.draft.config.discover.list {
+            self.misfit(
+                "seeds",
+                "these lists would not be read: discover does not name list",
+            );
+        }
+        let discover = &self.draft.config.discover;
+        if self.draft.seeds.is_empty()
+            && discover.list
+            && !(discover.links || discover.sitemaps || discover.feeds)
+        {
+            self.misfit(
+                "discover",
+                "only lists are to be read, but seeds names none",
+            );
+        }
+        let several_origins = all
+            .windows(2)
+            .any(|pair| pair[0].origin() != pair[1].origin());
+        let notify = &self.draft.config.notify;
+        let of_one_site = [
+            ("robots_file", notify.robots_file.is_some()),
+            (
+                "indexnow_key_location",
+                notify.indexnow_key_location.is_some(),
+            ),
+        ];
+        for (name, _) in of_one_site
+            .into_iter()
+            .filter(|(name, given)| *given && several_origins && !self.own.contains(name))
+            .collect::<Vec<_>>()
+        {
+            self.misfit(
+                name,
+                "one file cannot be that of several sites; write it into [site.notify] of the one it is for",
+            );
+        }
+        let credentials = [
+            ("basic_auth", self.draft.basic_auth.is_some()),
+            ("bearer_token", self.draft.bearer_token.is_some()),
+            (
+                "header",
+                self.draft
+                    .config
+                    .fetch
+                    .headers
+                    .iter()
+                    .any(|(name, _)| is_secret_header(name)),
+            ),
+        ];
+        for (name, _) in credentials
+            .into_iter()
+            .filter(|(name, given)| *given && several_origins && !self.own.contains(name))
+            .collect::<Vec<_>>()
+        {
+            self.misfit(
+                name,
+                "each of several sites would be sent these credentials; write them into the table [[site]] of the one they are for",
+            );
+        }
+    }
+
+    /// Where the sites are served, and what they are written as.
+    fn check_places(&mut self, urls: &[UrlKey], among: Among<'_>) {
+        let public_url = self.draft.config.publish.public_url.as_deref();
+        let public_url = public_url.filter(|_| !self.own.contains("public_url"));
+        let mut hosts = BTreeSet::new();
+        let served = among.meant_by(&self.origin("public_url"));
+        let shared = served.iter().find(|url| !hosts.insert(url.host()));
+        if let Some(url) = shared.filter(|_| public_url.is_some_and(is_one_for_a_host)) {
+            self.misfit(
+                "public_url",
+                format!(
+                    "several sites are on the host {}, and one directory cannot serve the sitemaps of two; use {{site}} in the place of {{host}}",
+                    url.host()
+                ),
+            );
+        }
+        let Some(written_as) = self.draft.config.written_as.clone() else {
+            return;
+        };
+        if among.chosen.len() > 1 && !self.own.contains("as") {
+            self.misfit(
+                "as",
+                "one directory cannot be what several sites are written as; write it into the table [[site]] of the one it is for",
+            );
+        } else if let Some(start) = urls.first()
+            && self.draft.config.scope.width == ScopeWidth::Origin
+            && start.to_directory().path() != "/"
+        {
+            // The directory of the scope stands for the other one: nobody who names a start in a directory means the root.
+            let directory = start.to_directory();
+            let root = format!("{}/", start.origin());
+            self.misfit(
+                "as",
+                format!(
+                    "the directory of the start URL, {directory}, is what stands for {written_as}, and the scope is all of {root}; \
+                     leave the scope at \"dir\", or start at {root} and name the directory that it stands for"
+                ),
+            );
+        } else if let Some(start) = urls.first()
+            && let Err(error) =
+                settle_so_far(start, &[], self.draft.config.scope.width).standing_for(&written_as)
+        {
+            self.misfit("as", error.to_string());
+        }
+    }
+
+    /// Every glob alone, so that all that are wrong are told.
+    pub(super) fn check_globs(&mut self) {
+        let Config { scope, publish, .. } = &self.draft.config;
+        let scoped = [
+            ("include", &scope.include),
+            ("exclude", &scope.exclude),
+            ("follow_only", &scope.follow_only),
+            ("list_only", &scope.list_only),
+        ];
+        let scoped = scoped
+            .into_iter()
+            .flat_map(|(name, globs)| globs.iter().map(move |glob| (name, glob)));
+        let changefreq = publish.entries.changefreq.iter();
+        let priority = publish.entries.priority.iter();
+        let sections = publish.sections.iter();
+        let wrong: Vec<_> = changefreq
+            .map(|rule| ("changefreq", &rule.pages))
+            .chain(priority.map(|rule| ("priority", &rule.pages)))
+            .chain(sections.map(|rule| ("sections", &rule.pages)))
+            .chain(scoped)
+            .filter_map(|(name, glob)| {
+                let problem = Pattern::parse(glob).err()?;
+                Some((name, format!("\"{glob}\" {problem}")))
+            })
+            .collect();
+        for (name, message) in wrong {
+            self.misfit(name, message);
+        }
+    }
+
+    pub(super) fn warn_of_typed_secrets(&mut self) {
+        let headers = &self.draft.config.fetch.headers;
+        let secret = headers.iter().find(|(name, _)| is_secret_header(name));
+        if let (Some((name, _)), Origin::Flag(_)) = (secret, self.origin("header")) {
+            self.warnings.push(format!(
+                "everyone on this machine can see the header {name} in the process list; \
+                 put it into the settings file or the variable ARPENT_HEADER"
+            ));
+        }
+        let proxy_secret = self
+            .draft
+            .config
+            .fetch
+            .proxy
+            .as_deref()
+            .is_some_and(has_user_info);
+        if let (true, Origin::Flag(_)) = (proxy_secret, self.origin("proxy")) {
+            self.warnings.push(
+                "everyone on this machine can see the proxy's password in the process list; \
+                 put it into the settings file or the variable ARPENT_PROXY"
+                    .to_owned(),
+            );
+        }
+    }
+}
+
+/// Host, and port where it is not the scheme's default: http and https may mix.
+fn authority(url: &UrlKey) -> String {
+    let origin = url.origin().to_string();
+    let authority = origin.split_once("://").map(|(_, authority)| authority);
+    authority.unwrap_or(&origin).to_owned()
+}

@@ -1,0 +1,120 @@
+//! What entries say besides where a page is and when it changed.
+
+use sitemap_core::{ChangeFreq, Loc, Priority, extension::OwnNamespace};
+
+use super::{PageAction, PageRule};
+
+/// What entries say besides `loc` and `lastmod`, taken from the pages themselves. Default: nothing. What
+/// is not asked for is neither looked for nor stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Extensions {
+    /// The images of each page (`image:image`).
+    pub images: bool,
+    /// The versions of each page in other languages (`xhtml:link` with `hreflang`).
+    pub hreflang: bool,
+}
+
+/// A value for the entries of some pages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryRule<T> {
+    /// Glob on path and query (see [`ScopeConfig`](super::ScopeConfig)); `*` for every page.
+    pub pages: String,
+    /// What they get.
+    pub value: T,
+}
+
+/// What entries say besides where a page is and when it changed. Of several rules for the same thing
+/// the first that fits decides.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EntryConfig {
+    /// How often pages are likely to change. Default none: search engines hardly look at it.
+    pub changefreq: Vec<EntryRule<ChangeFreq>>,
+    /// How important pages are among those of the site. Default none, which means 0.5.
+    pub priority: Vec<EntryRule<Priority>>,
+    /// Own namespaces, with the elements that entries get of them. Default none.
+    pub namespaces: Vec<Namespace>,
+}
+
+/// A namespace that is not the protocol's (<https://www.sitemaps.org/protocol.html#extending>).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Namespace {
+    /// What stands for it in files: a letter or `_`, then letters, digits, `-`, `.` and `_`.
+    pub prefix: String,
+    /// Its address: an absolute URI that is not that of a known extension.
+    pub uri: String,
+    /// URL of its schema, for [`PublishConfig::schema_location`](super::PublishConfig::schema_location).
+    pub schema: Option<String>,
+    /// Its elements, in the order in which entries have them. At most [`MAX_ELEMENTS`] in all namespaces.
+    pub elements: Vec<NamespaceElement>,
+}
+
+/// Own elements that may be defined at most: with the longest values an entry then has less than 1 MB.
+pub const MAX_ELEMENTS: usize = 100;
+
+/// An element of a [`Namespace`]. Of several with the same name the first that fits and has a value counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamespaceElement {
+    /// Its name without prefix.
+    pub name: String,
+    /// Which entries have it: glob on path and query (see [`ScopeConfig`](super::ScopeConfig)); `*` for every page.
+    pub pages: String,
+    /// What stands in it.
+    pub value: ElementValue,
+}
+
+/// What stands in an own element. Without a value there is no element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ElementValue {
+    /// The same text everywhere.
+    Constant(String),
+    /// What the page has where a CSS selector matches first.
+    Selected {
+        /// CSS selector.
+        selector: String,
+        /// Attribute name; `None` reads the text.
+        attribute: Option<String>,
+    },
+    /// The field of this name in the input that an entry was made from.
+    Field(String),
+}
+
+impl Namespace {
+    /// As files declare it.
+    ///
+    /// # Errors
+    /// What is wrong with its prefix, its address or the URL of its schema.
+    pub fn to_own(&self) -> Result<OwnNamespace, String> {
+        let own = OwnNamespace::new(&self.prefix, &self.uri).map_err(|error| error.to_string())?;
+        let Some(schema) = &self.schema else {
+            return Ok(own);
+        };
+        let schema = Loc::parse(schema).map_err(|error| format!("schema {schema}: {error}"))?;
+        Ok(own.with_schema(schema))
+    }
+}
+
+impl EntryConfig {
+    /// The page rules that select the values of own elements; they belong to [`ParseConfig::page_rules`](super::ParseConfig::page_rules).
+    pub fn page_rules(&self) -> Vec<PageRule> {
+        let mut rules = Vec::new();
+        for namespace in &self.namespaces {
+            for element in &namespace.elements {
+                if let ElementValue::Selected {
+                    selector,
+                    attribute,
+                } = &element.value
+                {
+                    rules.push(PageRule {
+                        pages: element.pages.clone(),
+                        selector: selector.clone(),
+                        action: PageAction::Select {
+                            name: format!("{}:{}", namespace.prefix, element.name),
+                            attribute: attribute.clone(),
+                        },
+                    });
+                }
+            }
+        }
+        rules
+    }
+}

@@ -1,0 +1,155 @@
+//! How requests are sent, and how hosts are spared.
+
+use std::{net::IpAddr, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration};
+
+use crate::url_key::Origin;
+
+/// Starts per second and host.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rate {
+    /// At most this many, spaced evenly.
+    PerSecond(f64),
+    /// No spacing: for one's own machines.
+    Unlimited,
+}
+
+/// How a host is spared. All of it holds per host; the host's own wishes make it slower, never faster.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PolitenessConfig {
+    /// Default 10 per second.
+    pub rate: Rate,
+    /// Requests in flight to one host. Default 4, at least 1.
+    pub concurrency: NonZeroU32,
+    /// When set: one request at a time, this long after the end of the last answer. Default none.
+    /// The larger of this and robots.txt's `Crawl-delay` holds.
+    pub delay: Option<Duration>,
+    /// A `Retry-After` beyond this ends the work on the host for this run. Default 120 s.
+    pub max_retry_after: Duration,
+    /// Requests in flight in the whole process. Default 64.
+    pub max_in_flight: NonZeroU32,
+    /// Failures of the host in a row that make it pause. Default 10.
+    pub failures_before_pause: u32,
+    /// First pause; doubles each time. Default 60 s.
+    pub pause: Duration,
+    /// Longest pause. Default 600 s.
+    pub max_pause: Duration,
+    /// Pauses after which the host counts as down. Default 3.
+    pub max_pauses: u32,
+}
+
+impl Default for PolitenessConfig {
+    fn default() -> Self {
+        Self {
+            rate: Rate::PerSecond(10.0),
+            concurrency: NonZeroU32::new(4).expect("4 is not 0"),
+            delay: None,
+            max_retry_after: Duration::from_secs(120),
+            max_in_flight: NonZeroU32::new(64).expect("64 is not 0"),
+            failures_before_pause: 10,
+            pause: Duration::from_secs(60),
+            max_pause: Duration::from_secs(600),
+            max_pauses: 3,
+        }
+    }
+}
+
+/// Text that is never shown: its `Debug` is `***`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(Arc<str>);
+
+impl Secret {
+    /// Wraps `text`.
+    pub fn new(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself, for the one place that sends it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// Credentials for the start origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Credentials {
+    /// `Authorization: Basic`.
+    Basic {
+        /// User name.
+        user: String,
+        /// Password.
+        password: Secret,
+    },
+    /// `Authorization: Bearer`.
+    Bearer(Secret),
+}
+
+/// `--resolve HOST:PORT:ADDRESS`: connect to `address` instead of asking the resolver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolve {
+    /// Host name, lower case.
+    pub host: String,
+    /// Port in the URL that this is for.
+    pub port: u16,
+    /// Where to connect.
+    pub address: IpAddr,
+}
+
+/// How requests are sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FetchConfig {
+    /// `User-Agent`. Default `arpent/<version>`. Its leading product token selects the robots.txt group.
+    pub user_agent: String,
+    /// Extra request headers, sent to [`FetchConfig::credential_origins`] only.
+    pub headers: Vec<(String, Secret)>,
+    /// Credentials, sent to [`FetchConfig::credential_origins`] only.
+    pub credentials: Option<Credentials>,
+    /// The start origin, and its https twin. Filled in when the start URL is known.
+    pub credential_origins: Vec<Origin>,
+    /// Proxy URL (`http://`, `https://`). Proxies of the environment are never used.
+    pub proxy: Option<String>,
+    /// PEM file with further trusted certificate authorities.
+    pub ca_file: Option<PathBuf>,
+    /// Fixed addresses for names.
+    pub resolve: Vec<Resolve>,
+    /// The host of the start URL: the class of its addresses decides which addresses may be contacted.
+    pub start_host: String,
+    /// DNS lookup. Default 10 s.
+    pub dns_timeout: Duration,
+    /// TCP connect and TLS handshake together. Default 10 s.
+    pub connect_timeout: Duration,
+    /// From sending the request to the complete head. Default 30 s.
+    pub head_timeout: Duration,
+    /// Silence inside a body. Default 15 s.
+    pub idle_timeout: Duration,
+    /// One whole request. Default 60 s.
+    pub total_timeout: Duration,
+    /// Decoded bytes, and wire bytes, of one body. Default 15 MiB.
+    pub max_body_bytes: u64,
+}
+
+impl Default for FetchConfig {
+    fn default() -> Self {
+        Self {
+            user_agent: concat!("arpent/", env!("CARGO_PKG_VERSION")).to_owned(),
+            headers: Vec::new(),
+            credentials: None,
+            credential_origins: Vec::new(),
+            proxy: None,
+            ca_file: None,
+            resolve: Vec::new(),
+            start_host: String::new(),
+            dns_timeout: Duration::from_secs(10),
+            connect_timeout: Duration::from_secs(10),
+            head_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(15),
+            total_timeout: Duration::from_secs(60),
+            max_body_bytes: 15 * 1024 * 1024,
+        }
+    }
+}

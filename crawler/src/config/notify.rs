@@ -1,0 +1,88 @@
+//! Who is told of what was published.
+
+use std::{collections::BTreeSet, path::PathBuf, time::Duration};
+
+use super::Secret;
+
+/// Where engines take the news of changed URLs unless the settings name another: it passes them on to all
+/// that take part (<https://www.indexnow.org/faq>).
+pub const INDEXNOW_ENDPOINT: &str = "https://api.indexnow.org/indexnow";
+
+/// What a hook is called for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HookEvent {
+    /// A new set stands.
+    Published,
+    /// A set was not published; the old one stands.
+    Refused,
+    /// The site could not be crawled, or the work on it ended by a failure.
+    Failed,
+}
+
+impl HookEvent {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Published, Self::Refused, Self::Failed];
+
+    /// The word for it: in settings, in `ARPENT_EVENT`, in what a webhook gets.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// Who is told of what was published. Default: nobody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotifyConfig {
+    /// Changed URLs are sent to an engine of `IndexNow`. Default no.
+    pub indexnow: bool,
+    /// Where to. Default [`INDEXNOW_ENDPOINT`].
+    pub indexnow_endpoint: String,
+    /// The file that holds the key. Default: a key is made and kept in the state.
+    pub indexnow_key_file: Option<PathBuf>,
+    /// URL of the file on the site that proves the key; its directory limits what may be sent. Default: the
+    /// key's file in the output, which is written there.
+    pub indexnow_key_location: Option<String>,
+    /// URLs to ask for when something was published, with `{sitemap}` in the place of the encoded URL of each
+    /// index. They may hold keys. Default none: the large engines take no such requests any more.
+    pub ping: Vec<Secret>,
+    /// The robots.txt that gets the `Sitemap` lines it lacks. Default none.
+    pub robots_file: Option<PathBuf>,
+    /// A program with its arguments that is called after a run. Default none.
+    pub hook_command: Vec<String>,
+    /// A command line for `sh -c` that is called after a run. Default none.
+    pub hook_shell: Option<String>,
+    /// URLs that get a POST with JSON after a run. They may hold keys. Default none.
+    pub hook_url: Vec<Secret>,
+    /// What hooks are called for. Default everything.
+    pub hook_events: BTreeSet<HookEvent>,
+    /// How long a hook's program may run. Default 60 s.
+    pub hook_timeout: Duration,
+}
+
+impl NotifyConfig {
+    /// Whether anything is called after a run.
+    pub fn has_hooks(&self) -> bool {
+        !self.hook_command.is_empty() || self.hook_shell.is_some() || !self.hook_url.is_empty()
+    }
+}
+
+impl Default for NotifyConfig {
+    fn default() -> Self {
+        Self {
+            indexnow: false,
+            indexnow_endpoint: INDEXNOW_ENDPOINT.to_owned(),
+            indexnow_key_file: None,
+            indexnow_key_location: None,
+            ping: Vec::new(),
+            robots_file: None,
+            hook_command: Vec::new(),
+            hook_shell: None,
+            hook_url: Vec::new(),
+            hook_events: HookEvent::ALL.into(),
+            hook_timeout: Duration::from_secs(60),
+        }
+    }
+}

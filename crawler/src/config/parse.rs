@@ -1,0 +1,78 @@
+//! How pages are read.
+
+use std::time::Duration;
+
+/// A rule for pages whose HTML matches a CSS selector.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageRule {
+    /// Glob on path and query (see [`ScopeConfig`](super::ScopeConfig)); `*` for every page.
+    pub pages: String,
+    /// CSS selector.
+    pub selector: String,
+    /// What a match means.
+    pub action: PageAction,
+}
+
+/// What a matching [`PageRule`] does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PageAction {
+    /// The page is not listed.
+    Exclude,
+    /// The page's `lastmod` is read from the first match: from this attribute, or from its text.
+    Lastmod {
+        /// Attribute name; `None` reads the text.
+        attribute: Option<String>,
+    },
+    /// The first match, this attribute of it or its text, is kept for own elements ([`ElementValue::Selected`](super::ElementValue::Selected)).
+    /// Of several rules for the same name the first with a value wins.
+    Select {
+        /// What it is kept as: prefix and name of the element, e.g. `shop:price`.
+        name: String,
+        /// Attribute name; `None` reads the text.
+        attribute: Option<String>,
+    },
+}
+
+/// How pages are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseConfig {
+    /// Meta names, and `X-Robots-Tag` tokens, whose directives are obeyed. Default `robots`, `googlebot`.
+    pub robots_names: Vec<String>,
+    /// Content types that are listed although they are not HTML. Default: PDF, PostScript, RTF, EPUB,
+    /// Microsoft Office and `OpenDocument` files.
+    pub document_types: Vec<String>,
+    /// Links taken from one page. Default 50,000.
+    pub max_links: usize,
+    /// CPU time for one page, measured between chunks. Default 5 s.
+    pub max_parse_time: Duration,
+    /// Rules by CSS selector. Default none.
+    pub page_rules: Vec<PageRule>,
+}
+
+impl Default for ParseConfig {
+    fn default() -> Self {
+        Self {
+            robots_names: ["robots", "googlebot"].map(str::to_owned).to_vec(),
+            document_types: [
+                "application/pdf",
+                "application/postscript",
+                "application/rtf",
+                "application/epub+zip",
+                "application/msword",
+                "application/vnd.ms-excel",
+                "application/vnd.ms-powerpoint",
+                "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+                "application/vnd.oasis.opendocument.text",
+                "application/vnd.oasis.opendocument.spreadsheet",
+                "application/vnd.oasis.opendocument.presentation",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
+            max_links: 50_000,
+            max_parse_time: Duration::from_secs(5),
+            page_rules: Vec::new(),
+        }
+    }
+}

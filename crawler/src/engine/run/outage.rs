@@ -1,0 +1,222 @@
+//! What a host that went down leaves behind. Pages that failed since its last good answer failed because of that, which
+//! says nothing of them: the start that goes on with the run asks for them again, behind everything that waits already.
+//! Nothing else can tell a host that is down from pages that always fail, so that happens a few times in a run only. The loop notes what happened; the store is changed where a run is taken up.
+
+use jiff::Timestamp;
+
+use super::Run;
+use crate::{
+    engine::Ending,
+    page::{Basis, PageRecord, Reason, RunId},
+    politeness::{Closed, Signal},
+    store::{Commit, QueuedUrl, Store, StoreError, change_in_chunks},
+    url_key::UrlKey,
+};
+
+/// Name of the state's value with the last outage of the open run: words, as [`Outage::to_text`] writes them.
+const OUTAGE: &str = crate::store::names::RUN_OUTAGE;
+
+/// Starts of a run that end in an outage after which what failed is asked for again. A site that is down for some nights,
+/// while a cache answers for its start page, costs no page its place in the run; a section that always fails cannot keep
+/// a run open for ever, however many pages beside it are well.
+const MAX_OUTAGES: u32 = 3;
+
+/// How the host answers in this start of the run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Health {
+    /// When the last request was sent that it answered well: what failed later, failed when it was not well any more.
+    /// The start page, which is answered before the loop, is the first.
+    last_good: Timestamp,
+    /// Starts of this run before this one that ended in an outage.
+    outages: u32,
+}
+
+impl Health {
+    /// The loop begins `now`, after so many starts of the run that ended in an outage.
+    pub(super) fn new(now: Timestamp, outages: u32) -> Self {
+        Self {
+            last_good: now,
+            outages,
+        }
+    }
+
+    /// Takes the answer to a request for a page that was sent at `begun`.
+    pub(super) fn note(&mut self, signal: Signal, begun: Timestamp) {
+        match signal {
+            Signal::Fine { .. } => self.last_good = self.last_good.max(begun),
+            Signal::Overloaded { .. }
+            | Signal::ServerError { .. }
+            | Signal::Unreachable
+            | Signal::Neutral => {}
+        }
+    }
+
+    /// What the next start has to know if the host is closed now.
+    fn outage(&self) -> Outage {
+        Outage {
+            number: self.outages + 1,
+            since: Some(self.last_good),
+        }
+    }
+}
+
+/// An outage that ended a start of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Outage {
+    /// Which one of the run it is, from 1.
+    number: u32,
+    /// When the last request before it was sent that was answered well; `None` once what failed since then was taken care of.
+    since: Option<Timestamp>,
+}
+
+impl Outage {
+    fn to_text(self, run: RunId) -> String {
+        let since = self.since.map(|since| since.to_string());
+        format!("{run} {} {}", self.number, since.as_deref().unwrap_or("-"))
+    }
+
+    /// The outage of run `run` in a value; `None` when it is of another run, or damaged.
+    fn of_run(run: RunId, text: &str) -> Option<Self> {
+        let mut words = text.split(' ');
+        let is_of_run = words.next()?.parse() == Ok(run);
+        let number = words.next()?.parse().ok()?;
+        let since = match words.next()? {
+            "-" => None,
+            since => Some(since.parse().ok()?),
+        };
+        is_of_run.then_some(Self { number, since })
+    }
+}
+
+impl Run<'_> {
+    /// The host of the site gets no further request in this run.
+    pub(super) fn close(&mut self, closed: Closed) {
+        if self.ending.is_some() {
+            return;
+        }
+        self.ending = Some(match closed {
+            Closed::RetryAfter(_) => Ending::Deferred,
+            Closed::Down => Ending::SiteDown,
+        });
+        let text = self.health.outage().to_text(self.number);
+        self.pending.values.push((OUTAGE.to_owned(), Some(text)));
+    }
+}
+
+/// Queues what failed in the outage that ended the last start of run `run`, if one did, behind `next_sequence`; says how
+/// many starts in a row were in vain.
+pub(super) fn ask_again(
+    store: &mut dyn Store,
+    run: RunId,
+    next_sequence: &mut u64,
+) -> Result<u32, StoreError> {
+    let text = store.value(OUTAGE)?.unwrap_or_default();
+    let Some(outage) = Outage::of_run(run, &text) else {
+        return Ok(0);
+    };
+    let Some(since) = outage.since else {
+        return Ok(outage.number);
+    };
+    if outage.number <= MAX_OUTAGES {
+        requeue_failed(store, run, since, next_sequence)?;
+    }
+    // A start that is killed before this does the same again, which changes nothing.
+    let taken_care_of = Outage {
+        since: None,
+        ..outage
+    };
+    store.commit(&Commit {
+        run,
+        values: vec![(OUTAGE.to_owned(), Some(taken_care_of.to_text(run)))],
+        ..Commit::default()
+    })?;
+    Ok(outage.number)
+}
+
+fn requeue_failed(
+    store: &mut dyn Store,
+    run: RunId,
+    since: Timestamp,
+    next_sequence: &mut u64,
+) -> Result<(), StoreError> {
+    let look = |_: &dyn Store, key: &UrlKey, record: PageRecord, _, failed: &mut Vec<QueuedUrl>| {
+        if has_failed(&record) && record.fetched_at.is_some_and(|ended| ended >= since) {
+            failed.push(QueuedUrl {
+                sequence: *next_sequence,
+                key: key.clone(),
+                depth: record.depth,
+                hops: 0,
+                earlier: None,
+            });
+            *next_sequence += 1;
+        }
+        Ok(())
+    };
+    change_in_chunks(store, run, look, |store, requeued: Vec<QueuedUrl>| {
+        if requeued.is_empty() {
+            return Ok(());
+        }
+        tracing::info!(
+            target: "engine",
+            "{} pages failed when the site went down: they are asked for again", requeued.len()
+        );
+        store.commit(&Commit {
+            run,
+            requeued,
+            ..Commit::default()
+        })
+    })
+}
+
+/// Whether a page has no answer, or one that only says that the server is in trouble, and whatever it stays listed by.
+fn has_failed(record: &PageRecord) -> bool {
+    let reason = match &record.basis {
+        Basis::Kept(kept) => kept.reason,
+        Basis::Own | Basis::Confirmed => record.reason,
+    };
+    matches!(
+        reason,
+        Reason::NetworkError | Reason::ServerError | Reason::CutShort
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outage_is_noted_for_its_run() {
+        let outage = Outage {
+            number: 2,
+            since: "2026-03-01T12:00:00.5Z".parse().ok(),
+        };
+        let text = outage.to_text(7);
+        assert_eq!(Outage::of_run(7, &text), Some(outage));
+        assert_eq!(Outage::of_run(8, &text), None);
+        let outage = Outage {
+            since: None,
+            ..outage
+        };
+        assert_eq!(Outage::of_run(7, &outage.to_text(7)), Some(outage));
+        for damaged in ["", "7", "7 x -", "7 1", "7 1 soon", "x 1 -"] {
+            assert_eq!(Outage::of_run(7, damaged), None, "{damaged}");
+        }
+    }
+
+    #[test]
+    fn what_failed_since_the_last_good_answer_is_asked_for_again() {
+        let [began, later]: [Timestamp; 2] =
+            ["2026-03-01T12:00:00Z", "2026-03-01T12:01:00Z"].map(|text| text.parse().unwrap());
+        let mut health = Health::new(began, 2);
+        health.note(Signal::Unreachable, later);
+        health.note(Signal::ServerError { retry_after: None }, later);
+        let third = |since| Outage {
+            number: 3,
+            since: Some(since),
+        };
+        assert_eq!(health.outage(), third(began));
+        let latency = std::time::Duration::ZERO;
+        health.note(Signal::Fine { latency }, later);
+        assert_eq!(health.outage(), third(later));
+    }
+}

@@ -1,0 +1,83 @@
+//! What is odd about a page, and worth a word in the report.
+
+/// Warnings about one page. They never change the verdict by themselves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent flags, each counted in the report"
+)]
+pub struct Warnings {
+    /// More links than the limit; the rest was not taken.
+    pub links_cut: bool,
+    /// No links, little text, scripts: probably rendered by JavaScript.
+    pub script_shell: bool,
+    /// Looks like an error page although it answered 200.
+    pub soft_404: bool,
+    /// The canonical link is empty, unparsable or not http(s).
+    pub bad_canonical: bool,
+    /// Several canonical links that differ: none counts.
+    pub conflicting_canonicals: bool,
+    /// HTML under a missing or wrong content type, recognised by sniffing.
+    pub sniffed: bool,
+    /// The parser gave up after the head; facts behind that point are missing.
+    pub parse_cut: bool,
+    /// A page rule could not be evaluated because the page is not tame enough for a tree.
+    pub page_rule_skipped: bool,
+    /// An `unavailable_after` value could not be read.
+    pub bad_unavailable_after: bool,
+    /// More images than an entry may have; the rest was not taken.
+    pub images_cut: bool,
+    /// More versions in other languages than the limit; the rest was not taken.
+    pub alternates_cut: bool,
+    /// A value for an own element is too long for a sitemap, and left out.
+    pub long_selected_value: bool,
+    /// It asks for a password.
+    pub password_field: bool,
+}
+
+impl Warnings {
+    /// Each flag with its stable code.
+    pub fn codes(self) -> impl Iterator<Item = &'static str> {
+        [
+            (self.links_cut, "links-cut"),
+            (self.script_shell, "script-shell"),
+            (self.soft_404, "soft-404"),
+            (self.bad_canonical, "bad-canonical"),
+            (self.conflicting_canonicals, "conflicting-canonicals"),
+            (self.sniffed, "sniffed-html"),
+            (self.parse_cut, "parse-cut"),
+            (self.page_rule_skipped, "page-rule-skipped"),
+            (self.bad_unavailable_after, "bad-unavailable-after"),
+            (self.images_cut, "images-cut"),
+            (self.alternates_cut, "alternates-cut"),
+            (self.long_selected_value, "long-selected-value"),
+            (self.password_field, "password-field"),
+        ]
+        .into_iter()
+        .filter_map(|(set, code)| set.then_some(code))
+    }
+
+    /// The flags behind a list of codes; unknown codes are ignored.
+    pub fn from_codes<'a>(codes: impl Iterator<Item = &'a str>) -> Self {
+        let mut warnings = Self::default();
+        for code in codes {
+            match code {
+                "links-cut" => warnings.links_cut = true,
+                "script-shell" => warnings.script_shell = true,
+                "soft-404" => warnings.soft_404 = true,
+                "bad-canonical" => warnings.bad_canonical = true,
+                "conflicting-canonicals" => warnings.conflicting_canonicals = true,
+                "sniffed-html" => warnings.sniffed = true,
+                "parse-cut" => warnings.parse_cut = true,
+                "page-rule-skipped" => warnings.page_rule_skipped = true,
+                "bad-unavailable-after" => warnings.bad_unavailable_after = true,
+                "images-cut" => warnings.images_cut = true,
+                "alternates-cut" => warnings.alternates_cut = true,
+                "long-selected-value" => warnings.long_selected_value = true,
+                "password-field" => warnings.password_field = true,
+                _ => {}
+            }
+        }
+        warnings
+    }
+}

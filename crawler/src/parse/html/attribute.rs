@@ -1,0 +1,91 @@
+//! What single attributes of elements say.
+
+use lol_html::send::Element;
+
+/// Longest attribute value that is read, in bytes as written. The longest URL that is followed has
+/// 2,047 bytes; the rest is room for character references.
+const MAX_ATTRIBUTE_BYTES: usize = 4 * 1_024;
+
+/// Longest `srcset` that is read: some twenty candidates, each as long as a URL may be.
+pub(super) const MAX_SRCSET_BYTES: usize = 64 * 1_024;
+
+/// Whether an alternate link leads to another version of the page, not to a feed or other data.
+pub(in crate::parse) fn is_page_variant(
+    has_language_or_media: bool,
+    media_type: Option<&str>,
+) -> bool {
+    let media_type =
+        media_type.map(|media_type| media_type.split(';').next().unwrap_or_default().trim());
+    let is_page = media_type.is_none_or(|essence| {
+        ["", "text/html", "application/xhtml+xml"]
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(essence))
+    });
+    has_language_or_media && is_page
+}
+
+/// Whether an alternate link leads to a feed: RSS or Atom by its type (RSS Advisory Board, "RSS
+/// Autodiscovery").
+pub(in crate::parse) fn is_feed(media_type: Option<&str>) -> bool {
+    let essence = media_type.and_then(|media_type| media_type.split(';').next());
+    essence.is_some_and(|essence| {
+        ["application/rss+xml", "application/atom+xml"]
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(essence.trim()))
+    })
+}
+
+/// Whether a script element of this type (in lower case) is a script, not data such as JSON-LD.
+pub(super) fn is_running_script(kind: &str) -> bool {
+    kind.is_empty()
+        || kind == "module"
+        || kind.contains("javascript")
+        || kind.contains("ecmascript")
+}
+
+/// What an `img` shows; scripts load some of them from elsewhere. `None` for counters, which nobody sees.
+pub(super) fn image_reference(element: &Element<'_, '_>) -> Option<String> {
+    let is_pixel =
+        |name| value(element, name).is_some_and(|length| matches!(length.trim(), "0" | "1"));
+    if is_pixel("width") && is_pixel("height") {
+        return None;
+    }
+    let is_usable = |reference: &String| {
+        let reference = reference.trim();
+        !reference.is_empty() && !reference.starts_with("data:")
+    };
+    ["src", "data-src", "data-lazy-src", "data-original"]
+        .iter()
+        .find_map(|name| value(element, name).filter(is_usable))
+        .or_else(|| {
+            let srcset = value(element, "srcset").or_else(|| value(element, "data-srcset"))?;
+            let first = srcset.split_ascii_whitespace().next()?;
+            Some(first.trim_end_matches(',').to_owned())
+        })
+}
+
+/// The value of an attribute, with its character references decoded; `None` when absent or too long.
+pub(super) fn value(element: &Element<'_, '_>, name: &str) -> Option<String> {
+    value_up_to(element, name, MAX_ATTRIBUTE_BYTES)
+}
+
+pub(super) fn value_up_to(
+    element: &Element<'_, '_>,
+    name: &str,
+    max_bytes: usize,
+) -> Option<String> {
+    let raw = element
+        .get_attribute(name)
+        .filter(|raw| raw.len() <= max_bytes)?;
+    // The tokenization rule for NUL, which the tokenizer leaves to us.
+    let raw = if raw.contains('\0') {
+        raw.replace('\0', "\u{fffd}")
+    } else {
+        raw
+    };
+    Some(if raw.contains('&') {
+        htmlize::unescape_attribute(&*raw).into_owned()
+    } else {
+        raw
+    })
+}

@@ -1,0 +1,76 @@
+//! Why a store did not do what it was asked for.
+
+use std::io;
+
+/// What callers branch on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreErrorKind {
+    /// There can be no such file, whatever the disk is like.
+    Open,
+    /// The contents are damaged or no state of arpent.
+    Corrupt,
+    /// Written by a newer version of arpent.
+    Version,
+    /// Another run holds it.
+    Busy,
+    /// Reading or writing failed (disk full, read-only or gone, no permission, I/O error).
+    Io,
+}
+
+/// A failure of the store.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct StoreError {
+    kind: StoreErrorKind,
+    message: String,
+    #[source]
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl StoreError {
+    /// A failure of `kind`; `message` is a lowercase fragment that names the thing.
+    pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    /// What the system says of a file; `message` as of [`StoreError::new`]. A name that can be none of a file is
+    /// [`StoreErrorKind::Open`], what may pass [`StoreErrorKind::Io`]. A folder on a disk that is not mounted is one in
+    /// which nothing may be made.
+    pub fn of_io(message: impl Into<String>, error: io::Error) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::NotFound
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::IsADirectory
+            | io::ErrorKind::AlreadyExists
+            | io::ErrorKind::InvalidFilename
+            | io::ErrorKind::InvalidInput => StoreErrorKind::Open,
+            _ => StoreErrorKind::Io,
+        };
+        Self::new(kind, message).with_source(error)
+    }
+
+    /// Adds the cause.
+    #[must_use]
+    pub fn with_source(
+        mut self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// What callers branch on.
+    pub fn kind(&self) -> StoreErrorKind {
+        self.kind
+    }
+}
+
+/// An error with its causes, on one line: for people, where the chain goes no further.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}

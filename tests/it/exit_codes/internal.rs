@@ -1,0 +1,38 @@
+//! 70: a bug, told as one.
+
+use super::{assert_nothing_published, assert_outcome, site_of};
+use crate::support::program::{Bench, Ran};
+
+#[test]
+fn a_bug_while_publishing_is_told_and_costs_nothing() {
+    let site = site_of(3);
+    let bench = Bench::new();
+    let mut command = bench.command(&site.url("/"), &[]);
+    command.env("ARPENT_FAULT", "panic-in-publish");
+    let ran = Ran::of(command).expect_code(70);
+    assert_outcome(&ran, "internal");
+    assert!(ran.stderr.contains("please report it"), "{}", ran.stderr);
+    assert_nothing_published(&bench);
+    let asked = site.pages().len();
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    assert_eq!(bench.published().urls().len(), 4);
+    assert_eq!(
+        site.pages().split_off(asked),
+        ["/"],
+        "only the start page is asked for again"
+    );
+}
+
+#[test]
+fn a_bug_while_opening_the_state_is_told_and_costs_nothing() {
+    let site = site_of(3);
+    let bench = Bench::new();
+    let mut command = bench.command(&site.url("/"), &[]);
+    command.env("ARPENT_FAULT", "panic-in-opening");
+    let ran = Ran::of(command).expect_code(70);
+    assert_outcome(&ran, "internal");
+    assert!(ran.stderr.contains("please report it"), "{}", ran.stderr);
+    assert_nothing_published(&bench);
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    assert_eq!(bench.published().urls().len(), 4);
+}

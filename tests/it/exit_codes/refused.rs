@@ -1,0 +1,186 @@
+//! 4: what stood before stands on.
+
+use std::{
+    fs::{self, File},
+    os::unix::fs::PermissionsExt as _,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use super::{QUICK, assert_nothing_published, assert_outcome, site_of, starting_with};
+use crate::support::{
+    program::Bench,
+    site::{Response, Site},
+    state::number,
+};
+
+#[test]
+fn nothing_to_list_is_refused() {
+    let noindex = || Response::html("<meta name=robots content=noindex>");
+    let site = starting_with(noindex());
+    let bench = Bench::new();
+    let ran = bench.crawl(&site.url("/"), &[]).expect_code(4);
+    assert_outcome(&ran, "refused");
+    assert!(ran.stderr.contains("nothing to list"), "{}", ran.stderr);
+    assert_nothing_published(&bench);
+
+    // `--force` makes no empty sitemap either: the protocol wants at least one entry.
+    bench.crawl(&site.url("/"), &["--force"]).expect_code(4);
+    assert_nothing_published(&bench);
+}
+
+#[test]
+fn a_partial_crawl_that_lists_less_is_refused_unless_forced() {
+    let is_failing = Arc::new(AtomicBool::new(false));
+    let failing = Arc::clone(&is_failing);
+    let site = Site::start(move |request| match request.target.as_str() {
+        "/robots.txt" => Response::text(""),
+        "/" => Response::linking(["/a", "/b"]),
+        "/b" if failing.load(Ordering::SeqCst) => Response::status(500),
+        _ => Response::linking(["/"]),
+    });
+    let bench = Bench::new();
+    let config = bench.settings(QUICK);
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let before = bench.published();
+    is_failing.store(true, Ordering::SeqCst);
+    // By its last good answer the page stays where it is.
+    let ran = bench
+        .crawl(&site.url("/"), &["--config", &config])
+        .expect_code(3);
+    assert_outcome(&ran, "partial");
+    assert_eq!(bench.published().differences(&before), [] as [String; 0]);
+    // Nothing is known of one.
+    let ran = bench
+        .crawl(&site.url("/"), &["--config", &config, "--fresh"])
+        .expect_code(4);
+    assert_outcome(&ran, "refused");
+    assert!(
+        ran.stderr
+            .contains("would list 2 URLs, the published set lists 3"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(bench.published().differences(&before), [] as [String; 0]);
+    bench
+        .crawl(&site.url("/"), &["--config", &config, "--force"])
+        .expect_code(3);
+    assert_eq!(bench.published().urls().len(), 2);
+}
+
+#[test]
+fn a_foreign_file_in_the_way_is_refused_unless_forced() {
+    let site = site_of(2);
+    let bench = Bench::new();
+    fs::create_dir_all(bench.output()).expect("created");
+    let path = bench.output().join("sitemap.xml");
+    fs::write(&path, "mine").expect("written");
+    let ran = bench.crawl(&site.url("/"), &[]).expect_code(4);
+    assert_outcome(&ran, "refused");
+    assert!(
+        ran.stderr.contains("is not a file of arpent"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(fs::read_to_string(&path).expect("read"), "mine");
+    bench.crawl(&site.url("/"), &["--force"]).expect_code(0);
+    assert_eq!(bench.published().urls().len(), 3);
+    let backups: Vec<String> = fs::read_dir(bench.output())
+        .expect("listed")
+        .map(|entry| {
+            entry
+                .expect("listed")
+                .file_name()
+                .into_string()
+                .expect("a name")
+        })
+        .filter(|name| name.starts_with("sitemap.xml.bak-"))
+        .collect();
+    assert_eq!(backups.len(), 1, "{backups:?}");
+    assert_eq!(
+        fs::read_to_string(bench.output().join(&backups[0])).expect("read"),
+        "mine"
+    );
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_refused_before_the_crawl() {
+    let site = site_of(2);
+    let bench = Bench::new();
+    // A file where the folder should be: that stops everyone, root too.
+    fs::write(bench.output(), "a file").expect("written");
+    let ran = bench.crawl(&site.url("/"), &[]).expect_code(4);
+    assert_outcome(&ran, "refused");
+    assert!(ran.stderr.contains("failed to create"), "{}", ran.stderr);
+    assert_eq!(site.pages(), ["/"], "it shows before the site is crawled");
+    bench.crawl(&site.url("/"), &["--dry-run"]).expect_code(0);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_any_more_is_refused() {
+    let bench = Bench::new();
+    let output = bench.output();
+    let site = Site::start(move |request| match request.target.as_str() {
+        "/robots.txt" => Response::text(""),
+        "/" => Response::linking(["/page/0", "/page/1"]),
+        _ => {
+            // The folder is taken away while the site is crawled.
+            drop(fs::remove_dir_all(&output));
+            drop(fs::write(&output, "a file"));
+            Response::linking(["/"])
+        }
+    });
+    let ran = bench.crawl(&site.url("/"), &[]).expect_code(4);
+    assert_outcome(&ran, "refused");
+    assert!(ran.stderr.contains("failed to create"), "{}", ran.stderr);
+    let asked = site.pages().len();
+
+    // The crawl was not for nothing: the next start publishes what is known.
+    fs::remove_file(bench.output()).expect("removed");
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    assert_eq!(bench.published().urls().len(), 3);
+    let again = site.pages().split_off(asked);
+    assert_eq!(again, ["/"], "only the start page is asked for again");
+}
+
+#[test]
+fn a_site_that_goes_down_is_refused() {
+    let is_down = Arc::new(AtomicBool::new(false));
+    let down = Arc::clone(&is_down);
+    let site = Site::start(move |request| match request.target.as_str() {
+        "/robots.txt" => Response::text(""),
+        "/" => Response::linking((0..20).map(|number| format!("/page/{number}"))),
+        _ if down.load(Ordering::SeqCst) => Response::status(503),
+        _ => Response::linking(["/"]),
+    });
+    let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let before = bench.published();
+    is_down.store(true, Ordering::SeqCst);
+    let config = bench.settings(
+        "max_tries = 1\nfailures_before_pause = 2\npause = \"50ms\"\nmax_pause = \"100ms\"\nmax_pauses = 2\n",
+    );
+    let ran = bench
+        .crawl(&site.url("/"), &["--config", &config])
+        .expect_code(4);
+    assert_outcome(&ran, "refused");
+    assert!(ran.stderr.contains("the site went down"), "{}", ran.stderr);
+    assert!(number(&ran.summary(), "queued") > 0);
+    assert_eq!(bench.published().differences(&before), [] as [String; 0]);
+}
+
+#[test]
+fn a_folder_without_permission_is_refused_to_those_it_is_closed_to() {
+    let site = site_of(1);
+    let bench = Bench::new();
+    fs::create_dir_all(bench.output()).expect("created");
+    fs::set_permissions(bench.output(), fs::Permissions::from_mode(0o555)).expect("closed");
+    let is_closed = File::create(bench.output().join("probe")).is_err();
+    // Nothing is closed to root.
+    bench
+        .crawl(&site.url("/"), &[])
+        .expect_code(if is_closed { 4 } else { 0 });
+    fs::set_permissions(bench.output(), fs::Permissions::from_mode(0o755)).expect("opened");
+}

@@ -1,0 +1,99 @@
+//! 2: wrong settings, told before anything is asked or written.
+
+use std::fs::{self};
+
+use super::{assert_outcome, site_of};
+use crate::support::program::Bench;
+
+/// Wrong settings: exactly this on stderr, nothing on stdout, no request, nothing written.
+#[track_caller]
+fn check_settings(file: &str, options: &[&str], expected: &str) {
+    let site = site_of(1);
+    let bench = Bench::with_options([]);
+    let config = bench.settings(file);
+    let mut all = vec!["--config", &config];
+    all.extend(options);
+    let ran = bench.crawl(&site.url("/"), &all).expect_code(2);
+    assert_eq!(ran.stderr, expected);
+    assert_eq!(ran.stdout, "");
+    assert!(site.log().is_empty());
+    assert!(!bench.state().exists() && !bench.output().exists());
+}
+
+#[test]
+fn wrong_settings_name_the_setting_its_place_and_what_was_expected() {
+    check_settings(
+        "",
+        &["--rate", "0"],
+        "error: --rate: expected a number above 0 per second or \"unlimited\", found \"0\"\n",
+    );
+    check_settings(
+        "# comment\n\nmax_pages = -1\n",
+        &[],
+        "error: config.toml:3: max_pages: expected a whole number, 1 or more, found -1\n",
+    );
+    check_settings(
+        "retry_delays = [\"1s\",\n  \"soon\"]\n",
+        &[],
+        "error: config.toml:2: retry_delays: expected a duration such as \"500ms\", \"2s\", \"1m\" or \"24h\", found \"soon\"\n",
+    );
+    check_settings(
+        "excludes = [\"/a\"]\n",
+        &[],
+        "error: config.toml:1: excludes: no such setting; did you mean exclude?\n",
+    );
+    check_settings(
+        "",
+        &["--exclude", "private/*"],
+        "error: --exclude: \"private/*\" can never match: it must begin with `/`, `*`, `http://` or `https://`\n",
+    );
+    check_settings(
+        "",
+        &["--scope", "host"],
+        "error: --scope: expected \"dir\" or \"origin\", found \"host\"\n",
+    );
+    check_settings(
+        "",
+        &["--header", "Range: bytes=0-1"],
+        "error: --header: the header Range is set by arpent itself\n",
+    );
+    check_settings(
+        "[[page_rule]]\nselector = \"p[\"\naction = \"exclude\"\n",
+        &[],
+        "error: config.toml:1: page_rule: \"p[\" is not a CSS selector: Unexpected EOL\n",
+    );
+}
+
+#[test]
+fn a_public_url_that_does_not_cover_the_site_is_wrong() {
+    let site = site_of(1);
+    let bench = Bench::new();
+    let public_url = site.url("/sitemaps/");
+    let ran = bench
+        .crawl(&site.url("/"), &["--public-url", &public_url])
+        .expect_code(2);
+    let origin = site.origin();
+    assert_eq!(
+        ran.stderr,
+        format!(
+            "error: --public-url: a sitemap in {origin}/sitemaps/ may not list {origin}/, because it lists only what is in its own directory (R58); \
+             expected {origin}/, a directory above it, or another host that {origin}/robots.txt names\n"
+        )
+    );
+    assert_outcome(&ran, "settings");
+}
+
+#[test]
+fn a_state_of_a_newer_arpent_is_not_touched() {
+    let site = site_of(1);
+    let bench = Bench::new();
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let file = crate::support::state::file(&bench);
+    // The schema's version is a number in the header of the file (SQLite file format, offset 60).
+    let mut bytes = fs::read(&file).expect("the state can be read");
+    bytes[60..64].copy_from_slice(&1_000_u32.to_be_bytes());
+    fs::write(&file, &bytes).expect("the state can be written");
+    let ran = bench.crawl(&site.url("/"), &[]).expect_code(2);
+    assert!(ran.stderr.contains("newer"), "{}", ran.stderr);
+    assert_eq!(fs::read(&file).expect("the state can be read"), bytes);
+}

@@ -1,0 +1,130 @@
+//! 130 and 143: a signal ended the run, and what it had done is kept.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use super::{assert_nothing_published, assert_outcome, wait_for, waiting_site};
+use crate::support::{
+    program::Bench,
+    published::Published,
+    site::{Response, Site},
+    state::number,
+};
+
+/// Pages of a binary tree. While it `lingers`, the pages behind the sixtieth take their time, so that the
+/// crawl can be interrupted in the middle.
+fn tree(size: usize, lingers: &Arc<AtomicBool>) -> Site {
+    let lingers = Arc::clone(lingers);
+    Site::start(move |request| {
+        let number: usize = match request.target.as_str() {
+            "/robots.txt" => return Response::text(""),
+            "/" => 1,
+            path => path["/page/".len()..].parse().expect("a number"),
+        };
+        let children = [number * 2, number * 2 + 1]
+            .into_iter()
+            .filter(|child| *child <= size);
+        let page = Response::linking(children.map(|child| format!("/page/{child}")))
+            .with("Last-Modified", "Sat, 02 Nov 2019 08:49:37 GMT");
+        if number > 60 && lingers.load(Ordering::SeqCst) {
+            page.after(Duration::from_millis(250))
+        } else {
+            page
+        }
+    })
+}
+
+fn parts(published: &Published, site: &Site) -> BTreeMap<String, String> {
+    let parts = published.parts().into_iter();
+    parts
+        .map(|(name, file)| (name.to_owned(), file.xml.replace(&site.origin(), "")))
+        .collect()
+}
+
+#[test]
+fn a_signal_keeps_the_progress_and_the_next_start_goes_on() {
+    let pages = 150;
+    let quick = tree(pages, &Arc::new(AtomicBool::new(false)));
+    let uninterrupted = Bench::new();
+    uninterrupted.crawl(&quick.url("/"), &[]).expect_code(0);
+    let expected = parts(&uninterrupted.published(), &quick);
+    assert_eq!(uninterrupted.published().urls().len(), pages);
+
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let lingers = Arc::new(AtomicBool::new(true));
+        let site = tree(pages, &lingers);
+        let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "2"]);
+        let running = bench.spawn(&site.url("/"), &[]);
+        wait_for(&site, "/page/61");
+        running.signal(signal);
+        let ran = running.wait().expect_code(code);
+        assert_outcome(&ran, "interrupted");
+        assert!(number(&ran.summary(), "queued") > 0, "{}", ran.stdout);
+        assert_nothing_published(&bench);
+        let first = site.pages();
+
+        lingers.store(false, Ordering::SeqCst);
+        bench.crawl(&site.url("/"), &[]).expect_code(0);
+        assert_eq!(parts(&bench.published(), &site), expected);
+        let second = site.pages().split_off(first.len());
+        let again: Vec<&String> = second.iter().filter(|page| first.contains(page)).collect();
+        assert_eq!(again, ["/"], "what was finished is not asked for again");
+    }
+}
+
+#[test]
+fn a_second_signal_does_not_wait_for_answers() {
+    let (site, may_answer) = waiting_site();
+    let bench = Bench::new();
+    let mut running = bench.spawn(&site.url("/"), &[]);
+    wait_for(&site, "/slow");
+    running.signal("TERM");
+    running.wait_until_it_says("stopping: no new requests");
+    assert!(
+        !running.has_ended(),
+        "the first signal lets the answer come"
+    );
+    running.signal("INT");
+    // The page never answers; only the second signal can end this.
+    running.wait().expect_code(143);
+    assert!(!may_answer.swap(true, Ordering::SeqCst));
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    assert_eq!(bench.published().urls().len(), 2);
+}
+
+#[test]
+fn without_a_terminal_nothing_hangs_up() {
+    let (site, may_answer) = waiting_site();
+    let bench = Bench::new();
+    let mut running = bench.spawn(&site.url("/"), &[]);
+    wait_for(&site, "/slow");
+    running.signal("HUP");
+    // Signals are taken in their order where they are taken at all: this one comes after it.
+    running.signal("TERM");
+    running.wait_until_it_says("stopping: no new requests");
+    may_answer.store(true, Ordering::SeqCst);
+    running.wait().expect_code(143);
+}
+
+#[test]
+fn a_run_that_was_stopped_before_the_site_was_known_is_interrupted() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let site = Site::start(move |_| {
+        count.fetch_add(1, Ordering::SeqCst);
+        Response::status(503).with("Retry-After", "30")
+    });
+    let bench = Bench::new();
+    let running = bench.spawn(&site.url("/"), &[]);
+    wait_for(&site, "/robots.txt");
+    running.signal("INT");
+    let ran = running.wait().expect_code(130);
+    assert_outcome(&ran, "interrupted");
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+}

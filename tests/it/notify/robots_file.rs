@@ -1,0 +1,83 @@
+//! The `Sitemap` lines of robots.txt: asked for, and written where a file of it is named.
+
+use std::fs;
+
+use super::{ONE_TRY, World};
+use crate::support::{
+    program::{Bench, Ran},
+    site::{Response, Site},
+};
+
+#[test]
+fn a_robots_txt_behind_a_password_is_read_with_it() {
+    let site =
+        Site::start(
+            |request| match (request.headers.get("authorization"), &*request.target) {
+                (None, _) => Response::status(401),
+                (Some(_), "/robots.txt") => {
+                    Response::text("User-agent: *\nSitemap: /sitemap.xml\n")
+                }
+                (Some(_), "/") => Response::html("<title>a page</title>"),
+                (Some(_), _) => Response::status(404),
+            },
+        );
+    let bench = Bench::new();
+    let settings = bench.settings(&format!("{ONE_TRY}basic_auth = \"user:password\"\n"));
+    bench
+        .crawl(&site.url("/"), &["--config", &settings])
+        .expect_code(0);
+    let notify = |options: &[&str]| {
+        let mut command = bench.program();
+        command
+            .args(["notify", &site.url("/"), "--rate", "unlimited"])
+            .arg("--state")
+            .arg(bench.state())
+            .args(options);
+        Ran::of(command)
+    };
+    let ran = notify(&["--config", &settings]).expect_code(0);
+    assert!(
+        ran.stdout.contains("robots.txt lacks the line"),
+        "{}",
+        ran.stdout
+    );
+    // Who may not read it does not know.
+    let ran = notify(&[]).expect_code(3);
+    assert!(
+        ran.stdout.contains("robots.txt should have the line"),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        ran.stderr.contains("whether it has them is not known")
+            && ran.stderr.contains("answered 401"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn a_robots_file_gets_its_line_and_nothing_else() {
+    let world = World::new();
+    let path = world.bench.path().join("robots.txt");
+    fs::write(&path, "User-agent: *\r\nDisallow: /private").unwrap();
+    world.crawl(&["--robots-file", "robots.txt"]).expect_code(0);
+    let sitemap = world.site.url("/sitemap.xml");
+    let expected = format!("User-agent: *\r\nDisallow: /private\r\nSitemap: {sitemap}\r\n");
+    assert_eq!(fs::read_to_string(&path).unwrap(), expected);
+    let written = fs::metadata(&path).unwrap().modified().unwrap();
+    world.changes();
+    world.crawl(&["--robots-file", "robots.txt"]).expect_code(0);
+    world
+        .notify(&["--robots-file", "robots.txt"])
+        .expect_code(0);
+    assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), written);
+    // One that cannot be written changes nothing of the crawl.
+    let ran = world
+        .crawl(&["--robots-file", "missing/robots.txt"])
+        .expect_code(0);
+    assert!(ran.stderr.contains("missing/robots.txt"), "{}", ran.stderr);
+    world
+        .notify(&["--robots-file", "missing/robots.txt"])
+        .expect_code(3);
+}

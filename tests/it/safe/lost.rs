@@ -1,0 +1,190 @@
+//! A set whose state is lost, or that was made without a crawl: what stands in it is known, and leaves on evidence only.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use crate::support::{
+    program::{Bench, Ran},
+    site::{Response, Site},
+    state::{self, assert_adds_up},
+};
+
+/// Pages besides the start page; the second half is linked in the first edition only.
+const PAGES: usize = 40;
+
+/// Pages, the start page included, that a night with a limit asks for.
+const BUDGET: &str = "15";
+
+const OLD: &str = "Sat, 02 Nov 2019 08:49:37 GMT";
+
+/// What the site is.
+#[derive(Debug, Clone, Copy)]
+enum Edition {
+    /// Each page is linked.
+    Linked,
+    /// Half of them are, and all answer.
+    Unlinked,
+    /// The same, and the last ten answer 404.
+    Gone,
+}
+
+/// The site, and its edition now.
+fn serve() -> (Site, impl Fn(Edition)) {
+    let edition = Arc::new(AtomicUsize::new(0));
+    let current = Arc::clone(&edition);
+    let site = Site::start(move |request| {
+        let edition = current.load(Ordering::SeqCst);
+        let target = request.target.as_str();
+        let linked = if edition == Edition::Linked as usize {
+            PAGES
+        } else {
+            PAGES / 2
+        };
+        if target == "/" {
+            return Response::linking((0..linked).map(|number| format!("/p{number}")));
+        }
+        let number = target.strip_prefix("/p").and_then(|text| text.parse().ok());
+        match number {
+            Some(PAGES..) | None => Response::status(404),
+            Some(number) if edition == Edition::Gone as usize && number >= PAGES - 10 => {
+                Response::status(404)
+            }
+            Some(number) => Response::html(format!(
+                "<!doctype html><title>Page {number}</title><p>Text {}</p>",
+                "of its own ".repeat(number + 1)
+            ))
+            .with("Last-Modified", OLD),
+        }
+    });
+    (site, move |to| edition.store(to as usize, Ordering::SeqCst))
+}
+
+/// Crawls some days later.
+fn crawl_on(day: u32, bench: &Bench, site: &Site, options: &[&str]) -> Ran {
+    let mut command = bench.command(&site.url("/"), options);
+    command.env("ARPENT_CLOCK_AHEAD", format!("{}h", 24 * day));
+    Ran::of(command)
+}
+
+#[test]
+fn a_lost_state_costs_no_page_that_nothing_links_to() {
+    let (site, is) = serve();
+    let bench = Bench::new();
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let before = bench.published();
+    is(Edition::Unlinked);
+    fs::remove_dir_all(bench.state()).expect("the state");
+    let ran = crawl_on(1, &bench, &site, &[]).expect_code(0);
+    let pages = format!("read back: {} pages in ", PAGES + 1);
+    assert!(ran.stderr.contains(&pages), "{}", ran.stderr);
+    assert_adds_up(&ran.summary());
+    assert_eq!(bench.published().differences(&before), [""; 0], "{ran:?}");
+    let records = state::records(&bench);
+    assert_eq!(records["/p39"].via.as_str(), "earlier");
+    // One 404 is no proof to the new state either, a second one on another day is.
+    is(Edition::Gone);
+    fs::remove_dir_all(bench.state()).expect("the state");
+    let summary = crawl_on(2, &bench, &site, &[]).expect_code(0).summary();
+    assert_eq!(summary["kept"]["kept-gone-once"], 10, "{summary}");
+    assert_eq!(bench.published().differences(&before), [""; 0]);
+    let summary = crawl_on(3, &bench, &site, &[]).expect_code(0).summary();
+    assert_eq!(summary["excluded"]["gone"], 10, "{summary}");
+    assert_eq!(bench.published().entries().len(), PAGES + 1 - 10);
+}
+
+#[test]
+fn nights_with_a_limit_bring_a_lost_state_to_its_end() {
+    for harm in [
+        |bench: &Bench| fs::remove_dir_all(bench.state()).expect("the state"),
+        |bench: &Bench| fs::write(state::file(bench), "no state").expect("it can be written"),
+    ] {
+        let (site, is) = serve();
+        let bench = Bench::new();
+        bench.crawl(&site.url("/"), &[]).expect_code(0);
+        let before = bench.published();
+        is(Edition::Unlinked);
+        harm(&bench);
+        site.clear_log();
+        for (day, code) in (1..).zip([3, 3, 0]) {
+            let ran = crawl_on(day, &bench, &site, &["--max-pages", BUDGET]).expect_code(code);
+            let summary = ran.summary();
+            assert_adds_up(&summary);
+            assert_eq!(summary["listed"], PAGES + 1, "{summary}");
+            assert_eq!(bench.published().differences(&before), [""; 0], "{ran:?}");
+        }
+        let mut asked: BTreeMap<String, usize> = BTreeMap::new();
+        for target in site.pages() {
+            *asked.entry(target).or_default() += 1;
+        }
+        asked.remove("/");
+        assert_eq!(asked.len(), PAGES);
+        assert!(asked.values().all(|times| *times == 1), "{asked:?}");
+    }
+}
+
+#[test]
+fn what_was_built_from_a_list_is_known_to_the_first_crawl() {
+    let (site, is) = serve();
+    let bench = Bench::new();
+    let list: String = (0..PAGES)
+        .map(|number| site.url(&format!("/p{number}\n")))
+        .collect();
+    fs::write(bench.path().join("list.txt"), list).expect("the list");
+    let mut build: Command = bench.program();
+    build
+        .args([
+            "build",
+            "--base-url",
+            &site.url("/"),
+            "list.txt",
+            "--output",
+        ])
+        .arg(bench.output())
+        .args(["--summary", "json"]);
+    Ran::of(build).expect_code(0);
+    is(Edition::Gone);
+    let summary = crawl_on(1, &bench, &site, &[]).expect_code(0).summary();
+    // All of the list, and the start page.
+    assert_eq!(summary["listed"], PAGES + 1, "{summary}");
+    assert_eq!(summary["kept"]["kept-gone-once"], 10, "{summary}");
+    let summary = crawl_on(2, &bench, &site, &[]).expect_code(0).summary();
+    assert_eq!(summary["excluded"]["gone"], 10, "{summary}");
+}
+
+#[test]
+fn a_copy_that_is_written_as_another_site_is_known_by_its_own_urls() {
+    let (site, is) = serve();
+    let bench = Bench::new();
+    let options = ["--as", "https://www.example.com/shop/"];
+    bench.crawl(&site.url("/"), &options).expect_code(0);
+    let before = bench.published();
+    is(Edition::Unlinked);
+    fs::remove_dir_all(bench.state()).expect("the state");
+    crawl_on(1, &bench, &site, &options).expect_code(0);
+    assert_eq!(bench.published().differences(&before), [""; 0]);
+    let url = "https://www.example.com/shop/p39";
+    assert!(before.entries().contains_key(url));
+}
+
+#[test]
+fn a_fresh_crawl_lists_what_it_finds_and_keeps_the_dates() {
+    let (site, is) = serve();
+    let bench = Bench::new();
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let before = bench.published().entries();
+    is(Edition::Unlinked);
+    crawl_on(1, &bench, &site, &["--fresh", "--force"]).expect_code(0);
+    let after = bench.published().entries();
+    assert_eq!(after.len(), PAGES / 2 + 1);
+    // The start page says something else.
+    let start = site.url("/");
+    let mut dates = after.iter().filter(|(url, _)| **url != start);
+    assert!(dates.all(|(url, date)| before[url] == *date && date.is_some()));
+}
