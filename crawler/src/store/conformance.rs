@@ -17,9 +17,14 @@ pub(super) mod walks;
 
 use std::ops::ControlFlow;
 
+use jiff::Timestamp;
+
 use crate::{
     page::{Basis, Outcome, PageFacts, PageRecord, Reason, RunId, Via},
-    store::{Commit, Discovery, Finished, QueuedUrl, Store},
+    store::{
+        Commit, Discovery, Finished, QueuedUrl, Store,
+        outbox::{OutboxStep, Tell},
+    },
     url_key::UrlKey,
 };
 
@@ -173,6 +178,28 @@ pub(super) fn finished(discovery: &Discovery, record: PageRecord) -> Finished {
         record,
         links: None,
     }
+}
+
+/// What a publish that tells nobody ends with.
+const TAKE: OutboxStep = OutboxStep::Take {
+    since: Timestamp::UNIX_EPOCH,
+    tell: Tell::Nobody,
+};
+
+/// Takes these steps, in one commit.
+fn steps(store: &mut dyn Store, run: RunId, outbox: Vec<OutboxStep>) {
+    store
+        .commit(&Commit {
+            run,
+            outbox,
+            ..Commit::default()
+        })
+        .unwrap();
+}
+
+/// Marks the set of run `run` as published.
+fn publish(store: &mut dyn Store, run: RunId) {
+    steps(store, run, vec![TAKE]);
 }
 
 fn discover(store: &mut dyn Store, run: RunId, discovered: &[Discovery]) {

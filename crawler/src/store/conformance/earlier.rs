@@ -1,14 +1,9 @@
 //! What a run finds out about those before it.
 
-use jiff::Timestamp;
-
-use super::{Bench, discover, discovery, finish, finished, record, requeue};
+use super::{Bench, discover, discovery, finish, finished, publish, record, requeue, steps};
 use crate::{
     page::{Basis, ContentHash, Kept, Outcome, PageRecord, Reason, RunId},
-    store::{
-        Commit, Discovery, Earlier, EarlierAnswer, Finished, Store,
-        outbox::{OutboxStep, Tell},
-    },
+    store::{Discovery, Earlier, EarlierAnswer, Finished, Store, outbox::OutboxStep},
     url_key::UrlKey,
 };
 
@@ -184,25 +179,6 @@ pub(crate) fn confirmed_answers_are_found_until_they_are_asked_again<B: Bench>()
     assert_eq!(bench.store().confirmed(2, None, 10).unwrap(), []);
 }
 
-/// Marks the set of run `run` as published.
-fn publish(store: &mut dyn Store, run: RunId) {
-    let take = OutboxStep::Take {
-        since: Timestamp::UNIX_EPOCH,
-        tell: Tell::Nobody,
-    };
-    commit_step(store, run, take);
-}
-
-fn commit_step(store: &mut dyn Store, run: RunId, step: OutboxStep) {
-    store
-        .commit(&Commit {
-            run,
-            outbox: vec![step],
-            ..Commit::default()
-        })
-        .unwrap();
-}
-
 /// The end of the work on a page whose content and validators are told by `mark`, and which links to it.
 pub(super) fn said(found: &Discovery, run: RunId, reason: Reason, mark: u8) -> Finished {
     let mut record = record(run, reason);
@@ -308,7 +284,7 @@ pub(crate) fn of_what_was_never_published_nothing_stays<B: Bench>() {
     bench.store().begin_run(1).unwrap();
     discover(bench.store(), 1, &found);
     finish(bench.store(), 1, said(&found[0], 1, Reason::Listed, 1));
-    commit_step(bench.store(), 1, OutboxStep::Disown);
+    steps(bench.store(), 1, vec![OutboxStep::Disown]);
     bench.reopen();
     assert!(bench.store().page(&found[0].key).unwrap().is_some());
     find_again(bench.store(), 2, &found);
@@ -316,7 +292,7 @@ pub(crate) fn of_what_was_never_published_nothing_stays<B: Bench>() {
     finish(bench.store(), 2, said(&found[0], 2, Reason::Listed, 2));
     publish(bench.store(), 2);
     // Once something was published this changes nothing.
-    commit_step(bench.store(), 2, OutboxStep::Disown);
+    steps(bench.store(), 2, vec![OutboxStep::Disown]);
     find_again(bench.store(), 3, &found);
     let known = known(bench.store(), &found);
     assert_eq!(known, [(Some(2), Some(2), true)]);

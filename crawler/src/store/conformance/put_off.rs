@@ -1,33 +1,12 @@
 //! Listed pages whose redirect says nothing yet, and pages that were listed before the first run.
 
-use jiff::Timestamp;
-
-use super::{Bench, discover, discovery, finish, finished, page, queue, record, requeue};
+use super::{
+    Bench, discover, discovery, finish, finished, page, publish, queue, record, requeue, steps,
+};
 use crate::{
     page::{Basis, Outcome, PageFacts, PageRecord, Reason, RunId, State, Via},
-    store::{
-        Commit, Discovery, Store,
-        outbox::{OutboxStep, Tell},
-    },
+    store::{Discovery, Store, outbox::OutboxStep},
 };
-
-fn commit_step(store: &mut dyn Store, run: RunId, step: OutboxStep) {
-    store
-        .commit(&Commit {
-            run,
-            outbox: vec![step],
-            ..Commit::default()
-        })
-        .unwrap();
-}
-
-fn publish(store: &mut dyn Store, run: RunId) {
-    let take = OutboxStep::Take {
-        since: Timestamp::UNIX_EPOCH,
-        tell: Tell::Nobody,
-    };
-    commit_step(store, run, take);
-}
 
 /// A record of a page that redirects.
 fn moved(run: RunId) -> PageRecord {
@@ -142,7 +121,7 @@ pub(crate) fn what_was_listed_before_the_first_run_outlives_refused_ones<B: Benc
         })
         .to_vec();
     discover(bench.store(), 0, &before);
-    commit_step(bench.store(), 0, OutboxStep::Disown);
+    steps(bench.store(), 0, vec![OutboxStep::Disown]);
     let new = discovery("/new", 3);
     for run in 1..4 {
         bench.store().begin_run(run).unwrap();

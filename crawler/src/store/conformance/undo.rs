@@ -1,34 +1,17 @@
 //! Going back behind a published set.
 
-use jiff::Timestamp;
-
 use super::{
-    Bench, discover, discovery,
+    Bench, TAKE, discover, discovery,
     earlier::{known, said},
-    finish,
+    finish, steps,
 };
 use crate::{
     page::{ContentHash, Reason, RunId},
     store::{
-        Commit, Discovery, LedgerEntry, Store,
-        outbox::{ContentMark, Difference, Listing, OutboxStep, SetNumber, Tell},
+        Discovery, LedgerEntry, Store,
+        outbox::{ContentMark, Difference, Listing, OutboxStep, SetNumber},
     },
     url_key::UrlKey,
-};
-
-fn steps(store: &mut dyn Store, run: RunId, outbox: Vec<OutboxStep>) {
-    store
-        .commit(&Commit {
-            run,
-            outbox,
-            ..Commit::default()
-        })
-        .unwrap();
-}
-
-const TAKE: OutboxStep = OutboxStep::Take {
-    since: Timestamp::UNIX_EPOCH,
-    tell: Tell::Nobody,
 };
 
 /// Publishes what run `run` knows as the set `set`.
