@@ -15,7 +15,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use self::tracing::{is_able, kill_at, record};
+use self::tracing::{is_able, record};
 use crate::{
     kill::{check_equal, copy},
     support::{
@@ -128,24 +128,23 @@ fn kill_everywhere(
     let expected = Published::read(&uninterrupted.output());
     let recorded = Place::new();
     recorded.become_like(before);
-    let (calls, paths) = record(&command(&recorded), &recorded.path, folders);
+    let calls = record(&command(&recorded), &recorded.path, folders);
 
     let next = AtomicUsize::new(0);
     let work = || {
         let place = Place::new();
-        let paths: Vec<PathBuf> = paths.iter().map(|path| place.path.join(path)).collect();
         while let Some(call) = calls.get(next.fetch_add(1, Ordering::SeqCst)) {
             let context = format!("killed at {call}");
-            let mut numbers = call.numbers();
-            let is_hit = numbers.any(|number| {
+            let prepare = || {
                 place.become_like(before);
-                let reader = Observer::watch(&place.output(), root);
-                let killed = kill_at(&command(&place), call, number, (&paths, &place.path));
+                Observer::watch(&place.output(), root)
+            };
+            let look = |reader: Observer| {
                 // Its last look is at what the killed one left.
                 reader.finish();
                 check_files(&place.output(), &context);
-                killed == Some(true)
-            });
+            };
+            let is_hit = call.kill(|| command(&place), &place.path, prepare, look);
             assert!(is_hit, "{context}: no kill came there");
 
             let reader = Observer::watch(&place.output(), root);

@@ -42,24 +42,34 @@ const CHANGES: [&str; 25] = [
 /// What is named after a process or a time, or only says who is at work.
 const VARYING: [&str; 3] = [".arpent-probe-", ".arpent-run", ".corrupt-"];
 
+/// How often a kill is tried that did not come at its call: what other threads do for the one that publishes, and
+/// how it counts, differs a little from run to run.
+const ATTEMPTS: usize = 16;
+
 /// A call of the thread that publishes.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     /// Its name.
-    pub(super) name: String,
-    /// The how manyth call by this name it is, from 1.
+    name: String,
+    /// What it changes, relative to the place.
+    path: PathBuf,
+    /// The how manyth call by this name that is about this path it is in its thread, from 1.
     number: usize,
     /// What it is about: its arguments, with paths relative to the place.
     arguments: String,
+    /// How many calls that look like it come before it in its thread.
+    twins: usize,
 }
 
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} number {}, ({}",
-            self.name, self.number, self.arguments
-        )
+        let Self {
+            name,
+            number,
+            arguments,
+            ..
+        } = self;
+        write!(f, "{name} number {number}, ({arguments}")
     }
 }
 
@@ -111,13 +121,8 @@ fn only(paths: impl IntoIterator<Item = PathBuf>) -> Vec<String> {
     options.collect()
 }
 
-/// Runs `command` twice to its end; the calls by which it changes what is in these folders of `root`, in their order,
-/// and the paths that it changes there, relative to `root`.
-pub(super) fn record(
-    command: &Command,
-    root: &Path,
-    folders: &[&str],
-) -> (Vec<Call>, Vec<PathBuf>) {
+/// Runs `command` twice to its end; the calls by which it changes what is in these folders of `root`, in their order.
+pub(super) fn record(command: &Command, root: &Path, folders: &[&str]) -> Vec<Call> {
     let kept = tempfile::tempdir().expect("a temporary folder");
     for folder in folders {
         crate::kill::copy(&root.join(folder), &kept.path().join(folder));
@@ -147,38 +152,63 @@ pub(super) fn record(
         crate::kill::copy(&kept.path().join(folder), &root.join(folder));
     }
     let log = run(&only(paths.iter().map(|path| root.join(path))));
-    (calls_of(&log, root), paths.into_iter().collect())
+    calls_of(&log, root, &paths)
 }
 
-/// The calls that change something of the thread that makes the most of them.
-fn calls_of(log: &str, root: &Path) -> Vec<Call> {
+/// The calls about `paths` that change something of the thread that makes the most of them.
+fn calls_of(log: &str, root: &Path, paths: &BTreeSet<PathBuf>) -> Vec<Call> {
     let mut threads: BTreeMap<&str, Vec<Call>> = BTreeMap::new();
-    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut counts: BTreeMap<(&str, &str, &Path), usize> = BTreeMap::new();
     for line in log.lines() {
         let Some((thread, call)) = line.split_once(' ') else {
             continue;
         };
-        let call = call.trim_start();
-        let Some((name, arguments)) = call.split_once('(') else {
+        let Some((name, arguments)) = call.trim_start().split_once('(') else {
             continue;
         };
         if !CHANGES.contains(&name) {
             continue;
         }
-        let number = counts.entry((thread, name)).or_default();
-        *number += 1;
+        let about: Vec<&Path> = mentioned(arguments)
+            .filter_map(|path| path.strip_prefix(root).ok())
+            .filter_map(|path| paths.get(path).map(PathBuf::as_path))
+            .collect();
+        // A call may have two paths, and is about each of them once.
+        for path in about.iter().copied().collect::<BTreeSet<_>>() {
+            *counts.entry((thread, name, path)).or_default() += 1;
+        }
         let is_failed = arguments.contains("= -1 ");
         let is_reading = name == "openat" && !arguments.contains("O_CREAT");
-        if !is_failed && !is_reading {
-            threads.entry(thread).or_default().push(Call {
-                name: name.to_owned(),
-                number: *number,
-                arguments: normal(arguments, root),
-            });
-        }
+        let Some(path) = about.first().filter(|_| !is_failed && !is_reading) else {
+            continue;
+        };
+        let calls = threads.entry(thread).or_default();
+        let arguments = normal(arguments, root);
+        let twins = calls
+            .iter()
+            .filter(|other| other.name == name && other.arguments == arguments);
+        calls.push(Call {
+            name: name.to_owned(),
+            path: path.to_path_buf(),
+            number: counts[&(thread, name, *path)],
+            twins: twins.count(),
+            arguments,
+        });
     }
-    let longest = threads.into_values().max_by_key(Vec::len);
-    longest.expect("a thread that changes the disk")
+    threads
+        .into_values()
+        .max_by_key(Vec::len)
+        .unwrap_or_default()
+}
+
+/// The paths in the arguments of a call: of its strings, and of its open files.
+fn mentioned(arguments: &str) -> impl Iterator<Item = &Path> {
+    let strings = arguments.split('"').skip(1).step_by(2);
+    let files = arguments
+        .split('<')
+        .skip(1)
+        .filter_map(|rest| rest.split_once('>'));
+    strings.chain(files.map(|(path, _)| path)).map(Path::new)
 }
 
 /// What a call is about, the same in every run and place: the path of an open file, or else the arguments without
@@ -204,36 +234,65 @@ fn normal(arguments: &str, root: &Path) -> String {
         .to_owned()
 }
 
-/// Kills `command` when a thread is about to make a call as `call` the `number`th time; whether `call` was it.
-/// `None`: no thread makes so many.
-pub(super) fn kill_at(
-    command: &Command,
-    call: &Call,
-    number: usize,
-    (paths, root): (&[PathBuf], &Path),
-) -> Option<bool> {
-    let log = root.join("log");
-    let mut options = only(paths.iter().cloned());
-    options.push(format!("--inject={}:signal=KILL:when={number}", call.name));
-    let status = traced(command, &log, &call.name, &options).status();
-    let status = status.expect("strace starts");
-    let said = fs::read_to_string(&log).unwrap_or_default();
-    // It ends as the program does.
-    if status.code().is_some() {
-        return None;
-    }
-    let last = said
-        .lines()
-        .rfind(|line| line.contains(&format!("{}(", call.name)));
-    let (_, arguments) = last.and_then(|line| line.split_once('('))?;
-    Some(normal(arguments, root) == call.arguments)
+/// How a run that was to be killed ended.
+enum Kill {
+    /// Right before the call.
+    Hit,
+    /// Before another one, by the same name and about the same path.
+    Other,
+    /// By itself; these were its calls.
+    Missed(Vec<Call>),
 }
 
 impl Call {
-    /// The numbers that it may have: other threads may have worked for this one, or it for them.
-    pub(super) fn numbers(&self) -> impl Iterator<Item = usize> {
-        let near = (1..=6).flat_map(|away| [self.number + away, self.number.saturating_sub(away)]);
-        let numbers = std::iter::once(self.number).chain(near);
-        numbers.chain([self.number; 3]).filter(|number| *number > 0)
+    /// Runs `command` until a kill comes right before this call; whether one did. `prepare` makes of the place what
+    /// it is before each run, and what it gives is told to `look` after it.
+    pub(super) fn kill<T>(
+        &self,
+        command: impl Fn() -> Command,
+        root: &Path,
+        prepare: impl Fn() -> T,
+        look: impl Fn(T),
+    ) -> bool {
+        let mut number = self.number;
+        for _ in 0..ATTEMPTS {
+            let prepared = prepare();
+            let kill = self.kill_at(&command(), number, root);
+            look(prepared);
+            number = match kill {
+                Kill::Hit => return true,
+                Kill::Other => number + 1,
+                // Where it would have been right. Of equal ones a run may make one less: a page of the state is
+                // written once more or less by how long its times are.
+                Kill::Missed(calls) => calls
+                    .iter()
+                    .filter(|call| call.arguments == self.arguments)
+                    .take(self.twins + 1)
+                    .last()
+                    .map_or(self.number, |call| call.number),
+            };
+        }
+        false
+    }
+
+    /// Kills `command` when a thread is about to make a call as this one the `number`th time.
+    fn kill_at(&self, command: &Command, number: usize, root: &Path) -> Kill {
+        let log = root.join("log");
+        let mut options = only([root.join(&self.path)]);
+        options.push(format!("--inject={}:signal=KILL:when={number}", self.name));
+        let status = traced(command, &log, &self.name, &options).status();
+        let status = status.expect("strace starts");
+        let said = fs::read_to_string(&log).unwrap_or_default();
+        // It ends as the program does.
+        if status.code().is_some() {
+            let path = BTreeSet::from([self.path.clone()]);
+            return Kill::Missed(calls_of(&said, root, &path));
+        }
+        let name = format!("{}(", self.name);
+        let last = said.lines().rfind(|line| line.contains(&name));
+        match last.and_then(|line| line.split_once('(')) {
+            Some((_, arguments)) if normal(arguments, root) == self.arguments => Kill::Hit,
+            _ => Kill::Other,
+        }
     }
 }
