@@ -81,6 +81,8 @@ pub struct Export {
 /// What a page is listed without, because no sitemap may hold it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Without {
+    /// Those of its extensions that [`Extensions::retain_writable`](sitemap_core::extension::Extensions::retain_writable) takes away.
+    Unwritable,
     /// Its extensions, all of them.
     Extensions,
     /// The article that it is.
@@ -258,6 +260,9 @@ impl Export {
                 let is_bare = self.lacks(Without::Extensions, key);
                 if is_bare {
                     entry.extensions = sitemap_core::extension::Extensions::default();
+                } else if self.lacks(Without::Unwritable, key) {
+                    // It was told when it was found out.
+                    drop(entry.extensions.retain_writable(&entry.loc));
                 }
                 let extensions = if is_bare {
                     ExtensionCounts::default()

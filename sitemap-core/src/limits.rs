@@ -18,6 +18,11 @@ pub const MAX_BYTES: u64 = 52_428_800;
 /// 2,048 as well; what both accept is 2,047.
 pub const MAX_LOC_CHARACTERS: usize = 2_047;
 
+/// The fewest characters a `<loc>` may have.
+///
+/// Source: `minLength` of `tLoc` in <https://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd>; the protocol itself names none.
+pub const MIN_LOC_CHARACTERS: usize = 12;
+
 /// The most bytes the lines around the entries of a file take, with all namespaces it declares. The partition keeps them free.
 pub const MAX_FRAME_BYTES: u64 = 4_096;
 

@@ -4,7 +4,9 @@
 
 mod bases;
 mod folder;
+mod guess;
 mod live;
+mod mounts;
 mod network;
 mod places;
 mod queue;
@@ -13,7 +15,7 @@ mod tell;
 mod watch;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::File,
     io::{self, BufReader, Read as _},
     path::{Path, PathBuf},
@@ -29,6 +31,7 @@ use sitemap_core::{
 };
 
 use self::{
+    bases::Mount,
     folder::{Folder, has_ending},
     live::{Live, Stopped},
     places::{Base, place_of_file},
@@ -257,32 +260,64 @@ impl Check<'_> {
         Ok(())
     }
 
+    /// Takes in the robots.txt files of the mounts that stand at the root of a host. One in a folder that several hosts share is that
+    /// of the hosts whose sitemaps it names.
+    fn take_robots_of(&mut self, path: &Path, mounts: &[Mount], origins: &Origins<'_>) {
+        let mut files: BTreeMap<&Path, Option<FolderRobots>> = BTreeMap::new();
+        for mount in mounts {
+            let base = mount.base.loc();
+            if !mount.base.is_root() || self.rules.contains_key(base.origin()) {
+                continue;
+            }
+            let robots = files.entry(&mount.below).or_insert_with(|| {
+                let file = path.join(&mount.below).join("robots.txt");
+                if !file.is_file() {
+                    return None;
+                }
+                let robots = FolderRobots::read(&file);
+                robots
+                    .map_err(|error| self.fail(&file.to_string_lossy(), &error))
+                    .ok()
+            });
+            if let Some(robots) = robots
+                && (origins[&*mount.below].len() == 1 || robots.named.contains(base.origin()))
+            {
+                self.use_rules(base, Arc::clone(&robots.rules));
+            }
+        }
+    }
+
     /// Checks all sitemaps in a folder: indexes, then what they list, then the others.
     fn folder(&mut self, path: &Path, at: Option<&Loc>) -> anyhow::Result<()> {
         let typed = at.map(|at| base_of(path, at)).transpose()?;
-        let folder = Folder::read(path, typed)?;
+        let mut folder = Folder::read(path, typed)?;
         if folder.documents().is_empty() {
             return Err(Misuse(format!("no sitemap found in {}", path.display())).into());
         }
-        for (below, base) in folder.bases().iter() {
-            let is_whole = below.as_os_str().is_empty();
-            let folder = if is_whole {
-                path.to_owned()
-            } else {
-                path.join(below)
-            };
-            self.teller.base(&folder, base.loc(), at.is_none());
-            let robots = folder.join("robots.txt");
-            if base.is_root() && !self.rules.contains_key(base.loc().origin()) && robots.is_file() {
-                match read_robots(&robots) {
-                    Ok(body) => self.use_robots(&base.loc().clone(), &body),
-                    Err(error) => self.fail(&robots.to_string_lossy(), &error),
-                }
+        let mounts = folder.mounts();
+        let mut origins = Origins::new();
+        for mount in mounts {
+            let of_folder = origins.entry(&*mount.below).or_default();
+            *of_folder.entry(mount.base.loc().origin()).or_default() += 1;
+        }
+        if at.is_none() {
+            for mount in mounts {
+                let of_folder = &origins[&*mount.below];
+                let is_shared = of_folder.len() > 1 || of_folder.values().any(|count| *count > 1);
+                let index = mount.indexes.first().filter(|_| is_shared);
+                let served = path.join(index.unwrap_or(&mount.below));
+                // Joining nothing adds a slash.
+                let served: PathBuf = served.components().collect();
+                self.teller.guessed(&served, mount.base.loc(), is_shared);
             }
+        }
+        self.take_robots_of(path, mounts, &origins);
+        for sitemap in self.named.values().flatten() {
+            folder.take_named(sitemap);
         }
         let mut indexes: BTreeMap<PathBuf, DocumentId> = BTreeMap::new();
         for relative in folder.documents() {
-            let place = folder.bases().place(relative);
+            let place = folder.place(relative);
             let listed_by = folder
                 .parent(relative)
                 .and_then(|parent| indexes.get(parent))
@@ -386,6 +421,28 @@ impl Check<'_> {
             ExitCode::Success
         };
         code.worse(found).worse(self.worst)
+    }
+}
+
+/// How many mounts are of each origin, by their folder.
+type Origins<'m> = BTreeMap<&'m Path, BTreeMap<&'m str, usize>>;
+
+/// A robots.txt that stands in a folder.
+struct FolderRobots {
+    rules: Arc<Rules>,
+    /// The origins of the sitemaps that it names by whole URLs.
+    named: BTreeSet<String>,
+}
+
+impl FolderRobots {
+    fn read(file: &Path) -> io::Result<Self> {
+        let rules = Rules::parse(&read_robots(file)?, AGENT);
+        let lines = rules.sitemaps().iter();
+        let named = lines.filter_map(|line| Loc::parse(line.trim()).ok());
+        Ok(Self {
+            named: named.map(|loc| loc.origin().to_owned()).collect(),
+            rules: Arc::new(rules),
+        })
     }
 }
 

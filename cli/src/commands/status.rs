@@ -1,6 +1,8 @@
 //! `arpent status`: how the last run of each site ended, and when the next one begins. It reads small files that
 //! stand beside the states, so it works while crawls hold them, and changes nothing.
 
+mod table;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -25,7 +27,7 @@ use crate::{
     args::StatusArgs,
     exit_code::{ExitCode, Misuse},
     human,
-    output::{Output, Paint},
+    output::Output,
     settings::{CrawlSettings, Environment, SiteSettings, duration},
 };
 
@@ -40,19 +42,6 @@ const OF_BUILDS: &str = ".build";
 
 /// Sites that are shown when the settings name none.
 const MAX_SITES: usize = 10_000;
-
-/// The heads of the table.
-const HEADS: [&str; 6] = [
-    "SITE",
-    "LAST RUN",
-    "ENDED",
-    "LISTED",
-    "LAST GOOD",
-    "NEXT RUN",
-];
-
-/// Where in the table the last run stands.
-const LAST_RUN_COLUMN: usize = 1;
 
 /// What is known of a site.
 #[derive(Debug, Default, Serialize)]
@@ -148,7 +137,7 @@ pub(super) fn run(
         };
         output.data_json(&serde_json::to_string(&document)?);
     } else {
-        print_table(&sites, now, output);
+        table::print(&sites, now, output);
         if !has_daemon && sites.iter().any(|site| site.schedule.is_some()) {
             output.say("no daemon runs with this state");
         }
@@ -376,32 +365,6 @@ impl SiteStatus {
             (None, None) => "no good run yet".to_owned(),
         }
     }
-
-    /// The cells of its line in the table.
-    fn cells(&self, now: Timestamp) -> [String; HEADS.len()] {
-        let nothing = || "-".to_owned();
-        let at = |time: Timestamp| {
-            let minute = time.strftime("%Y-%m-%d %H:%MZ");
-            format!("{minute} ({})", relative(time, now))
-        };
-        let next = match (self.running_since, self.next) {
-            (Some(since), _) => format!("under way since {}", at(since)),
-            (None, Some(next)) if next <= now => {
-                format!("due since {}", next.strftime("%Y-%m-%d %H:%MZ"))
-            }
-            (None, Some(next)) => at(next),
-            (None, None) => nothing(),
-        };
-        [
-            self.name.clone(),
-            self.outcome.clone().unwrap_or_else(nothing),
-            self.ended.map_or_else(nothing, at),
-            self.listed.map_or_else(nothing, human::number),
-            self.last_good
-                .map_or_else(nothing, |good| relative(good, now)),
-            next,
-        ]
-    }
 }
 
 /// `3 h ago`, `now`, `in 3 h`: nobody waits for less than a second.
@@ -416,56 +379,6 @@ fn relative(time: Timestamp, now: Timestamp) -> String {
     } else {
         format!("in {distance}")
     }
-}
-
-/// One line per site, and what went wrong below it.
-fn print_table(sites: &[SiteStatus], now: Timestamp, output: &Output) {
-    if sites.is_empty() {
-        output.say("no site was ever crawled with this state");
-        return;
-    }
-    let rows: Vec<_> = sites.iter().map(|site| site.cells(now)).collect();
-    let mut widths = HEADS.map(str::len);
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let heads = HEADS.map(str::to_owned);
-    output.data_painted(&painted(&padded(&heads, widths), Paint::Bold, Paint::Bold));
-    for (site, row) in sites.iter().zip(&rows) {
-        let paint = if site.has_failed() {
-            Paint::Error
-        } else {
-            Paint::Plain
-        };
-        output.data_painted(&painted(&padded(row, widths), Paint::Plain, paint));
-        if let Some(message) = &site.message {
-            output.data(&format!("  {message}"));
-        }
-    }
-}
-
-/// The cells as wide as their columns; the last one ends where its text does.
-fn padded<const N: usize>(cells: &[String; N], widths: [usize; N]) -> Vec<String> {
-    let last = N - 1;
-    let cells = cells.iter().zip(widths).enumerate();
-    cells
-        .map(|(column, (cell, width))| match column {
-            column if column == last => cell.clone(),
-            _ => format!("{cell:width$}  "),
-        })
-        .collect()
-}
-
-fn painted(cells: &[String], plain: Paint, last_run: Paint) -> Vec<(Paint, &str)> {
-    let cells = cells.iter().enumerate();
-    cells
-        .map(|(column, cell)| match column {
-            LAST_RUN_COLUMN => (last_run, cell.as_str()),
-            _ => (plain, cell.as_str()),
-        })
-        .collect()
 }
 
 #[cfg(test)]
@@ -584,38 +497,5 @@ mod tests {
         check("2026-06-02T12:00:01.9Z", "in 1 s");
         check("2026-06-02T11:59:57.5Z", "2 s ago");
         check("2026-06-02T12:05:00Z", "in 5 min");
-    }
-
-    #[test]
-    fn a_line_of_the_table_says_when() {
-        let site = SiteStatus {
-            name: "shop".to_owned(),
-            outcome: Some("unchanged".to_owned()),
-            ended: Some(at("2026-06-02T02:31:40Z")),
-            last_good: Some(at("2026-06-02T02:31:40Z")),
-            listed: Some(12_345),
-            next: Some(at("2026-06-03T02:30:00Z")),
-            ..SiteStatus::default()
-        };
-        let expected = [
-            "shop",
-            "unchanged",
-            "2026-06-02 02:31Z (9 h 28 min ago)",
-            "12,345",
-            "9 h 28 min ago",
-            "2026-06-03 02:30Z (in 14 h 30 min)",
-        ];
-        assert_eq!(site.cells(at("2026-06-02T12:00:00Z")), expected);
-        assert!(!site.has_failed());
-        let late = site.cells(at("2026-06-03T02:31:00Z"));
-        assert_eq!(late[5], "due since 2026-06-03 02:30Z");
-        let running = SiteStatus {
-            running_since: Some(at("2026-06-03T02:30:00Z")),
-            ..site
-        };
-        let cells = running.cells(at("2026-06-03T02:31:00Z"));
-        assert_eq!(cells[5], "under way since 2026-06-03 02:30Z (1 min ago)");
-        let unknown = SiteStatus::default().cells(at("2026-06-02T12:00:00Z"));
-        assert_eq!(unknown[1..], ["-"; 5]);
     }
 }

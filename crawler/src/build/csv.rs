@@ -6,7 +6,7 @@ use std::{
     io::{self, BufRead},
 };
 
-use sitemap_core::read::{Part, Record, TableError, UrlColumn, is_address};
+use sitemap_core::read::{Part, Record, RowError, TableError, UrlColumn, is_address};
 
 use super::{
     BuildError,
@@ -17,16 +17,21 @@ use super::{
     records::{LineNote, RecordLines, line_error},
 };
 
+/// What stands for bytes that are no text.
+const NO_CHARACTER: char = char::REPLACEMENT_CHARACTER;
+
 /// The rows of a table.
 pub(super) struct CsvRows<R> {
     pub(super) records: RecordLines<R>,
     /// Lines in front of the header line, which are no rows.
     notes: VecDeque<Row>,
     columns: Vec<Column>,
-    /// The name of the column of URLs, when others may be called so too.
+    /// The column of URLs, when others may be called so too, or it has no name.
     doubtful: Option<String>,
     /// Names of columns that nothing is known of.
     pub(super) unused: Vec<String>,
+    /// Names that own elements ask for.
+    wanted: BTreeSet<String>,
 }
 
 /// What is known of a column.
@@ -37,7 +42,7 @@ struct Column {
 }
 
 impl<R: BufRead> CsvRows<R> {
-    /// Reads up to the header line; where the URLs stand is known already.
+    /// Reads up to the header line, if it has one; where the URLs stand is known already.
     pub(super) fn open(
         name: &str,
         mut records: RecordLines<R>,
@@ -48,6 +53,9 @@ impl<R: BufRead> CsvRows<R> {
             line,
             problem,
         };
+        if records.columns().is_headless() {
+            return Ok(Self::headless(records));
+        }
         let mut notes = VecDeque::new();
         let header = loop {
             let line = records.lines().number();
@@ -73,19 +81,34 @@ impl<R: BufRead> CsvRows<R> {
         };
         let line = header.place().number;
         // Other names than that of the column of URLs may be in another encoding.
-        if let Some(error @ LineError::TooLong) = line_error(&header) {
+        if let Some(error @ LineError::TooLong { .. }) = line_error(&header) {
             return Err(format(line, error.to_string()));
         }
-        let (url, certainty) = records
+        let mut rows = Self {
+            records,
+            notes,
+            columns: Vec::new(),
+            doubtful: None,
+            unused: Vec::new(),
+            wanted: wanted.clone(),
+        };
+        rows.take_header(&header)
+            .map_err(|problem| format(line, problem))?;
+        Ok(rows)
+    }
+
+    /// Learns what the columns behind a header line mean.
+    fn take_header(&mut self, header: &Record<LineNote>) -> Result<(), String> {
+        let (url, certainty) = header
             .columns()
             .url_column()
-            .ok_or_else(|| format(line, TableError::Unnamed.to_string()))?;
-        let columns: Vec<Column> = header
+            .ok_or_else(|| TableError::Unnamed.to_string())?;
+        self.columns = header
             .fields()
             .enumerate()
             .map(|(number, name)| {
                 let name = name.value().unwrap_or_default().trim().to_owned();
-                let field = Field::named(&name, wanted);
+                let field = Field::named(&name, &self.wanted);
                 // Of several columns of URLs one counts.
                 let field = field.filter(|field| number != url && *field != Field::Loc);
                 Column { name, field }
@@ -96,29 +119,39 @@ impl<R: BufRead> CsvRows<R> {
             (Field::ChangeFreq, "changefreq"),
             (Field::Priority, "priority"),
         ] {
-            let named = columns
+            let named = self
+                .columns
                 .iter()
                 .filter(|column| column.field.as_ref() == Some(&field));
             if named.count() > 1 {
-                let problem = format!("several columns of {what}, expected one");
-                return Err(format(line, problem));
+                return Err(format!("several columns of {what}, expected one"));
             }
         }
-        let doubtful = (certainty != UrlColumn::Certain).then(|| columns[url].name.clone());
-        let unused = columns
-            .iter()
-            .enumerate()
-            .filter(|(number, column)| column.field.is_none() && *number != url)
-            .map(|(_, column)| column.name.clone())
-            .filter(|name| !name.is_empty())
-            .collect();
-        Ok(Self {
+        self.doubtful = (certainty != UrlColumn::Certain)
+            .then(|| format!("column {}", quoted(&self.columns[url].name)));
+        for (number, column) in self.columns.iter().enumerate() {
+            let is_unused = column.field.is_none() && number != url && !column.name.is_empty();
+            if is_unused && !self.unused.contains(&column.name) {
+                self.unused.push(column.name.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of a table whose first line is one: a URL and a date.
+    fn headless(records: RecordLines<R>) -> Self {
+        let column = |name: &str, field| Column {
+            name: name.to_owned(),
+            field,
+        };
+        Self {
             records,
-            notes,
-            columns,
-            doubtful,
-            unused,
-        })
+            notes: VecDeque::new(),
+            columns: vec![column("url", None), column("lastmod", Some(Field::LastMod))],
+            doubtful: Some("first column".to_owned()),
+            unused: Vec::new(),
+            wanted: BTreeSet::new(),
+        }
     }
 
     pub(super) fn next(&mut self) -> io::Result<Option<Row>> {
@@ -132,7 +165,13 @@ impl<R: BufRead> CsvRows<R> {
                 return Ok(Some(Row { line, said }));
             }
             match record.part() {
-                Part::Blank | Part::Comment | Part::Separator | Part::Ruler | Part::Header => {}
+                Part::Blank | Part::Comment | Part::Separator | Part::Ruler => {}
+                Part::Header => {
+                    if let Err(problem) = self.take_header(&record) {
+                        let said = Err(problem);
+                        return Ok(Some(Row { line, said }));
+                    }
+                }
                 Part::Note | Part::Entry => {
                     let said = self.draft(&record);
                     return Ok(Some(Row { line, said }));
@@ -143,34 +182,44 @@ impl<R: BufRead> CsvRows<R> {
     }
 
     fn draft(&self, record: &Record<LineNote>) -> Result<Draft, String> {
-        let loc = record.url().map_err(|error| error.to_string())?;
-        if let Some(name) = &self.doubtful
+        let loc = &*record.url().map_err(|error| error.to_string())?;
+        if let Some(column) = &self.doubtful
             && !loc.is_empty()
             && !is_address(loc)
         {
             return Err(format!(
-                "{} in the column {}, expected https://... or a path that begins with / (a column that is called `url` \
+                "{} in the {column}, expected https://... or a path that begins with / (a column that is called `url` \
                  may have other relative URLs)",
                 quoted(loc),
-                quoted(name)
             ));
         }
         let mut draft = Draft {
             loc: loc.to_owned(),
             ..Draft::default()
         };
+        let is_malformed = record
+            .places()
+            .any(|line| line.error == Some(LineError::NoText));
         for (column, field) in self.columns.iter().zip(record.fields()) {
             let problem = match (&column.field, field.value()) {
+                (Some(_), Ok(value)) if is_malformed && value.contains(NO_CHARACTER) => {
+                    let (error, name) = (LineError::NoText, quoted(&column.name));
+                    draft.problems.push(format!("{error} in the column {name}"));
+                    None
+                }
                 (Some(known), Ok(value)) => {
                     draft.set(known, &value);
                     None
                 }
                 (Some(_), Err(error)) => Some(error),
                 // It may have swallowed other fields.
-                (None, Err(error)) => record.has_open_quote().then_some(error),
+                (None, Err(error)) => record.open_quote().and(Some(error)),
                 (None, Ok(_)) => None,
             };
             if let Some(error) = problem {
+                let open_quote = record.open_quote();
+                let open_quote = open_quote.filter(|_| error == RowError::OpenQuote);
+                let error = open_quote.unwrap_or(error);
                 let name = quoted(&column.name);
                 draft.problems.push(format!("{error} in the column {name}"));
             }
@@ -220,11 +269,40 @@ mod tests {
             [
                 "2 /a: text behind a closing quote, expected the delimiter in the column \"priority\"",
                 "3 /b: ",
-                "4 bytes that are no text, expected a list in UTF-8 (or UTF-16)",
+                "4 /c: bytes that are no text, expected a list in UTF-8 (or UTF-16) in the column \"priority\"",
                 "6 /d: ",
                 "7 /e: a quoted field without its closing quote in the column \"priority\"",
                 "8 /f: ",
             ]
+        );
+    }
+
+    #[test]
+    fn rows_of_a_url_and_a_date_need_no_header_line() {
+        let found: Vec<String> = read("/a;2026-01-02\n\n/b,c;\n\"/d\";2026-01-03\n")
+            .into_iter()
+            .map(|(line, said)| {
+                let draft = said.unwrap();
+                let lastmod = draft.given.lastmod.map(|it| it.to_string());
+                format!("{line} {} {}", draft.loc, lastmod.unwrap_or_default())
+            })
+            .collect();
+        assert_eq!(found, ["1 /a 2026-01-02", "3 /b,c ", "4 /d 2026-01-03"]);
+        let rows = (0..200).map(|row| format!("/{row},2026-01-02\n"));
+        let mut rows = rows.collect::<Vec<_>>().concat();
+        rows += "/a,soon\nTotal,2026-01-02\n/b,c,2026-01-02\n";
+        let rows = read(&rows);
+        let [(_, Ok(first)), (_, Err(second)), (_, Err(third))] = &rows[200..] else {
+            panic!("{rows:?}");
+        };
+        assert_eq!((&*first.loc, first.problems.len()), ("/a", 1));
+        assert!(
+            second.starts_with("\"Total\" in the first column, "),
+            "{second}"
+        );
+        assert!(
+            third.starts_with("3 fields, expected 2 as in the other rows"),
+            "{third}"
         );
     }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use encoding_rs::{Encoding, UTF_8};
-use sitemap_core::read::{MAX_GZIP_LAYERS, Records, Start, TableError, Unpacked};
+use sitemap_core::read::{MAX_GZIP_LAYERS, MAX_RECORD_BYTES, Records, Start, TableError, Unpacked};
 
 use super::{
     BuildError,
@@ -21,11 +21,18 @@ use super::{
 };
 use crate::{config::InputFormat, seeds::Decoded};
 
-/// How many bytes are looked at to find out the format: comments may stand in front of the first line.
-const HEAD_BYTES: u64 = 64 * 1024;
+/// How many bytes are looked at to find out the format: comments may stand in front of the first line, as many as `check` takes.
+const HEAD_BYTES: u64 = MAX_RECORD_BYTES as u64;
 
 /// Bytes that are read at once.
 const BUFFER_BYTES: usize = 64 * 1024;
+
+/// A text has as many bytes for each control character, at least, if it has more than a few. Of compressed or binary data a tenth are
+/// such.
+const MIN_CHARACTERS_OF_TEXT: usize = 50;
+
+/// Control characters that the shortest text may have by mistake.
+const MAX_SLIPS: usize = 10;
 
 /// The first bytes of every zip archive that has a file in it.
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
@@ -93,6 +100,10 @@ impl Rows {
             .and_then(|name| Encoding::for_label(name.as_bytes()))
             .unwrap_or(UTF_8);
         let (head, _) = encoding.decode_with_bom_removal(&head);
+        if !start.is_markup && is_binary(&head) {
+            let problem = "this is no text, expected a list of URLs, a sitemap or a feed";
+            return Err(refused(1, problem.to_owned()));
+        }
         let format = match format {
             None if start.is_markup => Some(InputFormat::Sitemap),
             None if is_ndjson(&head) => Some(InputFormat::Ndjson),
@@ -107,7 +118,7 @@ impl Rows {
         let lines = Lines::new(input);
         let records = match format {
             Some(InputFormat::Ndjson) => {
-                return Ok(Self::Ndjson(NdjsonRows::new(lines, wanted)));
+                return Ok(Self::Ndjson(NdjsonRows::new(lines.of_objects(), wanted)));
             }
             Some(InputFormat::Sitemap) => {
                 let input = lines.into_input();
@@ -177,6 +188,16 @@ impl Rows {
         }
     }
 
+    /// What else the user should know of it.
+    pub(super) fn notice(&self) -> Option<&'static str> {
+        match self {
+            Self::Csv(rows) if rows.records.columns().is_headless() => Some(
+                "no header line, but its first lines are all a URL and a date; its second column is read as lastmod",
+            ),
+            Self::Csv(_) | Self::Text(_) | Self::Ndjson(_) | Self::Sitemap(_) => None,
+        }
+    }
+
     /// Names of columns and keys that mean nothing here.
     pub(super) fn unused_columns(&self) -> Vec<String> {
         match self {
@@ -213,6 +234,13 @@ fn peek(mut bytes: Box<dyn Read + Send>) -> io::Result<(Vec<u8>, Bytes)> {
     ))
 }
 
+/// Whether a file begins like a picture, a document of a program or the like: control characters are as common in it as any others.
+fn is_binary(head: &str) -> bool {
+    let is_control = |character: &char| character.is_control() && !character.is_whitespace();
+    let count = head.chars().filter(is_control).count();
+    count > MAX_SLIPS && count * MIN_CHARACTERS_OF_TEXT > head.len()
+}
+
 /// Whether the first line of a list that says anything is JSON.
 fn is_ndjson(head: &str) -> bool {
     let mut lines = Lines::new(head.as_bytes());
@@ -230,6 +258,21 @@ fn is_ndjson(head: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn binary_files_are_told_by_their_control_characters() {
+        assert!(is_binary(&"%PDF-1.7\n/a\n\0\u{1}\u{2}x".repeat(10)));
+        assert!(is_binary(&"\0".repeat(100)));
+        assert!(!is_binary(""));
+        assert!(!is_binary("/a,\u{1}\u{2}\n"));
+        assert!(!is_binary(&format!(
+            "/a\t\r\n\u{c}{}",
+            "\u{1a}\u{85}".repeat(5)
+        )));
+        assert!(!is_binary(
+            &"/some/path,with\u{1}a control character in every line of many\n".repeat(1_000)
+        ));
+    }
 
     #[test]
     fn json_is_told_by_its_first_line() {

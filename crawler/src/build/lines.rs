@@ -5,10 +5,13 @@ use std::{
     io::{self, BufRead},
 };
 
-use sitemap_core::read::Unpacked;
+use sitemap_core::read::{MAX_RECORD_BYTES, Unpacked};
 
-/// Longest line in bytes: a thousand images of 2,047 characters, and room.
-pub(super) const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
+/// Longest line of NDJSON in bytes: a thousand images of 2,047 characters, and room.
+pub(super) const MAX_OBJECT_BYTES: usize = 4 * 1024 * 1024;
+
+/// The byte order mark in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// One line after the other; `\n`, `\r\n` and `\r` end a line.
 pub(super) struct Lines<R> {
@@ -17,6 +20,8 @@ pub(super) struct Lines<R> {
     number: u64,
     bytes: u64,
     line: Vec<u8>,
+    /// What a line may have.
+    max_bytes: usize,
     /// The last line ended in `\r`: a `\n` that follows belongs to it.
     skips_line_feed: bool,
     /// The input was compressed, and other bytes stand behind what was.
@@ -26,8 +31,11 @@ pub(super) struct Lines<R> {
 /// Why a line is no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum LineError {
-    #[error("a line of more than 4 MiB")]
-    TooLong,
+    #[error("a line of more than {} KiB, expected a shorter one", max_bytes / 1024)]
+    TooLong {
+        /// What is read.
+        max_bytes: usize,
+    },
     #[error("bytes that are no text, expected a list in UTF-8 (or UTF-16)")]
     NoText,
 }
@@ -39,8 +47,17 @@ impl<R: BufRead> Lines<R> {
             number: 0,
             bytes: 0,
             line: Vec::new(),
+            max_bytes: MAX_RECORD_BYTES,
             skips_line_feed: false,
             has_trailing_bytes: false,
+        }
+    }
+
+    /// The same lines, each of which may be an object of [`MAX_OBJECT_BYTES`].
+    pub(super) fn of_objects(self) -> Self {
+        Self {
+            max_bytes: MAX_OBJECT_BYTES,
+            ..self
         }
     }
 
@@ -102,7 +119,7 @@ impl<R: BufRead> Lines<R> {
             has_begun = true;
             let end = memchr::memchr2(b'\n', b'\r', buffer);
             let (piece, rest) = buffer.split_at(end.unwrap_or(buffer.len()));
-            if self.line.len() + piece.len() > MAX_LINE_BYTES {
+            if self.line.len() + piece.len() > self.max_bytes {
                 is_too_long = true;
                 self.line.clear();
             }
@@ -119,15 +136,14 @@ impl<R: BufRead> Lines<R> {
         }
         self.number += 1;
         if is_too_long {
-            return Ok(Some(Err(LineError::TooLong)));
+            let max_bytes = self.max_bytes;
+            return Ok(Some(Err(LineError::TooLong { max_bytes })));
         }
-        let line = match self.number {
-            1 => self
-                .line
-                .strip_prefix(b"\xef\xbb\xbf")
-                .unwrap_or(&self.line),
-            _ => &self.line,
-        };
+        // Files that were put together of several have one in front of each.
+        let mut line = &*self.line;
+        while let Some(behind) = line.strip_prefix(BYTE_ORDER_MARK) {
+            line = behind;
+        }
         Ok(Some(
             std::str::from_utf8(line).map_err(|_| LineError::NoText),
         ))
@@ -163,20 +179,33 @@ mod tests {
         check(b"a\r\nb\r\n", &["a", "b"]);
         check(b"a\rb\r", &["a", "b"]);
         check(b"a\r\r\nb\n\n", &["a", "", "b", ""]);
-        check(b"\xef\xbb\xbfa\n\xef\xbb\xbfb", &["a", "\u{feff}b"]);
+        check(b"\xef\xbb\xbfa\n\xef\xbb\xbfb", &["a", "b"]);
         check(b"a\n\xff\nb", &["a", "NoText", "b"]);
     }
 
     #[test]
     fn a_line_without_end_costs_that_line_only() {
-        let mut text = b"first\n".to_vec();
-        text.resize(text.len() + MAX_LINE_BYTES + 1, b'x');
-        text.extend_from_slice(b"\nlast\n");
-        let mut lines = Lines::new(&text[..]);
-        assert_eq!(lines.next().unwrap(), Some(Ok("first")));
-        assert_eq!(lines.next().unwrap(), Some(Err(LineError::TooLong)));
-        assert!(lines.line.capacity() <= 2 * MAX_LINE_BYTES);
-        assert_eq!(lines.next().unwrap(), Some(Ok("last")));
-        assert_eq!(lines.next().unwrap(), None);
+        let check = |max_bytes: usize| {
+            let mut text = b"first\n".to_vec();
+            text.resize(text.len() + max_bytes, b'x');
+            text.extend_from_slice(b"\n");
+            text.resize(text.len() + max_bytes + 1, b'y');
+            text.extend_from_slice(b"\nlast\n");
+            let lines = Lines::new(&text[..]);
+            let mut lines = match max_bytes {
+                MAX_OBJECT_BYTES => lines.of_objects(),
+                _ => lines,
+            };
+            assert_eq!(lines.next().unwrap(), Some(Ok("first")));
+            let longest = lines.next().unwrap().unwrap().unwrap();
+            assert_eq!(longest.len(), max_bytes);
+            let too_long = Err(LineError::TooLong { max_bytes });
+            assert_eq!(lines.next().unwrap(), Some(too_long));
+            assert!(lines.line.capacity() <= 2 * max_bytes);
+            assert_eq!(lines.next().unwrap(), Some(Ok("last")));
+            assert_eq!(lines.next().unwrap(), None);
+        };
+        check(MAX_RECORD_BYTES);
+        check(MAX_OBJECT_BYTES);
     }
 }

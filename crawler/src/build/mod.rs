@@ -39,6 +39,7 @@ use jiff::{Timestamp, ToSpan as _};
 use sitemap_core::{
     LastMod, Loc,
     extension::{Extensions, Namespaces, News as Article},
+    read::{RowError, is_address},
 };
 use url::Url;
 
@@ -351,6 +352,9 @@ impl Lists<'_> {
                         "{name}: bytes that are not compressed stand behind the compressed ones; they are left out"
                     ));
                 }
+                let notice = list.rows.notice();
+                let notice = notice.map(|notice| format!("{name}: {notice}"));
+                self.loaded.notices.extend(notice);
                 self.note_unused(&name, &unused);
                 self.current = None;
                 continue;
@@ -471,6 +475,15 @@ impl Lists<'_> {
         if text.starts_with('#') {
             return Err("only a fragment, expected the URL of a page".to_owned());
         }
+        let path = text.split(['?', '#']).next().unwrap_or_default();
+        let lower = path.to_ascii_lowercase();
+        let is_inside = |scheme: &str| lower.find(scheme).is_some_and(|place| place > 0);
+        if !is_address(text) && (is_inside("http://") || is_inside("https://")) {
+            return Err("a URL behind other characters, expected one URL".to_owned());
+        }
+        if !is_address(text) && (lower.starts_with("http:") || lower.starts_with("https:")) {
+            return Err("a URL without // behind its scheme, expected https://...".to_owned());
+        }
         let first = text.split(['/', '?', '#']).next().unwrap_or_default();
         let bare = |host: &str| {
             let host = host.to_ascii_lowercase();
@@ -478,7 +491,8 @@ impl Lists<'_> {
         };
         let site = self.base.host_str().unwrap_or_default();
         // A host of one word may well be the name of a folder.
-        if first.contains('.') && bare(first) == bare(site) {
+        let is_host = first.to_ascii_lowercase().starts_with("www.");
+        if is_host || (first.contains('.') && bare(first) == bare(site)) {
             return Err(format!(
                 "a URL without its scheme, expected {}://...",
                 self.base.scheme()
@@ -594,7 +608,8 @@ fn open_file(path: &Path) -> Result<Box<dyn Read + Send>, BuildError> {
 /// Refuses what is no URL, absolute or relative, although a URL parser would make one of it.
 fn check_reference(text: &str) -> Result<&str, String> {
     let text = text.trim();
-    if text.is_empty() {
+    // A dash says in many tables that there is no value.
+    if text.chars().all(|character| character == '-') {
         return Err("there is no URL".to_owned());
     }
     if text.contains(|character: char| character.is_whitespace() || character.is_control()) {
@@ -602,6 +617,10 @@ fn check_reference(text: &str) -> Result<&str, String> {
     }
     if text.contains(['<', '>', '"']) {
         return Err("not a URL".to_owned());
+    }
+    let path = text.split(['?', '#']).next().unwrap_or_default();
+    if path.contains('\\') {
+        return Err(RowError::Backslash.to_string());
     }
     Ok(text)
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::{
     draft::{Draft, Field},
     input::Row,
-    lines::Lines,
+    lines::{LineError, Lines},
     quoted,
     text::is_silent,
 };
@@ -45,6 +45,13 @@ impl<R: BufRead> NdjsonRows<R> {
                 Ok(line) if is_silent(line) => continue,
                 Ok(line) => {
                     object(line).and_then(|object| draft(&object, &self.wanted, &mut self.unused))
+                }
+                Err(LineError::NoText) => {
+                    // A comment may be in any encoding.
+                    if is_silent(self.lines.lossy().trim()) {
+                        continue;
+                    }
+                    Err(LineError::NoText.to_string())
                 }
                 Err(error) => Err(error.to_string()),
             };

@@ -1,8 +1,11 @@
 //! The records of a list of lines: [`Lines`] put together as `--seeds` and the reader of sitemaps do.
 
-use std::io::{self, BufRead};
+use std::{
+    collections::VecDeque,
+    io::{self, BufRead},
+};
 
-use sitemap_core::read::{Columns, Record, Records, Refusal};
+use sitemap_core::read::{Columns, Part, Record, Records, Refusal};
 
 use super::lines::{LineError, Lines};
 
@@ -19,8 +22,8 @@ pub(super) struct LineNote {
 pub(super) struct RecordLines<R> {
     lines: Lines<R>,
     records: Records<LineNote>,
-    /// The first one, which is looked at early: before it comes, what the list is must be known.
-    first: Option<Record<LineNote>>,
+    /// Those that are looked at early, to find out what the list is: one, and the lines before that which cannot be read.
+    first: VecDeque<Record<LineNote>>,
     is_at_end: bool,
 }
 
@@ -29,26 +32,34 @@ impl<R: BufRead> RecordLines<R> {
         Self {
             lines,
             records,
-            first: None,
+            first: VecDeque::new(),
             is_at_end: false,
         }
     }
 
     /// Finds out what the list is, if nobody knows where its URLs are: why.
     pub(super) fn begin(&mut self) -> io::Result<Option<Refusal<LineNote>>> {
-        match self.pull()? {
-            Some(Err(refusal)) => Ok(Some(refusal)),
-            Some(Ok(first)) => {
-                self.first = Some(first);
-                Ok(None)
+        while let Some(next) = self.pull()? {
+            match next {
+                Err(refusal) => return Ok(Some(refusal)),
+                // What stands in front of all says nothing of it.
+                Ok(record) if !self.records.is_decided() => {
+                    if line_error(&record).is_some() {
+                        self.first.push_back(record);
+                    }
+                }
+                Ok(first) => {
+                    self.first.push_back(first);
+                    break;
+                }
             }
-            None => Ok(None),
         }
+        Ok(None)
     }
 
     /// The next record.
     pub(super) fn next(&mut self) -> io::Result<Option<Record<LineNote>>> {
-        if let Some(first) = self.first.take() {
+        if let Some(first) = self.first.pop_front() {
             return Ok(Some(first));
         }
         // It is refused at the beginning only.
@@ -89,7 +100,15 @@ impl<R: BufRead> RecordLines<R> {
     }
 }
 
-/// Why a record cannot be read.
+/// Why a record cannot be read. Only its URL has to be in the encoding of the list.
 pub(super) fn line_error(record: &Record<LineNote>) -> Option<LineError> {
-    record.places().find_map(|line| line.error)
+    let has_url = || match record.part() {
+        Part::Entry => record
+            .url()
+            .is_ok_and(|url| !url.contains(char::REPLACEMENT_CHARACTER)),
+        Part::Note => false,
+        Part::Blank | Part::Comment | Part::Separator | Part::Ruler | Part::Header => true,
+    };
+    let error = record.places().find_map(|line| line.error);
+    error.filter(|error| *error != LineError::NoText || !has_url())
 }

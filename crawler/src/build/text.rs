@@ -57,8 +57,8 @@ impl<R: BufRead> TextRows<R> {
         let url = record
             .url()
             .map_err(|error| format!("{error}: {}", quoted(line)))?;
-        self.has_more |= url != line.trim_matches(['"', '\'']).trim();
-        Ok(url.to_owned())
+        self.has_more |= *url != *line.trim_matches(['"', '\'']).trim();
+        Ok(url.into_owned())
     }
 }
 

@@ -242,7 +242,15 @@ impl PageExtensions {
                 counts.leave_out(LeftOut::NotWritten, 1);
                 continue;
             };
-            let written = Loc::parse(written.as_str()).ok().and_then(|loc| {
+            let loc = Loc::parse(written.as_str()).ok();
+            // What only seems to be a picture: `src="."`, which a script was to fill in.
+            if loc
+                .as_ref()
+                .is_some_and(|loc| loc.is_equivalent(&entry.loc))
+            {
+                continue;
+            }
+            let written = loc.and_then(|loc| {
                 bytes += written_bytes(&loc);
                 let image = Image::new(loc);
                 (bytes <= MAX_IMAGE_BYTES).then(|| entry.extensions.add_image(image).ok())?

@@ -12,6 +12,7 @@ use std::{
 use sitemap_core::{
     Limits, Loc, UrlEntry,
     extension::{Extensions, Namespaces},
+    limits::MIN_LOC_CHARACTERS,
     read::{CheckError, Expectation, Kind, check},
     write::{Push, UrlSetOptions, UrlSetWriter, WriteError},
 };
@@ -37,8 +38,8 @@ const MAX_BARE: usize = 50_000;
 /// Refused pages whose state is changed at once.
 const REJUDGE_BATCH: usize = 10_000;
 
-/// The fewest characters of a `<loc>` in the schema.
-const MIN_LOC_BYTES: usize = 12;
+/// Extensions of one entry that are told one by one.
+const MAX_TOLD_OF_ENTRY: usize = 3;
 
 /// Tries the entries of one scan.
 pub(super) struct Trial {
@@ -117,7 +118,7 @@ impl Trial {
         let loc = entry.loc.as_str();
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/:?=,+@".contains(&byte);
         entry.extensions.is_empty()
-            && loc.len() >= MIN_LOC_BYTES
+            && loc.len() >= MIN_LOC_CHARACTERS
             && loc.starts_with(self.place.directory())
             && loc.bytes().all(is_plain)
     }
@@ -152,19 +153,16 @@ impl Trial {
             news,
         } = tried;
         if let Err(problem) = self.try_entries([&entry], namespaces) {
-            let loc = &entry.loc;
-            let whole = format!("{loc}: {problem}");
-            let bare = format!("extensions of {loc}: {problem}");
-            let has_extensions = !entry.extensions.is_empty();
-            entry.extensions = Extensions::default();
-            if !has_extensions
-                || self.refused.bare.len() >= MAX_BARE
-                || self.try_entries([&entry], namespaces).is_err()
-            {
-                return self.refused.add_page(&key, whole);
+            let loc = entry.loc.clone();
+            let mut without = None;
+            if !entry.extensions.is_empty() && self.refused.bare.len() < MAX_BARE {
+                without = self.try_without(&mut entry, &problem, namespaces);
             }
-            self.refused
-                .add_bare(key.clone(), Without::Extensions, bare);
+            let Some((without, why)) = without else {
+                return self.refused.add_page(&key, format!("{loc}: {problem}"));
+            };
+            let why = format!("extensions of {loc}: {why}");
+            self.refused.add_bare(key.clone(), without, why);
         }
         if let Some(news) = news
             && let Err(problem) = self.try_entries([&news], namespaces)
@@ -176,6 +174,28 @@ impl Trial {
             self.refused.add_bare(key, Without::News, why);
         }
         Ok(())
+    }
+
+    /// Takes from an entry with a `problem` as little of its extensions as will do: what each file refuses, or else
+    /// all of them. What that is, and why, in words; nothing where the entry is wrong without any.
+    fn try_without(
+        &self,
+        entry: &mut UrlEntry,
+        problem: &str,
+        namespaces: &Namespaces,
+    ) -> Option<(Without, String)> {
+        let refused = entry.extensions.retain_writable(&entry.loc);
+        if !refused.is_empty() && self.try_entries([&*entry], namespaces).is_ok() {
+            let told = refused.iter().take(MAX_TOLD_OF_ENTRY);
+            let mut told: Vec<String> = told.map(ToString::to_string).collect();
+            if refused.len() > told.len() {
+                told.push(format!("and {} more", refused.len() - told.len()));
+            }
+            return Some((Without::Unwritable, told.join("; ")));
+        }
+        entry.extensions = Extensions::default();
+        let is_good = self.try_entries([&*entry], namespaces).is_ok();
+        is_good.then(|| (Without::Extensions, problem.to_owned()))
     }
 
     /// Writes the entries and reads them back; what is wrong, in words.

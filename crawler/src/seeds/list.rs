@@ -14,7 +14,8 @@ use std::{
 
 use encoding_rs::{Encoding, UTF_8};
 use sitemap_core::read::{
-    MAX_GZIP_LAYERS, MAX_RECORD_BYTES, Part, Record, Records, RowError, Start, TableError, Unpacked,
+    MAX_GZIP_LAYERS, MAX_RECORD_BYTES, Part, Problem, Record, Records, RowError, Start, TableError,
+    Unpacked,
 };
 
 use super::{
@@ -25,9 +26,6 @@ use crate::url_key::{Identity, UrlKey, UrlKeyError};
 
 /// The most bytes of a list, compressed or not: some ten million URLs.
 pub const MAX_LIST_BYTES: u64 = 1 << 30;
-
-/// Longest line of a list of text: more than any URL that can be listed. Those of tables may have [`MAX_RECORD_BYTES`].
-const MAX_LINE_BYTES: usize = 64 * 1024;
 
 /// Lines of a list with something wrong that are told one by one; the others are counted.
 pub const MAX_BAD_LINES_TOLD: usize = 20;
@@ -134,7 +132,7 @@ pub enum LineProblem {
         reason: UrlKeyError,
     },
     /// It has no end.
-    #[error("the line is longer than {MAX_LINE_BYTES} bytes, expected a URL")]
+    #[error("the line is longer than {} KiB, expected a URL", MAX_RECORD_BYTES / 1024)]
     TooLong,
     /// It is not UTF-8.
     #[error("the line is not UTF-8 text, expected a URL")]
@@ -354,9 +352,9 @@ impl SeedList {
                     problem: refusal.error,
                 })?;
                 let line = record.place().number;
-                let key = match key_of(&record, identity) {
+                let (key, has_more) = match key_of(&record, identity) {
                     Ok(None) => continue,
-                    Ok(Some(key)) => key,
+                    Ok(Some(found)) => found,
                     Err(problem) => {
                         let list = self.name.to_string();
                         let bad = BadLine {
@@ -369,8 +367,11 @@ impl SeedList {
                         continue;
                     }
                 };
-                if record.has_open_quote() {
-                    reading.note_row(line, RowError::OpenQuote);
+                if let Some(error) = record.open_quote() {
+                    reading.note_row(line, &error);
+                }
+                if has_more {
+                    reading.note_row(line, &Problem::Columns);
                 }
                 reading.entries += 1;
                 batch.pages.push(key);
@@ -439,30 +440,40 @@ fn text_of(line: &[u8]) -> (Cow<'_, str>, Option<LineProblem>) {
     }
     let text = String::from_utf8_lossy(line);
     let problem = matches!(text, Cow::Owned(_)).then_some(LineProblem::NotText);
-    let text = match text {
-        Cow::Borrowed(text) => Cow::Borrowed(text.trim_start_matches('\u{feff}')),
-        Cow::Owned(text) => Cow::Owned(text),
-    };
     (text, problem)
 }
 
-/// The URL of a record; `None` for one that says nothing: an empty line, a comment, and what stands around the rows of a table.
-fn key_of(record: &Record<LineNote>, identity: &Identity) -> Result<Option<UrlKey>, LineProblem> {
-    if let Some(problem) = record.places().find_map(|line| line.problem.clone()) {
+/// The URL of a record, and whether more stands on its line than that, which is left out; `None` for one that says nothing: an empty
+/// line, a comment, and what stands around the rows of a table.
+fn key_of(
+    record: &Record<LineNote>,
+    identity: &Identity,
+) -> Result<Option<(UrlKey, bool)>, LineProblem> {
+    let problem = record.places().find_map(|line| line.problem.clone());
+    if let Some(problem @ LineProblem::TooLong) = problem {
         return Err(problem);
     }
+    let line = record.text().trim();
     let url = match record.part() {
         Part::Blank | Part::Comment | Part::Separator | Part::Ruler | Part::Header => {
             return Ok(None);
         }
-        Part::Entry if !record.is_of_table() && record.text().len() > MAX_LINE_BYTES => {
-            return Err(LineProblem::TooLong);
-        }
-        Part::Entry => record.url()?,
-        Part::Note => record.text().trim(),
+        Part::Entry => match record.url() {
+            // A page that is not there is not listed.
+            Err(RowError::DateBehind) => Cow::Borrowed(line),
+            url => url?,
+        },
+        Part::Note => Cow::Borrowed(line),
     };
-    match identity.parse(url) {
-        Ok(key) => Ok(Some(key)),
+    // What stands beside the URL may be in any encoding.
+    if let Some(problem) = problem.filter(|_| url.contains(char::REPLACEMENT_CHARACTER)) {
+        return Err(problem);
+    }
+    match identity.parse(&url) {
+        Ok(key) => {
+            let has_more = !record.is_of_table() && *url != *line.trim_matches(['"', '\'']).trim();
+            Ok(Some((key, has_more)))
+        }
         Err(reason) => Err(LineProblem::NoUrl {
             text: record
                 .text()

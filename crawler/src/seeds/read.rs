@@ -2,6 +2,7 @@
 //! Reading blocks, and waits where its batches are taken.
 
 use std::{
+    fmt,
     io::{self, BufRead},
     ops::ControlFlow,
 };
@@ -9,7 +10,7 @@ use std::{
 use jiff::Timestamp;
 use sitemap_core::{
     IndexEntry, LastMod, Limits, Loc,
-    read::{Finding, Item, Kind, Problem, ReadError, Reader, RowError},
+    read::{Finding, Item, Kind, Problem, ReadError, Reader},
 };
 
 use super::{EntryTroubles, SeedProblem, UNUSABLE};
@@ -205,8 +206,8 @@ impl Reading {
             .add(GZIP_OF_TEXT, || Problem::TrailingBytes.to_string());
     }
 
-    /// Notes what is wrong with a row of a table whose URL can be used, as the reader of sitemaps does.
-    pub(super) fn note_row(&mut self, line: u64, error: RowError) {
+    /// Notes what is wrong with a line or a row whose URL can be used, as the reader of sitemaps does.
+    pub(super) fn note_row(&mut self, line: u64, error: &dyn fmt::Display) {
         self.findings += 1;
         self.troubles
             .add(NOTHING_BUT_URLS, || format!("line {line}: {error}"));

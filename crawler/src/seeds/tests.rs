@@ -1,6 +1,8 @@
 use std::io::{Cursor, Write as _};
 use std::ops::ControlFlow;
 
+use sitemap_core::read::MAX_RECORD_BYTES;
+
 use super::*;
 use crate::{store::memory::MemoryStore, url_key::Identity};
 
@@ -270,10 +272,13 @@ fn a_line_that_is_no_url_is_left_out_and_told_with_its_place() {
         &format!("{url} \"mailto:me@example.com\" (not an http or https URL)"),
     );
     check(b"\xff", "the line is not UTF-8 text, expected a URL");
-    let too_long = "the line is longer than 65536 bytes, expected a URL";
-    check(&vec![b'a'; 70_000], too_long);
-    check(&vec![b'a'; 200_000], too_long);
-    check(&vec![b'a'; 400_000], too_long);
+    let too_long = "the line is longer than 256 KiB, expected a URL";
+    check(&vec![b'a'; MAX_RECORD_BYTES + 1], too_long);
+    check(&vec![b'a'; MAX_RECORD_BYTES * 3], too_long);
+    let long = [b"https://example.com/", &[b'a'; 10_000][..]].concat();
+    let shown = format!("https://example.com/{}", "a".repeat(80));
+    let told = format!("{url} \"{shown}\" (URL longer than 2,047 bytes)");
+    check(&long, &told);
 }
 
 #[test]

@@ -9,8 +9,8 @@ mod entry;
 mod misplaced;
 mod text;
 
+pub(super) use self::attribute::own_attributes;
 use self::misplaced::SkippedEntry;
-pub(super) use self::{attribute::own_attributes, text::is_name};
 
 use quick_xml::{
     events::{BytesDecl, BytesPI, BytesStart, BytesText},

@@ -3,8 +3,8 @@
 use std::{fmt, io};
 
 use super::{
-    ExtensionProblem, Kind, MAX_DEPTH, MAX_GZIP_MEMBERS, MAX_TOKEN_BYTES, MAX_VALUE_BYTES,
-    RowError, TableError, names, schema_location::SchemaLocationError,
+    ExtensionProblem, Kind, MAX_DEPTH, MAX_GZIP_MEMBERS, MAX_RECORD_BYTES, MAX_TOKEN_BYTES,
+    MAX_VALUE_BYTES, RowError, TableError, names, schema_location::SchemaLocationError,
 };
 use crate::{ChangeFreqError, LastModError, LocError, PriorityError, limits::NAMESPACE};
 
@@ -418,9 +418,9 @@ pub enum Problem {
         name: String,
     },
     /// The text of an element, or a line, is too long; it is left out.
-    #[error("{} has more than {MAX_VALUE_BYTES} bytes of text", if *.name == "line" { "line".to_owned() } else { format!("<{name}>") })]
+    #[error("{}", too_long(name))]
     ValueTooLong {
-        /// The element.
+        /// The element, or `line` for a line of a text file.
         name: &'static str,
     },
     /// More entries than allowed.
@@ -690,6 +690,14 @@ fn encoding_read(declared: Option<&str>, found: &str) -> String {
 }
 
 /// What the protocol writes for a character (R20).
+fn too_long(name: &str) -> String {
+    if name == "line" {
+        format!("line has more than {} KiB", MAX_RECORD_BYTES / 1024)
+    } else {
+        format!("<{name}> has more than {MAX_VALUE_BYTES} bytes of text")
+    }
+}
+
 fn entity_of(character: char) -> &'static str {
     match character {
         '"' => "&quot;",

@@ -5,10 +5,7 @@
 
 use quick_xml::escape::{resolve_html5_entity, resolve_xml_entity};
 
-use super::{
-    Problem,
-    document::{is_name, quoted},
-};
+use super::{Problem, document::quoted};
 use crate::extension::{is_name_character, is_name_start, is_xml_character};
 
 /// How many names of attributes are compared one by one; of more, the names are sorted.
@@ -247,6 +244,17 @@ pub(super) fn is_instruction(instruction: &str) -> bool {
         && !target.eq_ignore_ascii_case("xml")
         && !target.contains(':')
         && (rest.is_empty() || blanks(rest) > 0)
+}
+
+/// Whether a text is a name (`Name` of XML 1.0 section 2.3).
+pub(super) fn is_name(text: &str) -> bool {
+    !text.is_empty() && name_end(text) == text.len()
+}
+
+/// Whether a text is a word of what names are made of (`Nmtoken` of XML 1.0 section 2.3).
+pub(super) fn is_name_token(text: &str) -> bool {
+    let is_part = |character| character == ':' || is_name_character(character);
+    !text.is_empty() && text.chars().all(is_part)
 }
 
 /// How long the name at the beginning is; 0 if there is none (`Name` of XML 1.0 section 2.3).

@@ -4,6 +4,7 @@
 //! then. A file without any near its beginning is refused as a whole, and so is a table of which nobody knows where its URLs are.
 
 use std::{
+    borrow::Cow,
     collections::VecDeque,
     io::{self, BufRead},
 };
@@ -17,14 +18,26 @@ use super::{
 };
 use crate::{ChangeFreq, LastMod, Loc, LocError, Priority};
 
-/// How many lines may come before the first URL; more are no header any more.
-const MAX_HEADER_LINES: usize = 100;
+/// How much may come before the first URL of a list; more is no header any more. A table with a header line is known by that.
+const MAX_HEADER: Extent = Extent {
+    records: 100,
+    bytes: 64 * 1024,
+};
 
-/// How many bytes the records may have that come before the first with a URL.
-const MAX_HEADER_BYTES: usize = 64 * 1024;
+/// The same of blank lines and comments.
+const MAX_SILENT: Extent = Extent {
+    records: MAX_RECORD_LINES,
+    bytes: MAX_RECORD_BYTES,
+};
+
+/// What a file may begin with.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// What XML has in no text, besides control characters.
 const NONCHARACTERS: [char; 2] = ['\u{fffe}', '\u{ffff}'];
+
+/// What stands for bytes that are no text.
+const NO_CHARACTER: char = char::REPLACEMENT_CHARACTER;
 
 /// Something that comes out of a line.
 #[derive(Debug)]
@@ -37,12 +50,32 @@ enum Outcome {
     Url(Loc, Vec<Problem>, Position),
 }
 
+/// How much was read.
+#[derive(Debug, Clone, Copy, Default)]
+struct Extent {
+    records: usize,
+    bytes: usize,
+}
+
+impl Extent {
+    fn add(&mut self, record: &Record<LineNote>) {
+        self.records += 1;
+        self.bytes += record.text().len() + 1;
+    }
+
+    fn is_within(self, limit: Self) -> bool {
+        self.records <= limit.records && self.bytes <= limit.bytes
+    }
+}
+
 /// What is known of a line before it is looked at.
 #[derive(Debug)]
 struct LineNote {
     position: Position,
     /// Something in it that no URL has.
     defect: Option<Problem>,
+    /// It begins with a byte order mark, which only the file should.
+    is_marked: bool,
 }
 
 /// A text file while it is read.
@@ -64,8 +97,9 @@ pub(super) struct Lines {
     failure: Option<(io::Error, Position)>,
     /// A URL was found, so this is such a file.
     has_url: bool,
-    /// Bytes of the records that came before that.
-    header_bytes: usize,
+    /// What came before that: all that say something, and the others.
+    header: Extent,
+    silent: Extent,
     /// Lines that are neither blank nor left out came before.
     has_line: bool,
     /// The last line that is not blank, if it is not a URL and might be a footer.
@@ -96,7 +130,8 @@ impl Lines {
             refusal: None,
             failure: None,
             has_url: false,
-            header_bytes: 0,
+            header: Extent::default(),
+            silent: Extent::default(),
             has_line: false,
             footer: None,
             trailing: None,
@@ -138,9 +173,6 @@ impl Lines {
             return Err(document.fatal(Problem::Table(refusal.error)));
         }
         if !self.has_url {
-            if !self.records.is_decided() && !self.is_at_end {
-                return Ok(None);
-            }
             if self.is_in_header() && !self.is_at_end {
                 return Ok(None);
             }
@@ -176,17 +208,9 @@ impl Lines {
         }
     }
 
-    /// Whether the first URL may still come. The first row of a table may have a quotation mark that nobody closes, which costs as
-    /// much as a record may have.
+    /// Whether the first URL may still come.
     fn is_in_header(&self) -> bool {
-        let is_table = self.records.columns().url_column().is_some();
-        let (more_lines, more_bytes) = if is_table {
-            (MAX_RECORD_LINES, MAX_RECORD_BYTES)
-        } else {
-            (0, 0)
-        };
-        self.outcomes.len() <= MAX_HEADER_LINES + more_lines
-            && self.header_bytes <= MAX_HEADER_BYTES + more_bytes
+        self.header.is_within(MAX_HEADER) && self.silent.is_within(MAX_SILENT)
     }
 
     fn note(&mut self, problem: Problem, position: Position) {
@@ -229,7 +253,8 @@ impl Lines {
             let length = end.unwrap_or(available.len());
             if self.line.len() + length > MAX_RECORD_BYTES {
                 is_too_long = true;
-            } else {
+                self.line.clear();
+            } else if !is_too_long {
                 self.line.extend_from_slice(&available[..length]);
             }
             let Some(end) = end else {
@@ -257,7 +282,12 @@ impl Lines {
                 None
             };
             let text = String::from_utf8_lossy(&self.line);
-            self.records.push(&text, LineNote { position, defect });
+            let note = LineNote {
+                position,
+                defect,
+                is_marked: text.starts_with(BYTE_ORDER_MARK),
+            };
+            self.records.push(&text, note);
         }
         if is_ended {
             self.judge_records();
@@ -282,12 +312,27 @@ impl Lines {
     }
 
     fn judge_records(&mut self) {
-        while let Some(record) = self.records.next() {
+        loop {
+            // A URL that comes too late makes no list, but in a table.
+            self.has_url |= !self.is_in_header() && self.records.columns().url_column().is_some();
+            if !(self.has_url || self.is_in_header()) {
+                return;
+            }
+            let Some(record) = self.records.next() else {
+                return;
+            };
             match record {
                 Ok(record) => {
                     self.judge(&record);
                     if !self.has_url {
-                        self.header_bytes += record.text().len() + 1;
+                        match record.part() {
+                            Part::Blank | Part::Comment => self.silent.add(&record),
+                            Part::Separator
+                            | Part::Ruler
+                            | Part::Note
+                            | Part::Header
+                            | Part::Entry => self.header.add(&record),
+                        }
                     }
                 }
                 Err(refusal) => self.refusal = Some(refusal),
@@ -313,19 +358,20 @@ impl Lines {
 
     fn judge(&mut self, record: &Record<LineNote>) {
         let position = record.place().position;
-        // In another column than that of the URLs any character may stand.
-        let is_row =
-            record.is_of_table() && record.url().is_ok_and(|url| !url.contains(NONCHARACTERS));
+        // Beside the URL any character may stand, in any encoding.
+        let is_sound = record.part() == Part::Entry
+            && record
+                .url()
+                .is_ok_and(|url| !url.contains(NONCHARACTERS) && !url.contains(NO_CHARACTER));
+        let is_beside_url = |defect: &Problem| {
+            is_sound && matches!(defect, Problem::ForbiddenCharacter | Problem::NotUtf8)
+        };
         let defect = record
             .places()
             .filter_map(|line| line.defect.clone())
-            .find(|defect| !(is_row && matches!(defect, Problem::ForbiddenCharacter)));
-        let is_line_of_list = record.part() == Part::Entry && !record.is_of_table();
+            .find(|defect| !is_beside_url(defect));
         if let Some(problem) = defect {
             return self.defect(record, problem);
-        }
-        if is_line_of_list && record.text().len() > MAX_VALUE_BYTES {
-            return self.defect(record, Problem::ValueTooLong { name: "line" });
         }
         if record.part() == Part::Blank {
             return self.note(Problem::BlankLine, position);
@@ -348,22 +394,33 @@ impl Lines {
         let content = record.text().trim();
         let url = match record.url() {
             Ok(url) => url,
+            // To those who read a sitemap it is one URL.
+            Err(RowError::DateBehind) if has_web_scheme(content) => Cow::Borrowed(content),
             Err(error) => return self.lose(Problem::Row(error), position),
         };
+        let url = &*url;
         if !has_web_scheme(url) {
             return self.stray(url, is_first, position);
         }
         self.has_url = true;
+        // More than a value may have, but what is wrong with it is known.
+        if url.len() > MAX_VALUE_BYTES
+            && let Err(error) = Loc::parse(url)
+        {
+            return self.lose(Problem::Loc(error), position);
+        }
         let mut problems = Vec::new();
-        if content.len() < record.text().len() {
+        let is_not_utf8 = |line: &LineNote| matches!(line.defect, Some(Problem::NotUtf8));
+        if record.places().any(is_not_utf8) {
+            problems.push(Problem::NotUtf8);
+        }
+        if content.len() < record.text().len() || record.places().any(|line| line.is_marked) {
             problems.push(Problem::Padded { name: "line" });
         }
         if url != content {
             problems.push(Problem::Columns);
         }
-        if record.has_open_quote() {
-            problems.push(Problem::Row(RowError::OpenQuote));
-        }
+        problems.extend(record.open_quote().map(Problem::Row));
         if url.len() == content.len() {
             problems.extend(columns_behind_commas(url));
         }

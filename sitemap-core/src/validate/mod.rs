@@ -47,6 +47,7 @@ mod place;
 mod problem;
 mod refused;
 mod set;
+mod sites;
 mod unnamed;
 
 pub mod rules;
@@ -63,7 +64,7 @@ pub use self::{
     clusters::MAX_COMPARED_LINKS,
     finding::{Counts, Finding, Repeated},
     place::MAX_PROOFS,
-    problem::{NamedSite, Problem, ProofLine},
+    problem::{Problem, ProofLine, Site},
     refused::MAX_STRAYS,
     rules::{RULES, RuleText},
     set::{MAX_CHILDREN, MAX_COMPARED_URLS},
@@ -543,6 +544,7 @@ impl Validator {
             place: facts.place.cloned(),
             requested: facts.requested.cloned(),
             kind: None,
+            site: None,
             listed_by: facts.listed_by,
             modified: facts.modified,
         })

@@ -236,12 +236,12 @@ pub enum Problem {
     #[error("sitemap is listed by no index")]
     Unlisted,
     /// Several sitemaps, and no index.
-    #[error("{}, but no index that lists them", sitemaps_of(*.count, .site.as_ref()))]
+    #[error("{}, but no index that lists them", count_of_site(*.count, .site.as_ref()))]
     NoIndex {
         /// How many there are.
         count: usize,
         /// Of which site they are, if there are several: an index lists sitemaps of one (R37).
-        site: Option<NamedSite>,
+        site: Option<Site>,
     },
     /// There is nothing but feeds.
     #[error("there are only feeds, and no sitemap of all URLs")]
@@ -439,11 +439,11 @@ pub enum Problem {
     },
 }
 
-/// A site, of which a robots.txt names sitemaps.
+/// A site that has sitemaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedSite {
-    /// The robots.txt.
-    pub robots: Loc,
+pub struct Site {
+    /// The robots.txt that names them, if one does.
+    pub robots: Option<Loc>,
     /// The scheme, host and port of the sitemaps.
     pub origin: Box<str>,
 }
@@ -735,11 +735,16 @@ impl Problem {
 }
 
 /// The beginning of the message about sitemaps without an index.
-fn sitemaps_of(count: usize, site: Option<&NamedSite>) -> String {
+fn count_of_site(count: usize, site: Option<&Site>) -> String {
     match site {
-        Some(NamedSite { robots, origin }) => {
-            format!("{robots} names {count} sitemaps of {origin}")
-        }
+        Some(Site {
+            robots: Some(robots),
+            origin,
+        }) => format!("{robots} names {count} sitemaps of {origin}"),
+        Some(Site {
+            robots: None,
+            origin,
+        }) => format!("there are {count} sitemaps of {origin}"),
         None => format!("there are {count} sitemaps"),
     }
 }

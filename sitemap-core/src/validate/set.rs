@@ -1,6 +1,6 @@
 //! What documents say together: which URLs they share, which index lists which, whether alternates point back (R26, R31, R40,
-//! R41, R48, R75, and the hreflang rule of Google). What they list that they may not is in [`super::refused`], and which index a
-//! robots.txt forgot in [`super::unnamed`].
+//! R41, R48, R75, and the hreflang rule of Google). What they list that they may not is in [`super::refused`], which sitemaps of a site
+//! need an index in [`super::sites`], and which index a robots.txt forgot in [`super::unnamed`].
 //!
 //! What is remembered of a URL is a fingerprint of 64 bits; two URLs out of a million have the same one once in 37 million sets.
 
@@ -10,7 +10,7 @@ use std::{
     num::NonZeroU32,
 };
 
-use super::{DocumentId, MAX_ROUTE, NamedSite, Problem, place::Proofs, refused::Stray};
+use super::{DocumentId, MAX_ROUTE, Problem, place::Proofs, refused::Stray};
 use crate::{
     Loc, UrlEntry,
     read::{Kind, Position},
@@ -30,6 +30,8 @@ pub(super) struct Remembered {
     /// Where it was asked for, if a redirect led elsewhere.
     pub(super) requested: Option<Loc>,
     pub(super) kind: Option<Kind>,
+    /// The origin of its place, or where that is not known, of its first entry; `None` until it is read.
+    pub(super) site: Option<Box<str>>,
     pub(super) listed_by: Option<DocumentId>,
     pub(super) modified: Option<jiff::Timestamp>,
 }
@@ -394,52 +396,10 @@ impl Set {
         {
             problems.push((Some(DocumentId(first)), None, Problem::OnlyFeeds));
         }
-        let documents: Vec<&Remembered> = known().collect();
-        if !is_whole {
-            return self.conclude_sites(named, problems);
-        }
-        if !has_index(&documents) {
-            let count = sitemaps_of(&documents).count();
-            if count > 1 {
-                problems.push((None, None, Problem::NoIndex { count, site: None }));
-            }
-            return;
-        }
-        let has_urlset = has_urlset(&documents);
-        for (number, document) in self.documents.iter().enumerate() {
-            let is_named = document.place.as_ref().is_some_and(|place| {
-                listed.contains_key(&fingerprint_of(place)) || named.contains_key(place)
-            });
-            if is_sitemap(document, has_urlset) && !is_named && document.listed_by.is_none() {
-                problems.push((Some(DocumentId(number)), None, Problem::Unlisted));
-            }
-        }
-    }
-
-    /// Whether the sitemaps of each site need an index: those that its robots.txt names, on each host by themselves, as no index
-    /// may list those of another (R31, R37).
-    fn conclude_sites(
-        &self,
-        named: &BTreeMap<Loc, Loc>,
-        problems: &mut Vec<(Option<DocumentId>, Option<Position>, Problem)>,
-    ) {
-        let mut sites: BTreeMap<(&Loc, &str), Vec<&Remembered>> = BTreeMap::new();
-        for (sitemap, robots) in named {
-            let site = sites.entry((robots, sitemap.origin())).or_default();
-            if let Some(id) = self.by_place.get(&fingerprint_of(sitemap)) {
-                site.push(&self.documents[id.0]);
-            }
-        }
-        let is_only = sites.len() == 1;
-        for ((robots, origin), documents) in sites {
-            let count = sitemaps_of(&documents).count();
-            if count > 1 && !has_index(&documents) {
-                let site = (!is_only).then(|| NamedSite {
-                    robots: robots.clone(),
-                    origin: origin.into(),
-                });
-                problems.push((None, None, Problem::NoIndex { count, site }));
-            }
+        if is_whole {
+            self.conclude_whole(&listed, named, problems);
+        } else {
+            self.conclude_named(named, problems);
         }
     }
 
@@ -448,36 +408,6 @@ impl Set {
         let document = self.by_place.get(&fingerprint_of(place));
         document.and_then(|id| self.kind(*id)) == Some(Kind::Index)
     }
-}
-
-/// Whether a document lists all pages of its kind: an index and a feed do not.
-fn is_sitemap(document: &Remembered, has_urlset: bool) -> bool {
-    document.kind.is_some_and(|kind| match kind {
-        Kind::UrlSet => true,
-        // Beside sitemaps it is another form of the same list.
-        Kind::Text => !has_urlset,
-        Kind::Index | Kind::Rss | Kind::Atom => false,
-    })
-}
-
-fn has_urlset(documents: &[&Remembered]) -> bool {
-    documents
-        .iter()
-        .any(|document| document.kind == Some(Kind::UrlSet))
-}
-
-fn has_index(documents: &[&Remembered]) -> bool {
-    documents
-        .iter()
-        .any(|document| document.kind == Some(Kind::Index))
-}
-
-fn sitemaps_of<'d>(documents: &'d [&Remembered]) -> impl Iterator<Item = &'d Remembered> {
-    let has_urlset = has_urlset(documents);
-    documents
-        .iter()
-        .copied()
-        .filter(move |document| is_sitemap(document, has_urlset))
 }
 
 /// Which nodes of a graph lead to each other: those with the same number (Kosaraju's algorithm).
@@ -603,6 +533,7 @@ mod tests {
             place: place.map(|place| Loc::parse(place).unwrap()),
             requested: None,
             kind: None,
+            site: None,
             listed_by: listed_by.map(DocumentId),
             modified: None,
         };

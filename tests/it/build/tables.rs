@@ -60,12 +60,126 @@ fn a_table_that_nobody_can_read_is_refused() {
         1,
         no_header,
     );
-    check("/x1,2026-01-01\n", 1, no_header);
+    check("/x1,2.1.2026\n/x2,3.1.2026\n", 1, no_header);
+    check("/x1,200\n/x2,404\n", 1, no_header);
+    check("/x1,First page\n/x2,Second\n", 1, no_header);
+    check("/x1,2026-01-01\n/x1,2026-01-02\n", 1, no_header);
+    check("1,/x1\n2,/x2\n", 1, row);
     check(
         &format!("Address,Link\n{A},{A}2\n"),
         1,
         "several columns of URLs",
     );
+}
+
+#[test]
+fn rows_of_a_url_and_a_date_need_no_header_line() {
+    for table in [
+        "/a,2026-01-02\n/b,2026-01-03T04:05:06Z\n",
+        "# ours\nhttps://www.example.com/a;2026-01-02\n/b;2026-01-03T04:05:06Z\n",
+        "\"/a\"\t\"2026-01-02\"\n\"/b\"\t\"2026-01-03T04:05:06Z\"\n",
+    ] {
+        let builds = Builds::new();
+        let list = builds.file("list.csv", table);
+        let ran = builds.build(&["--strict", &list]).expect_code(0);
+        assert!(
+            ran.stderr.contains("list.csv: no header line"),
+            "{}",
+            ran.stderr
+        );
+        let lines = builds.lines();
+        assert_eq!(lines.len(), 2, "{table}");
+        assert_eq!(lines["/a"], "<lastmod>2026-01-02</lastmod>");
+        assert_eq!(lines["/b"], "<lastmod>2026-01-03T04:05:06Z</lastmod>");
+    }
+    // In a list it is told, and no URL has a date that is none of it.
+    let builds = Builds::new();
+    let list = builds.file("list.txt", "/a\n/b\n/c,2026-01-02\n");
+    let ran = builds.build(&[&list]).expect_code(3);
+    let told = "list.txt:3: left out: a date behind the URL, expected one URL, or a header line such as `url,lastmod`";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    assert_eq!(builds.lines().len(), 2);
+    builds
+        .build(&["--input-format", "text", &list])
+        .expect_code(0);
+    assert!(builds.lines().contains_key("/c,2026-01-02"));
+}
+
+#[test]
+fn comments_in_front_of_a_list_may_be_many_and_in_any_encoding() {
+    let builds = Builds::new();
+    let comments = b"# gr\xf6\xdfer\n".repeat(20_000);
+    let list = builds.file("list.csv", [&comments[..], b"url,z\n/a,1\n"].concat());
+    builds.build(&["--strict", &list]).expect_code(0);
+    assert_eq!(builds.lines().into_keys().collect::<Vec<_>>(), ["/a"]);
+    let list = builds.file(
+        "list.ndjson",
+        [&comments[..], b"{\"loc\":\"/b\"}\n"].concat(),
+    );
+    builds.build(&["--strict", &list]).expect_code(0);
+    assert_eq!(builds.lines().into_keys().collect::<Vec<_>>(), ["/b"]);
+}
+
+#[test]
+fn a_line_that_is_too_long_is_told_with_its_bound() {
+    let builds = Builds::new();
+    let long = "x".repeat(300_000);
+    let list = builds.file("list.csv", format!("url,z\n/a,{long}\n/b,x\n"));
+    let ran = builds.build(&[&list]).expect_code(3);
+    let told = "list.csv:2: left out: a line of more than 256 KiB";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    let text = "words\n".repeat(10_001);
+    let list = builds.file(
+        "list.csv",
+        format!("url,z,priority\n/a,\"{text}\",0.5\n/b,x,0.5\n"),
+    );
+    let ran = builds.build(&[&list]).expect_code(3);
+    let told = "list.csv:2: value left out: a quoted field without its closing quote in 256 KiB or 10000 lines";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    // An object may have a thousand images.
+    let list = builds.file(
+        "list.ndjson",
+        format!("{{\"loc\":\"/a\",\"x\":\"{long}\"}}\n"),
+    );
+    builds.build(&[&list]).expect_code(0);
+}
+
+#[test]
+fn an_item_of_another_kind_costs_itself() {
+    let builds = Builds::new();
+    let film = "\"thumbnail_loc\":\"/t.png\",\"title\":\"T\",\"description\":\"D\",\"content_loc\":\"/v.mp4\"";
+    let list = builds.file(
+        "list.ndjson",
+        format!(
+            "{{\"loc\":\"/a\",\"images\":[5,\"/i.png\",{{\"loc\":6}},[7]],\"alternates\":[8,{{\"hreflang\":\"de\",\"href\":9}},\
+             {{\"hreflang\":\"fr\",\"href\":\"/fr\"}}],\"videos\":[true,{{{film},\"tags\":[\"x\",{{}},\"y\"],\
+             \"restriction\":{{\"relationship\":\"allow\",\"countries\":[\"DE\",10,\"FR\"]}}}}]}}\n"
+        ),
+    );
+    let ran = builds.build(&[&list]).expect_code(3);
+    let told = |words: &str| {
+        let words = format!("list.ndjson:1: value left out: {words}");
+        assert!(ran.stderr.contains(&words), "{words}: {}", ran.stderr);
+    };
+    told("images[0]: expected a URL, found 5");
+    told("images[2].loc: expected a URL, found 6");
+    told("images[3]: expected text");
+    told("alternates[0]: expected an object");
+    told("alternates[1].href: expected a URL, found 9");
+    told("videos[0]: expected an object");
+    told("videos[1].tags[1]: expected text");
+    told("videos[1].restriction.countries[1]: expected text, found 10");
+    assert_eq!(ran.summary()["input"]["values_left_out"], 8);
+    let line = &builds.lines()["/a"];
+    for kept in [
+        "<image:loc>https://www.example.com/i.png</image:loc>",
+        "href=\"https://www.example.com/fr\"",
+        "<video:tag>x</video:tag><video:tag>y</video:tag>",
+        ">DE FR</video:restriction>",
+    ] {
+        assert!(line.contains(kept), "{kept}: {line}");
+    }
+    assert_eq!(line.matches("<image:image>").count(), 1);
 }
 
 #[test]
@@ -171,7 +285,7 @@ fn one_column_may_have_delimiters_in_its_urls() {
 #[test]
 fn a_note_in_a_plain_list_costs_its_line_only() {
     for (list, line) in [
-        (format!("Export, spring\n{A},b\n/c,d\n"), 1),
+        (format!("Export, spring\n{A}\n/c,d,e\n"), 1),
         (format!("{A}\nTODO, {A}2\n/b\n"), 2),
         (format!("{A}\n/b\n200,{A}2\n"), 3),
     ] {
@@ -214,4 +328,71 @@ fn a_date_before_the_web_is_left_out_and_told() {
     let lines = builds.lines();
     assert!(!lines["/a"].contains("lastmod") && !lines["/b"].contains("lastmod"));
     assert!(lines["/c"].contains("<lastmod>2024-05-17</lastmod>"));
+}
+
+#[test]
+fn header_lines_that_spreadsheets_and_databases_write_are_understood() {
+    for table in [
+        format!("Page, CTR\n{A},5.1%\n{A}2,6.2%\n"),
+        format!("Address,\"Title, first\",Canonical\n{A},T,{A}\n{A}2,U,{A}2\n"),
+        format!("url\t\n{A}\tT\n{A}2\tU\n"),
+        format!("#,url\n1,{A}\n2,{A}2\n"),
+        format!("     url\n---------\n {A}\n {A}2\n"),
+        format!("url,t,\n{A},x,\n,,\n{A}2,y,\n,,\n"),
+        format!("\u{feff}url,t\n{A},x\n\u{feff}\"URL\",\"T\"\n\u{feff}{A}2,y\n"),
+        format!("sep=;\nurl;t\n{A};x\nsep=;\nt;url\ny;{A}2\n"),
+    ] {
+        let builds = Builds::new();
+        let list = builds.file("list.csv", &table);
+        let ran = builds.build(&["--strict", &list]).expect_code(0);
+        let lines = builds.lines();
+        let urls: Vec<&String> = lines.keys().collect();
+        assert_eq!(urls, ["/x1", "/x12"], "{table}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn the_columns_behind_another_header_line_have_its_meaning() {
+    let builds = Builds::new();
+    let table = "url,lastmod,x\n/a,2026-01-01,1\nlastmod,y,url\n2026-01-02,2,/b\n";
+    let list = builds.file("list.csv", table);
+    let ran = builds.build(&[&list]).expect_code(0);
+    let lines = builds.lines();
+    assert_eq!(lines["/a"], "<lastmod>2026-01-01</lastmod>");
+    assert_eq!(lines["/b"], "<lastmod>2026-01-02</lastmod>");
+    assert!(ran.stderr.contains("the fields x, y;"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_only_holds_a_url_is_left_out_and_told() {
+    let builds = Builds::new();
+    let list = format!(
+        "/a\n({A})\n`{A}`\nhttps:/www.example.com/b\nc\\d\ngo?to={A}\n-\nwww.example.org/e\n"
+    );
+    let file = builds.file("list.txt", list);
+    let ran = builds.build(&[&file]).expect_code(3);
+    for (line, told) in [
+        (2, "a URL behind other characters"),
+        (3, "a URL behind other characters"),
+        (4, "a URL without // behind its scheme"),
+        (5, "a backslash in the URL"),
+        (7, "there is no URL"),
+        (8, "a URL without its scheme"),
+    ] {
+        let told = format!("list.txt:{line}: left out: {told}");
+        assert!(ran.stderr.contains(&told), "{told}: {}", ran.stderr);
+    }
+    assert_eq!(builds.lines().len(), 2);
+}
+
+#[test]
+fn a_file_that_is_no_text_is_refused() {
+    let builds = Builds::new();
+    let mut bytes = b"%PDF-1.7\n1 0 obj\n/Length 9\n".to_vec();
+    bytes.extend((0..=255).cycle().take(4_096));
+    bytes.extend(b"\nendobj\n");
+    let file = builds.file("paper.pdf", bytes);
+    let ran = builds.build(&[&file]).expect_code(2);
+    let told = "paper.pdf:1: this is no text, expected a list of URLs";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
 }

@@ -504,3 +504,33 @@ fn a_signal_ends_it_with_what_was_found() {
     let said: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(said["summary"]["entries"], 0);
 }
+
+#[test]
+fn a_url_alone_in_a_line_makes_no_list_of_a_page() {
+    let check = |content_type: &str, body: &str, path: &str, is_list: bool| {
+        let mut page = Response::html(body);
+        page.headers.clear();
+        let page = page.with("Content-Type", content_type);
+        let robots = Response::text("Sitemap: {}/map.xml\n");
+        let map = xml(urlset(["{}/a"]));
+        let site = site([(path, page), ("/robots.txt", robots), ("/map.xml", map)]);
+        let ran = Bench::new().check(&[&site.url(path)]);
+        let asked = targets(&site).contains(&"/map.xml".to_owned());
+        assert_eq!(asked, !is_list, "{content_type} {path}: {}", ran.stdout);
+    };
+    let page = "Welcome\n<pre>\n{}/a\n</pre>\n";
+    for page_type in [
+        "text/html; charset=utf-8",
+        "text/plain",
+        "text/css",
+        "application/pdf",
+    ] {
+        check(page_type, page, "/", false);
+    }
+    check("text/html", page, "/page.csv", false);
+    let table = "all our pages\n{}/a\n";
+    check("text/csv", table, "/export", true);
+    check("Text/Tab-Separated-Values", table, "/export", true);
+    check("application/octet-stream", table, "/pages.csv", true);
+    check("text/plain", "{}/a\n", "/list", true);
+}

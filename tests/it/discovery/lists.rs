@@ -83,7 +83,10 @@ fn a_list_without_a_url_is_refused_before_the_first_request() {
         "the first of 2: list:3: ",
     );
     check(b"\xff\n", "list:1: the line is not UTF-8");
-    check(&vec![b'a'; 100_000], "list:1: the line is longer");
+    check(
+        &vec![b'a'; 300_000],
+        "list:1: the line is longer than 256 KiB",
+    );
     check(
         b"<html><title>no list</title></html>",
         "neither lines of URLs nor a sitemap",
@@ -119,7 +122,7 @@ fn lines_that_are_no_urls_are_told_with_file_and_line_and_the_rest_is_used() {
     let lines = pages(&site.origin(), "l", 3).join("\nnot a url\n\n");
     let mut list = lines.into_bytes();
     list.extend(b"\n\xff\xfe\n");
-    list.extend(vec![b'a'; 100_000]);
+    list.extend(vec![b'a'; 300_000]);
     list.extend("\n/relative".repeat(30).bytes());
     list.extend(format!("\n{}\n", site.url("/p/last")).bytes());
     fs::write(bench.path().join("list"), list).unwrap();
@@ -166,8 +169,7 @@ fn a_table_names_the_same_pages_packed_or_not_and_its_bad_lines_are_told() {
             .crawl(&site.url("/"), &["--seeds", name])
             .expect_code(0);
         assert_eq!(number(&ran.summary(), "listed"), 4, "{name}");
-        let told =
-            format!("{name}:6: expected an absolute http:// or https:// URL, found \"no url\"");
+        let told = format!("{name}:6: 1 field, expected 2 as in the header line");
         assert!(ran.stderr.contains(&told), "{}", ran.stderr);
         assert_eq!(ran.stderr.matches("the line is left out").count(), 1);
     }
@@ -251,6 +253,33 @@ fn the_header_line_of_a_table_says_where_the_url_stands_and_where_it_ends() {
             )
         },
         1,
+    );
+}
+
+#[test]
+fn rows_of_a_url_and_a_date_need_no_header_line() {
+    let site = site(|request, origin| match request.target.as_str() {
+        "/robots.txt" => Some(Response::text(format!("Sitemap: {origin}/list.txt\n"))),
+        "/list.txt" => Some(Response::text(format!(
+            "{origin}/p/served,2026-01-02\n{origin}/p/too,2026-01-03\n"
+        ))),
+        _ => None,
+    });
+    let bench = bench();
+    let list = format!("{0}/p/a;2026-01-02\n{0}/p/b;\n", site.origin());
+    fs::write(bench.path().join("list"), list).unwrap();
+    let ran = bench
+        .crawl(&site.url("/"), &["--seeds", "list"])
+        .expect_code(0);
+    assert_eq!(ran.stderr.matches("the line is left out").count(), 0);
+    assert_eq!(number(&ran.summary(), "listed"), 5);
+    let asked: Vec<String> = site.log().iter().map(|seen| seen.target.clone()).collect();
+    for page in ["/p/a", "/p/b", "/p/served", "/p/too"] {
+        assert!(asked.iter().any(|target| target == page), "{asked:?}");
+    }
+    assert!(
+        asked.iter().all(|target| !target.contains("2026")),
+        "{asked:?}"
     );
 }
 
@@ -357,4 +386,48 @@ fn urls_outside_of_the_crawl_are_told_with_advice() {
         .summary();
     // Both, and the start page to which they lead.
     assert_eq!(number(&summary, "listed"), 3);
+}
+
+#[test]
+fn a_table_may_be_the_start_url_and_be_checked_by_its_url() {
+    for kind in ["text/csv; charset=utf-8", "text/tab-separated-values"] {
+        let site = site(move |request, origin| {
+            let table = format!("url,t\n{origin}/p/a,x\n{origin}/p/b,y\n");
+            let mut table = Response::text(table);
+            table.headers = vec![("Content-Type".into(), kind.into())];
+            (request.target == "/table").then_some(table)
+        });
+        let bench = bench();
+        bench
+            .crawl(&site.url("/table"), &["--scope", "origin"])
+            .expect_code(0);
+        let asked: Vec<String> = site.log().iter().map(|seen| seen.target.clone()).collect();
+        for page in ["/p/a", "/p/b"] {
+            assert!(
+                asked.iter().any(|target| target == page),
+                "{kind}: {asked:?}"
+            );
+        }
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_arpent"))
+            .env_clear()
+            .env("HOME", bench.path())
+            .args(["check", &site.url("/table")])
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.contains("first line is not a URL"), "{kind}: {said}");
+    }
+}
+
+#[test]
+fn what_stands_behind_the_urls_of_a_list_is_told() {
+    let site = site(|_, _| None);
+    let bench = bench();
+    let urls = pages(&site.origin(), "l", 3).join(" ");
+    fs::write(bench.path().join("list"), format!("{urls}\n")).unwrap();
+    let summary = crawl(&bench, &site, &["--seeds", "list"]);
+    assert_eq!(vias(&bench)["list"], 1);
+    let rules = &summary["seeds"]["entries"];
+    assert_eq!(rules[0]["rule"], "R54");
+    assert_eq!(number(&rules[0], "count"), 1);
 }

@@ -319,6 +319,83 @@ fn attributes_are_judged_alike_on_every_element() {
     compare(&mutants);
 }
 
+/// Types that `xsi:type` may name: those that are built in, and those of the schemas of sitemaps.
+const TYPES: [&str; 34] = [
+    "xsd:anyType",
+    "xsd:anySimpleType",
+    "xsd:string",
+    "xsd:normalizedString",
+    "xsd:token",
+    "xsd:language",
+    "xsd:NMTOKEN",
+    "xsd:NMTOKENS",
+    "xsd:Name",
+    "xsd:NCName",
+    "xsd:ID",
+    "xsd:IDREF",
+    "xsd:ENTITY",
+    "xsd:boolean",
+    "xsd:decimal",
+    "xsd:integer",
+    "xsd:nonNegativeInteger",
+    "xsd:unsignedLong",
+    "xsd:unsignedInt",
+    "xsd:unsignedShort",
+    "xsd:unsignedByte",
+    "xsd:positiveInteger",
+    "xsd:anyURI",
+    "xsd:date",
+    "xsd:dateTime",
+    "tUrl",
+    "s:tLoc",
+    "tLastmod",
+    "tChangeFreq",
+    "tSitemap",
+    "tLocSitemap",
+    "video:tYesNo",
+    "video:tCountryList",
+    "video:tPlatformList",
+];
+
+#[test]
+fn types_are_judged_alike_on_every_element() {
+    let declaration = "xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\"";
+    let mut mutants = Vec::new();
+    for document in documents() {
+        let mut names = BTreeSet::new();
+        for element in document.elements() {
+            if !names.insert(element.name) {
+                continue;
+            }
+            let at = element.open[0] + 1 + element.name.len();
+            for name in TYPES {
+                let attribute = format!(" {declaration} xsi:type=\"{name}\"");
+                let change = format!("{name} on <{}>", element.name);
+                mutants.push(document.with([at, at], &attribute, change));
+            }
+        }
+    }
+    // One element of each type that has others made of it, with every value.
+    let [urlset, _] = documents();
+    for wanted in ["image:title", "image:loc", "video:view_count", "video:live"] {
+        let elements = urlset.elements();
+        let element = elements.iter().find(|element| element.name == wanted);
+        let element = element.unwrap();
+        for name in TYPES {
+            for value in VALUES
+                .into_iter()
+                .chain(["daily", "DE AT", " en ", ":a", "256"])
+            {
+                let whole =
+                    format!("<{wanted} {declaration} xsi:type=\"{name}\">{value}</{wanted}>");
+                let change = format!("{value:?} of {name} in <{wanted}>");
+                mutants.push(urlset.with(element.whole(), &whole, change));
+            }
+        }
+    }
+    compare(&mutants);
+}
+
 /// What is put somewhere.
 const FRAGMENTS: [&str; 36] = [
     "<url></url>",

@@ -1,162 +1,117 @@
-//! Where a folder is served if nobody said: where its indexes say that their parts are. Several sets may stand in one folder,
-//! each with a place of its own. It decides from names alone, and reads no part.
+//! Where the files of a folder are served: where somebody said, or at the [`Mounts`] that its indexes tell of.
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, BTreeSet},
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use sitemap_core::Loc;
 
-use super::places::Base;
+use super::{mounts::Mounts, places::Base};
 
-/// How many sitemaps of an index are tried to find out where it is served.
-const MAX_TRIES: usize = 1_000;
+/// A folder that is served at a base. Its path, and those of its indexes, are relative to the folder that is checked.
+#[derive(Debug)]
+pub(super) struct Mount {
+    pub(super) below: PathBuf,
+    pub(super) base: Base,
+    /// The indexes that stand on it, the one first that says where it is served.
+    pub(super) indexes: Vec<PathBuf>,
+}
 
-/// Which folders below the one that is checked are served where. Paths are relative to that one.
-#[derive(Debug, Default)]
-pub(super) struct Bases(BTreeMap<PathBuf, Base>);
+impl Mount {
+    pub(super) fn new(below: PathBuf, base: Base) -> Self {
+        Self {
+            below,
+            base,
+            indexes: Vec::new(),
+        }
+    }
+
+    /// Where a file of the folder is served.
+    pub(super) fn place(&self, file: &Path) -> Option<Loc> {
+        self.base.place(file.strip_prefix(&self.below).ok()?)
+    }
+
+    /// The file that is served at a URL, whether it exists or not; `None` for a URL elsewhere.
+    pub(super) fn file(&self, loc: &Loc) -> Option<PathBuf> {
+        Some(self.below.join(self.base.relative(loc)?))
+    }
+}
+
+/// How it is known where the files of a folder are served.
+#[derive(Debug)]
+pub(super) enum Bases {
+    /// Somebody said it of the whole folder.
+    Said(Mount),
+    /// The indexes in the folder say it.
+    Guessed(Mounts),
+}
 
 impl Bases {
     /// The whole folder is served at one place.
-    pub(super) fn one(base: Base) -> Self {
-        Self(BTreeMap::from([(PathBuf::new(), base)]))
+    pub(super) fn said(base: Base) -> Self {
+        Self::Said(Mount::new(PathBuf::new(), base))
     }
 
-    /// What the indexes in a folder say; `children` are the sitemaps that one lists.
-    pub(super) fn guess<I: Iterator<Item = Loc>>(
-        root: &Path,
-        indexes: &[PathBuf],
-        children: impl Fn(&Path) -> I,
-    ) -> Self {
-        let mut guesses: Vec<(&PathBuf, Guess)> = indexes
-            .iter()
-            .filter_map(|index| Some((index, Guess::of(root, index, children(index))?)))
-            .collect();
-        // What is above counts for what is below.
-        guesses.sort_by_key(|(_, guess)| {
-            (
-                guess.below.components().count(),
-                Reverse(guess.found),
-                guess.base.loc().as_str().len(),
-            )
-        });
-        let mut bases = Self::default();
-        let mut placed = BTreeSet::new();
-        for (index, Guess { below, base, .. }) in guesses {
-            let is_known = bases.above(index).is_some_and(|(known, above)| {
-                *known == below || above.loc().origin() == base.loc().origin()
-            });
-            if is_known || placed.contains(index) {
-                continue;
-            }
-            // An index that another one lists stands where that says.
-            let listed = children(index).filter_map(|child| base.relative(&child));
-            placed.extend(listed.map(|relative| below.join(relative)));
-            bases.0.insert(below, base);
+    /// What the folder is known to be served at, as a whole or in parts.
+    pub(super) fn mounts(&self) -> &[Mount] {
+        match self {
+            Self::Said(mount) => std::slice::from_ref(mount),
+            Self::Guessed(mounts) => mounts.all(),
         }
-        bases
     }
 
-    /// The folders that are served at a place of their own.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&PathBuf, &Base)> {
-        self.0.iter()
+    /// Whether it is known where an index is served.
+    pub(super) fn knows(&self, index: &Path) -> bool {
+        match self {
+            Self::Said(_) => true,
+            Self::Guessed(mounts) => mounts.of_file(index).is_some(),
+        }
     }
 
-    /// Whether it is known where a file is served.
-    pub(super) fn knows(&self, file: &Path) -> bool {
-        self.above(file).is_some()
-    }
-
-    /// Where a file is served.
-    pub(super) fn place(&self, file: &Path) -> Option<Loc> {
-        let (below, base) = self.above(file)?;
-        base.place(file.strip_prefix(below).ok()?)
+    /// Where a file is served. Of one that nothing lists it is decided by its first `entries`.
+    pub(super) fn place(&self, file: &Path, entries: impl FnOnce() -> Vec<Loc>) -> Option<Loc> {
+        match self {
+            Self::Said(mount) => mount.place(file),
+            Self::Guessed(mounts) => {
+                let mount = mounts
+                    .of_file(file)
+                    .or_else(|| mounts.of_entries(file, &entries()));
+                mount?.place(file)
+            }
+        }
     }
 
     /// The file that a sitemap is which `index` lists, whether it exists or not; `None` for what stands elsewhere.
     pub(super) fn file(&self, root: &Path, index: &Path, child: &Loc) -> Option<PathBuf> {
-        let own = self.above(index).into_iter();
-        let mut files = own
-            .chain(&self.0)
-            .filter_map(|(below, base)| Some(below.join(base.relative(child)?)));
-        let first = files.next()?;
-        if root.join(&first).is_file() {
-            return Some(first);
+        let child = without_query(child);
+        match self {
+            Self::Said(mount) => mount.file(&child),
+            Self::Guessed(mounts) => mounts.file(root, Some(index), &child),
         }
-        files.find(|file| root.join(file).is_file()).or(Some(first))
     }
 
-    /// The lowest folder above a file that is served at a known place.
-    fn above(&self, file: &Path) -> Option<(&PathBuf, &Base)> {
-        let mut folders = file.ancestors().skip(1);
-        folders.find_map(|folder| self.0.get_key_value(folder))
+    /// Takes a file in where `index` lists it, if it is there; returns the file. What lists it first counts.
+    pub(super) fn take(&mut self, root: &Path, index: &Path, child: &Loc) -> Option<PathBuf> {
+        let child = without_query(child);
+        match self {
+            Self::Said(mount) => mount
+                .file(&child)
+                .filter(|file| file != index && root.join(file).is_file()),
+            Self::Guessed(mounts) => mounts.take(root, Some(index), &child),
+        }
     }
-}
 
-/// Where a folder may be served.
-#[derive(Debug)]
-struct Guess {
-    below: PathBuf,
-    base: Base,
-    /// How many of the sitemaps that the index lists are there then.
-    found: usize,
-}
-
-impl Guess {
-    /// Where most of the sitemaps that an index lists are there: in its folder or one above it, under an end of their path. Of
-    /// places that are equally good it is the one where the fewest folders are guessed.
-    fn of(root: &Path, index: &Path, children: impl Iterator<Item = Loc>) -> Option<Self> {
-        let children: BTreeSet<Loc> = children.take(MAX_TRIES).map(without_query).collect();
-        let mut guesses: BTreeMap<(&Path, Loc), Self> = BTreeMap::new();
-        for child in &children {
-            let Some(path) = path_of(child) else {
-                continue;
-            };
-            for below in index.ancestors().skip(1) {
-                let mut rest = path.components();
-                while rest.clone().next().is_some() {
-                    let end = rest.as_path();
-                    let file = below.join(end);
-                    let is_whole = end == path;
-                    rest.next();
-                    // An index is no part of itself, unless it lists nothing else.
-                    if file == index && !(is_whole && children.len() == 1)
-                        || !root.join(&file).is_file()
-                    {
-                        continue;
-                    }
-                    if let Some(base) = Base::of_file(child, end) {
-                        let key = (below, base.loc().clone());
-                        let guess = guesses.entry(key).or_insert_with(|| Self {
-                            below: below.to_owned(),
-                            base,
-                            found: 0,
-                        });
-                        guess.found += 1;
-                    }
-                }
+    /// Takes a file in where a robots.txt names it, unless an index lists it.
+    pub(super) fn take_named(&mut self, root: &Path, sitemap: &Loc) {
+        match self {
+            Self::Said(_) => {}
+            Self::Guessed(mounts) => {
+                mounts.take(root, None, &without_query(sitemap));
             }
         }
-        guesses.into_values().min_by_key(|guess| {
-            (
-                Reverse(guess.found),
-                guess.base.loc().as_str().len(),
-                Reverse(guess.below.components().count()),
-            )
-        })
     }
-}
-
-/// The path of a URL as that of a file.
-fn path_of(loc: &Loc) -> Option<PathBuf> {
-    let origin = Base::directory(&Loc::parse(loc.origin()).ok()?).ok()?;
-    origin.relative(loc)
 }
 
 /// A URL without its query, which says nothing to a server of files.
-fn without_query(loc: Loc) -> Loc {
+pub(super) fn without_query(loc: &Loc) -> Loc {
     let path = loc.as_str().split('?').next().unwrap_or_default();
-    Loc::parse(path).unwrap_or(loc)
+    Loc::parse(path).unwrap_or_else(|_| loc.clone())
 }

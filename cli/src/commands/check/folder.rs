@@ -12,7 +12,11 @@ use sitemap_core::{
     read::{Item, Kind, ReadError, Reader},
 };
 
-use super::{bases::Bases, places::Base};
+use super::{
+    bases::{Bases, Mount},
+    mounts::Mounts,
+    places::Base,
+};
 use crate::exit_code::Misuse;
 
 /// The most files that may have the name of a sitemap: two full indexes.
@@ -20,6 +24,12 @@ const MAX_FILES: usize = 100_000;
 
 /// How deep folders may stand in each other.
 const MAX_DEPTH: usize = 64;
+
+/// The most sitemaps of all indexes that are looked for: as many as the validator remembers.
+const MAX_LISTED: usize = 1_000_000;
+
+/// How many entries say where a file stands that nothing lists; so many are read at once.
+const MAX_SAMPLED: usize = 100;
 
 /// Names that sitemaps and feeds have.
 const ENDINGS: [&str; 5] = [".xml", ".txt", ".rss", ".atom", ".gz"];
@@ -43,30 +53,32 @@ impl Folder {
         let mut names = Vec::new();
         collect(path, Path::new(""), 0, &mut names)?;
         names.sort_unstable();
-        let mut indexes = Vec::new();
+        let mut indexes: BTreeMap<PathBuf, Vec<Loc>> = BTreeMap::new();
+        let mut room = MAX_LISTED;
         let mut others = Vec::new();
         for name in names {
             match sniff_file(&path.join(&name)) {
-                Some(Kind::Index) => indexes.push(name),
+                Some(Kind::Index) => {
+                    let children: Vec<Loc> = children(&path.join(&name)).take(room).collect();
+                    room -= children.len();
+                    indexes.insert(name, children);
+                }
                 Some(_) => others.push(name),
                 // It cannot be read as one, but is meant to be one.
                 None if is_called_sitemap(&name) => others.push(name),
                 None => {}
             }
         }
-        let bases = match base {
-            Some(base) => Bases::one(base),
-            None => Bases::guess(path, &indexes, |index| children(&path.join(index))),
+        let mut bases = match base {
+            Some(base) => Bases::said(base),
+            None => Bases::Guessed(Mounts::guess(path, &indexes)),
         };
         let mut parents = BTreeMap::new();
         let mut alone = BTreeSet::new();
-        for index in &indexes {
+        for (index, children) in &indexes {
             let mut is_alone = !bases.knows(index);
-            for child in children(&path.join(index)) {
-                if let Some(child) = bases.file(path, index, &child)
-                    && child != *index
-                    && path.join(&child).is_file()
-                {
+            for child in children {
+                if let Some(child) = bases.take(path, index, child) {
                     is_alone = false;
                     parents.entry(child).or_insert_with(|| index.clone());
                 }
@@ -75,7 +87,7 @@ impl Folder {
                 alone.insert(index.clone());
             }
         }
-        let indexes: BTreeSet<PathBuf> = indexes.into_iter().collect();
+        let indexes: BTreeSet<PathBuf> = indexes.into_keys().collect();
         let mut documents = from_the_top(&indexes, &parents);
         let rest: BTreeSet<PathBuf> = others
             .into_iter()
@@ -92,14 +104,25 @@ impl Folder {
         })
     }
 
-    /// Where the folder and those below it are served, as far as that is known or the indexes say it.
-    pub(super) fn bases(&self) -> &Bases {
-        &self.bases
+    /// Where the folder and those in it are served, as far as that is known or the indexes say it.
+    pub(super) fn mounts(&self) -> &[Mount] {
+        self.bases.mounts()
+    }
+
+    /// A robots.txt names a sitemap: if that is a file of the folder which no index lists, it stands there.
+    pub(super) fn take_named(&mut self, sitemap: &Loc) {
+        self.bases.take_named(&self.path, sitemap);
     }
 
     /// The sitemaps, relative to the folder, in the order in which they are to be checked.
     pub(super) fn documents(&self) -> &[PathBuf] {
         &self.documents
+    }
+
+    /// Where a file is served.
+    pub(super) fn place(&self, relative: &Path) -> Option<Loc> {
+        self.bases
+            .place(relative, || first_entries(&self.path.join(relative)))
     }
 
     /// The index that lists a file.
@@ -109,17 +132,19 @@ impl Folder {
 
     /// Why a sitemap that an index lists cannot be read; `None` when it is there, or cannot be looked for.
     pub(super) fn missing(&self, index: &Path, child: &Loc) -> Option<String> {
+        // What a program answers is no file.
+        if child.path_and_query().contains('?') {
+            return None;
+        }
         if !self.alone.contains(index) {
             // What stands elsewhere cannot be looked for here.
             let file = self.bases.file(&self.path, index, child)?;
             let is_there = self.path.join(&file).is_file();
             return (!is_there).then(|| format!("there is no file {}", file.display()));
         }
-        // What a program answers is no file.
-        let path = child.path_and_query().trim_start_matches('/');
-        let is_file = !path.contains('?') && has_ending(path);
+        let path = child.path().trim_start_matches('/');
         let folder = self.path.display();
-        (is_file && !self.path.join(path).is_file()).then(|| {
+        (has_ending(path) && !self.path.join(path).is_file()).then(|| {
             format!(
                 "there is no file {path} in {folder}, nor anything else that the index lists; --at URL says where it is served"
             )
@@ -193,9 +218,22 @@ pub(super) fn sniff(input: impl BufRead) -> Option<Kind> {
     }
 }
 
-/// What kind of document a file is, by its first bytes.
 fn sniff_file(file: &Path) -> Option<Kind> {
     sniff(BufReader::new(File::open(file).ok()?))
+}
+
+/// The first entries of a file, as far as they can be read.
+fn first_entries(file: &Path) -> Vec<Loc> {
+    let Ok(file) = File::open(file) else {
+        return Vec::new();
+    };
+    let entries = Reader::new(BufReader::new(file), Limits::PROTOCOL).take(MAX_SAMPLED);
+    let entries = entries.filter_map(|item| match item {
+        Ok(Item::Url(entry)) => Some(entry.loc),
+        Ok(Item::Sitemap(entry)) => Some(entry.loc),
+        Err(_) => None,
+    });
+    entries.collect()
 }
 
 /// The sitemaps that an index lists, as far as it can be read.
@@ -254,9 +292,9 @@ mod tests {
     }
 
     fn places(folder: &Folder) -> Vec<(&str, &str)> {
-        let bases = folder.bases().iter();
-        bases
-            .map(|(below, base)| (below.to_str().unwrap(), base.loc().as_str()))
+        let mounts = folder.mounts().iter();
+        mounts
+            .map(|mount| (mount.below.to_str().unwrap(), mount.base.loc().as_str()))
             .collect()
     }
 

@@ -8,9 +8,11 @@
 //! ```
 
 mod answers;
+mod pages;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
+    io::BufRead,
     sync::{Arc, Mutex},
 };
 
@@ -66,8 +68,19 @@ const MAX_DOCUMENTS: usize = 100_000;
 /// (R66), so what lists more is broken, and no reason to bother everybody. Those of what is checked have no part in it.
 const MAX_ORIGINS: usize = 100;
 
-/// The most pages that are remembered so as not to be asked for twice.
-const MAX_ASKED_PAGES: usize = 1_000_000;
+/// How the paths of tables end.
+const TABLE_ENDINGS: [&str; 2] = ["csv", "tsv"];
+
+/// The media types of tables: RFC 4180, and the one that is registered for tabs.
+const TABLE_TYPES: [&str; 2] = ["text/csv", "text/tab-separated-values"];
+
+/// Media types that hosts give to tables which they do not know as such.
+const FILE_TYPES: [&str; 4] = [
+    "",
+    "text/plain",
+    "application/octet-stream",
+    "application/vnd.ms-excel",
+];
 
 /// Runs a check that has URLs among its arguments.
 ///
@@ -258,21 +271,6 @@ impl Check<'_> {
         };
         Ok(walk.begin(&start))
     }
-
-    /// Asks for the pages that were chosen from all lists.
-    pub(super) fn pages(&mut self, live: &mut Live) -> Result<(), Stopped> {
-        let sample = std::mem::replace(&mut live.sample, Sample::new(0));
-        for listed in sample.choose() {
-            let asker = listed.asker.clone();
-            let mut walk = Walk {
-                check: self,
-                live,
-                asker,
-            };
-            walk.page(&listed)?;
-        }
-        Ok(())
-    }
 }
 
 /// The way from one start URL.
@@ -307,7 +305,15 @@ impl Walk<'_, '_> {
             Ok(_) | Err(_) => None,
         };
         let is_sitemap = answer.as_mut().is_ok_and(|document| {
-            document.status == 200 && document.body().is_ok_and(|body| sniff(body).is_some())
+            let is_table = is_called_table(document);
+            document.status == 200
+                && document.body().is_ok_and(|body| {
+                    if is_table {
+                        is_sitemap_or_list(body)
+                    } else {
+                        sniff(body).is_some()
+                    }
+                })
         });
         match site {
             Some(site) if !is_sitemap => self.site(&site),
@@ -552,82 +558,29 @@ impl Walk<'_, '_> {
         let rules = self.check.rules.get(loc.origin());
         Ok(rules.is_some_and(|rules| !rules.allows(loc.path_and_query())))
     }
+}
 
-    /// Asks for the pages of a list, or remembers some of them.
-    fn choose_pages(
-        &mut self,
-        document: &mut Document,
-        place: &Loc,
-        id: DocumentId,
-    ) -> Result<(), Stopped> {
-        if self.live.wish == Wish::Some(0) {
-            return Ok(());
-        }
-        let Ok(body) = document.body() else {
-            return Ok(());
-        };
-        let mut reader = Reader::new(body, READING_LIMITS).at(place);
-        while let Some(item) = reader.next() {
-            if self.live.is_stopping() {
-                return Err(Stopped);
-            }
-            let Ok(Item::Url(entry)) = item else { continue };
-            if !self.may_ask(&entry.loc) {
-                continue;
-            }
-            let listed = || Listed {
-                document: id,
-                position: reader.loc_position(),
-                loc: entry.loc,
-                lastmod: entry.lastmod,
-                asker: self.asker.clone(),
-            };
-            match self.live.wish {
-                Wish::Some(_) => self.live.sample.offer(listed),
-                Wish::All => {
-                    let listed = listed();
-                    self.page(&listed)?;
-                }
-            }
-        }
-        Ok(())
-    }
+/// Whether a document is a table by its media type or, where that says no more than that it is a file, by its name. A page may have a
+/// URL alone in a line as well, and so may any other text.
+fn is_called_table(document: &Document) -> bool {
+    let content_type = document.headers.text("content-type").unwrap_or_default();
+    let media_type = content_type.split(';').next().unwrap_or_default().trim();
+    let is = |known: &&str| media_type.eq_ignore_ascii_case(known);
+    let ending = document
+        .url
+        .path()
+        .rsplit_once('.')
+        .map(|(_, ending)| ending);
+    let is_named = ending.is_some_and(|ending| {
+        let is = |known: &&str| ending.eq_ignore_ascii_case(known);
+        TABLE_ENDINGS.iter().any(is)
+    });
+    TABLE_TYPES.iter().any(is) || (is_named && FILE_TYPES.iter().any(is))
+}
 
-    /// Whether a page may be asked for: robots.txt of its origin is known and allows it.
-    fn may_ask(&self, loc: &Loc) -> bool {
-        let rules = self.check.rules.get(loc.origin());
-        rules.is_some_and(|rules| rules.allows(loc.path_and_query()))
-    }
-
-    /// Asks for a page and tells what is wrong with it.
-    fn page(&mut self, listed: &Listed) -> Result<(), Stopped> {
-        let Some(key) = self.live.key_of(&listed.loc) else {
-            return Ok(());
-        };
-        let is_asked = self.live.asked.contains(&key.fingerprint());
-        if is_asked || self.live.closed.contains(listed.loc.host()) {
-            return Ok(());
-        }
-        if self.live.asked.len() < MAX_ASKED_PAGES {
-            self.live.asked.insert(key.fingerprint());
-        }
-        self.live.progress.turn_to(&listed.loc);
-        let answer = match self.asker.page(&key) {
-            Err(DownloadError::Stopped) => return Err(Stopped),
-            // It may be read by others, and was meant for them.
-            Err(DownloadError::Disallowed(_)) => return Ok(()),
-            Err(error @ DownloadError::Closed { .. }) => {
-                self.live.closed.insert(listed.loc.host().to_owned());
-                self.check.worst = self.check.worst.worse(ExitCode::NotCrawled);
-                self.check.output.warn(&format!(
-                    "{}; its other pages are not checked",
-                    reason(&error)
-                ));
-                return Ok(());
-            }
-            answer => answer,
-        };
-        self.tell_page(listed, answer);
-        Ok(())
-    }
+/// The same of what is called a table: there, lines may stand in front of the first URL, such as a header that nobody knows.
+fn is_sitemap_or_list(body: impl BufRead) -> bool {
+    let mut reader = Reader::new(body, READING_LIMITS);
+    let is_begun = reader.next().is_some();
+    is_begun && reader.kind().is_some()
 }

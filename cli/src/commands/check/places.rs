@@ -34,11 +34,11 @@ impl Base {
 
     /// The folder that holds the file `relative` if that is served at `file`.
     pub(super) fn of_file(file: &Loc, relative: &Path) -> Option<Self> {
-        let path = encoded(relative)?;
-        let base = file.as_str().strip_suffix(&path)?;
-        let base = Loc::parse(base).ok()?;
-        (base.as_str().len() + path.len() == file.as_str().len() && base.path().ends_with('/'))
-            .then_some(Self(base))
+        let last = relative.components().count().checked_sub(1)?;
+        let (slash, _) = file.as_str().rmatch_indices('/').nth(last)?;
+        let (base, path) = file.as_str().split_at(slash + 1);
+        let is_it = decoded(path).is_some_and(|path| path == relative);
+        Some(Self(Loc::parse(base).ok().filter(|_| is_it)?))
     }
 
     /// The URL.
@@ -159,6 +159,13 @@ mod tests {
         check("a/b c/ü.xml", "https://h/docs/a/b%20c/%C3%BC.xml");
         check("50%.xml", "https://h/docs/50%25.xml");
         check("a?b#c.xml", "https://h/docs/a%3Fb%23c.xml");
+        let escaped = Loc::parse("https://h/docs/%61.xml").unwrap();
+        assert_eq!(
+            Base::of_file(&escaped, Path::new("a.xml")),
+            Some(base("https://h/docs"))
+        );
+        let above = Path::new("https:/h/docs/a.xml");
+        assert_eq!(Base::of_file(&escaped, above), None);
     }
 
     #[test]

@@ -67,14 +67,14 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// A folder is taken to be served at `base`.
-    pub(super) fn base(&mut self, folder: &Path, base: &Loc, is_guess: bool) {
-        if is_guess {
-            self.output.say(&format!(
-                "{} is taken to be served at {base}, as its index says; --at URL says otherwise",
-                folder.display()
-            ));
-        }
+    /// A folder, or one of several indexes in it and what it lists, is taken to be served at `base`.
+    pub(super) fn guessed(&mut self, served: &Path, base: &Loc, is_index: bool) {
+        let served = served.display();
+        self.output.say(&if is_index {
+            format!("{served} and what it lists are taken to be served at {base}, as it says; --at URL says otherwise")
+        } else {
+            format!("{served} is taken to be served at {base}, as its index says; --at URL says otherwise")
+        });
     }
 
     /// A document is about to be read.

@@ -315,6 +315,57 @@ fn characters_of_other_columns_cost_no_url() {
 }
 
 #[test]
+fn rows_of_a_url_and_a_date_need_no_header_line() {
+    let both = Ok(&["/a", "/b"][..]);
+    check("H/a,2026-01-02\nH/b,2026-01-03\n", both);
+    check("# ours\nH/a;2026-01-02T03:04:05Z\nH/b;\n", both);
+    check("\"H/a\"\t\"2026-01-02\"\n\"H/b\"\t\"2026-01-03\"\n", both);
+    // In a list a date may be a part of the URL, and is more likely none: it is not listed without being asked for.
+    let list = of_site("H/a\nH/b\nH/c,2026-01-02\n");
+    let paths = |read: Read| Vec::from_iter(read.unwrap());
+    assert_eq!(paths(built(list.as_bytes())), ["/a", "/b"]);
+    let asked = ["/a", "/b", "/c,2026-01-02"];
+    assert_eq!(paths(seeded(list.as_bytes())), asked);
+    assert_eq!(paths(served(list.as_bytes())), asked);
+    assert_eq!(validated(list.as_bytes()), Ok(3));
+}
+
+#[test]
+fn what_stands_in_front_of_a_table_hides_no_header_line() {
+    let comments = format!("# {}\n", "c".repeat(98)).repeat(700);
+    check_plain(&format!("{comments}url,z\nH/a,1\n"), Ok(&["/a"]));
+    check_plain(&format!("{comments}H/a,2026-01-02\n"), Ok(&["/a"]));
+    let words = "Some words, and more\n".repeat(700);
+    check_plain(&format!("{words}url,z\nH/a,1\n"), Ok(&["/a"]));
+    let long = format!("Some {}\n", "words".repeat(1_000)).repeat(20);
+    check_plain(&format!("{long}Page;Views\nH/a,b;1\n"), Ok(&["/a,b"]));
+    check_plain(
+        &format!("{words}Wo,Was\nH/a,1\nH/b,2\n"),
+        Err("this begins a table, no column of which"),
+    );
+    let words = "Some words, and more\n".repeat(40_000);
+    check_plain(
+        &format!("{words}url,z\nH/a,1\n"),
+        Err("no URL in the first 256 KiB or 10000 lines"),
+    );
+}
+
+#[test]
+fn a_record_has_one_bound_for_all() {
+    let line = "x".repeat(sitemap_core::read::MAX_RECORD_BYTES - 24);
+    check_plain(&format!("url,z\nH/a,{line}\nH/b,x\n"), Ok(&["/a", "/b"]));
+    let line = format!("{line}{}", "x".repeat(24));
+    check_plain(&format!("url,z\nH/a,{line}\nH/b,x\n"), Ok(&["/b"]));
+    check_plain(&format!("H/{line}\nH/b\n"), Ok(&["/b"]));
+    // A text of more lines, some of which are URLs, and others like rows.
+    let text = "words\nH/x\nH/y,z\n".repeat(5_000);
+    check_plain(
+        &format!("url,n,z\nH/a,1,\"{text}\"\nH/b,2,x\n"),
+        Ok(&["/a", "/b"]),
+    );
+}
+
+#[test]
 fn lists_are_no_tables() {
     check(
         "H/a,1.html\nH/b;c\nH/d,daily\n",
@@ -332,8 +383,8 @@ fn lists_are_no_tables() {
     check("Our pages\nH/a,b\nH/c\n", Ok(&["/a,b", "/c"]));
     check("Webseite\nH/a\nH/b\n", Ok(&["/a", "/b"]));
     check(
-        "Page; as of 2026\nH/a;b=1\nH/c;d=2\n",
-        Ok(&["/a;b=1", "/c;d=2"]),
+        "Page; as of 2026\nH/a;b=1;c\nH/c;d=2;e\n",
+        Ok(&["/a;b=1;c", "/c;d=2;e"]),
     );
     check("TODO, H/x\nH/a\nH/b\n", Ok(&["/a", "/b"]));
     check("H/a\nTODO, H/x\nH/b\n", Ok(&["/a", "/b"]));
@@ -367,9 +418,146 @@ fn what_nobody_can_read_is_refused() {
     check("Report\n\nWas,Wo\n\"two\nlines\",H/a\nx,H/b\n", no_column);
     let no_header = Err("this is a table without a header line");
     check("H/old;H/new\n", no_header);
-    check("H/a,2026-01-02\nH/b,2026-01-03\n", no_header);
+    check("H/a,daily\nH/b,weekly\n", no_header);
+    check(
+        "H/a,2026-01-02 03:04:05\nH/b,2026-01-03 03:04:05\n",
+        no_header,
+    );
+    check("H/a,About us\nH/b,Contact\n", no_header);
+    check("H/a;200\nH/b;404\n", no_header);
+    check("H/day,2026-01-02\nH/day,2026-01-03\n", no_header);
     check("200,H/a\n404,H/b\n", Err("this is the row of a table"));
     let several = Err("several columns of URLs");
     check("Address,Link\nH/a,H/b\n", several);
     check("loc,url\nH/a,H/b\n", several);
+}
+
+#[test]
+fn a_header_line_is_known_by_its_names_and_by_the_rows_that_have_as_many_fields() {
+    let both = Ok(&["/a", "/b"][..]);
+    check("Page, CTR\nH/a,5.1%\nH/b,6.2%\n", both);
+    check("Page; Load time\nH/a;1.2s\nH/b;0.9s\n", both);
+    check("Top pages, Clicks, CTR\nH/a,5,50%\nH/b,2,3.5%\n", both);
+    check(
+        "Address,\"Title, first\",Canonical\nH/a,T,H/a\nH/b,U,H/b\n",
+        both,
+    );
+    check("Page,Title\nH/a\nH/b,index.html\n", both);
+    check("url\t\nH/a\tT\nH/b\tU\n", both);
+    check("\turl\n1\tH/a\n\tH/b\n", both);
+    check("Pages\nurl\nH/a\nH/b\n", both);
+    for (name, rest) in [
+        ("Seite", "Klicks/Tag,x"),
+        ("page.url", "page.title,x"),
+        ("Adresse", " Titel,x"),
+        ("Seite", "a=b,x"),
+    ] {
+        let no_column = Err("this begins a table, no column of which");
+        check(&format!("{name},{rest}\nH/a,3,1\nH/b,2,1\n"), no_column);
+        check(
+            &format!("{name},{rest}\n(not set),1,1\nH/a,3,1\nH/b,2,1\n"),
+            no_column,
+        );
+    }
+    check(
+        "Seite;Klicks/Tag\n/a;3\n/b;2\n",
+        Err("this begins a table, no column of which"),
+    );
+    // The words of a title have commas as well, but the rows are no columns of it.
+    check(
+        "Page, as of today\nH/a,b,c\nH/d,e,f\n",
+        Ok(&["/a,b,c", "/d,e,f"]),
+    );
+}
+
+#[test]
+fn a_first_column_may_be_called_by_a_number_sign() {
+    let both = Ok(&["/a", "/b"][..]);
+    check("#,url\n1,H/a\n2,H/b\n", both);
+    check("# ours\n#\tURL\tTraffic\n1\tH/a\t5\n2\tH/b\t4\n", both);
+    check("#;Page;Views\n1;H/a;5\n#;Page;Views\n2;H/b;4\n", both);
+    check("# url\n#,x\nH/a\nH/b\n", both);
+}
+
+#[test]
+fn no_line_of_the_text_of_a_page_is_a_url() {
+    check(
+        "id,text,url\n1,x,H/a\n2,\"See\nH/inv\nmore\",H/x,extra\n3,y,H/b\n",
+        Ok(&["/a", "/b"]),
+    );
+    check(
+        "url,t\nH/a,x\nH/x,y,\"See\nH/inv,z\nmore\"\nH/b,y\n",
+        Ok(&["/a", "/b"]),
+    );
+    check(
+        "url,text,n\nH/a,\"See\nthe \"foo\" page\nH/inv\nend\",1\nH/b,x,2\n",
+        Ok(&["/a", "/b"]),
+    );
+    check(
+        "id,text,url\n1,\"open,H/x\n2,x,H/a\n3,\"See\nH/inv\nmore\",H/b\n",
+        Ok(&["/a", "/b"]),
+    );
+    check("url,title\nH/a,x\nTotal\nH/b\n", Ok(&["/a", "/b"]));
+}
+
+#[test]
+fn files_that_were_put_together_have_their_marks_and_header_lines_again() {
+    let both = Ok(&["/a", "/b"][..]);
+    check("H/a\n\u{feff}H/b\n", both);
+    check("url,t\nH/a,x\n\u{feff}url,t\n\u{feff}H/b,y\n", both);
+    for again in ["\"url\",\"t\"", "URL, T", "url,t,", "sep=,\nurl,t"] {
+        check(&format!("url,t\nH/a,x\n{again}\nH/b,y\n"), both);
+    }
+    check("url,\"a\nb\"\nH/a,x\nURL,\"a\nb\"\nH/b,y\n", both);
+    check("url,t\nurl,t\nH/a,x\nH/b,y\n", both);
+    // In another order, or with other columns.
+    check("url,t\nH/a,x\nt,url\ny,H/b\n", both);
+    check("url,t\nH/a,x\n\nid,loc,t\n# of today\n1,H/b,y\n", both);
+    check("url,t\nH/a,x\nurl,t,n\nH/b,y,1\n", both);
+}
+
+#[test]
+fn lines_of_dashes_and_empty_rows_are_no_urls() {
+    let both = Ok(&["/a", "/b"][..]);
+    check("     url\n--------\n H/a\n H/b\n", both);
+    check("url\tt\n---\t---\nH/a\tx\nH/b\ty\n", both);
+    check("url,t\n---,---\nH/a,x\nH/b,y\n", both);
+    check(
+        "+-----+---+\n| url | t |\n+-----+---+\n| H/a | x |\n| H/b | y |\n",
+        both,
+    );
+    check("Our pages\n=========\nH/a\nH/b\n", both);
+    check("\u{250c}\u{2500}\u{2510}\nH/a\nH/b\n", both);
+    check(",,\nurl,t,\nH/a,x,\n,,\n\"\",\"\",\"\"\nH/b,y,\n;\n", both);
+}
+
+#[test]
+fn what_stands_beside_a_url_may_be_in_any_encoding() {
+    let list = b"url,title\nhttps://example.com/a,M\xfcller\nhttps://example.com/\xfc,x\nhttps://example.com/b,y\n";
+    check_forms("ANSI", vec![list.to_vec()], Ok(&["/a", "/b"]));
+    let list = b"https://example.com/a\tM\xfcller\nhttps://example.com/b\n";
+    check_forms("ANSI", vec![list.to_vec()], Ok(&["/a", "/b"]));
+    check("H/a\u{b}\nH/b\u{c}\n", Ok(&["/a", "/b"]));
+}
+
+#[test]
+fn a_value_that_is_no_text_is_left_out_and_told() {
+    let list = b"url,lastmod,x\n/a,2026-01-02,M\xfcller\n/b,\xfc,y\n";
+    let (_, loaded, remarks) = load_list_of(&example_site(), list, &Config::default(), &|| false);
+    assert_eq!(loaded.unwrap().values_left_out, 1);
+    assert_eq!(remarks.len(), 1, "{remarks:?}");
+    assert!(remarks[0].contains("bytes that are no text"), "{remarks:?}");
+}
+
+#[test]
+fn urls_that_programs_read_differently_are_left_out() {
+    check("H/a\nH/x\\y\nhttps:\\\\example.com\\z\n", Ok(&["/a"]));
+    check("url,t\nH/a,x\nH/x\\y,z\n", Ok(&["/a"]));
+    check("H/a?b=\\c\n", Ok(&["/a?b=%5Cc"]));
+}
+
+#[test]
+fn a_table_may_begin_with_many_rows_without_a_url() {
+    let rows = ",x\n".repeat(12_000);
+    check_plain(&format!("url,t\n{rows}H/a,y\n"), Ok(&["/a"]));
 }

@@ -32,11 +32,13 @@ const FEED_TYPES: [&str; 5] = [
 
 /// The other types that sitemaps and lists are sent as, and what a server says that does not know them; the last is
 /// no type at all.
-const LIST_TYPES: [&str; 5] = [
+const LIST_TYPES: [&str; 7] = [
     "application/gzip",
     "application/x-gzip",
     "application/octet-stream",
     "text/plain",
+    "text/csv",
+    "text/tab-separated-values",
     "",
 ];
 

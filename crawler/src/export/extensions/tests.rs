@@ -322,6 +322,19 @@ fn images_are_written_in_their_order() {
 }
 
 #[test]
+fn the_page_itself_is_no_image_of_it() {
+    let check = |page: &str, found: &[&str], expected: Option<&str>| {
+        let (entries, counts) = export([(key(page), Reason::Listed, images(found))], ALL, None);
+        assert_eq!(entries.get(page).map(String::as_str), expected, "{page}");
+        let counts = counts.images.unwrap();
+        assert!(counts.left_out.is_empty(), "{counts:?}");
+    };
+    check("/a", &["/a"], None);
+    check("/a", &["/b", "/a", "/a?b"], Some("/b /a?b"));
+    check("/~a?b", &["/%7Ea?b", "/~a"], Some("/~a"));
+}
+
+#[test]
 fn images_that_are_not_for_search_engines_are_left_out() {
     let robots = Rules::parse(b"User-agent: *\nDisallow: /private/\n", "arpent");
     let forbidden = PageFacts {

@@ -212,7 +212,11 @@ impl Reading<'_> {
         })
     }
 
+    /// A URL. A number is none, although it could be a relative one.
     fn loc(&self, part: &Part<'_>) -> Read<Loc> {
+        if part.value.is_number() {
+            return Err(part.error(format!("expected a URL, found {}", part.value)));
+        }
         part.parse(|text| (self.resolve)(text))
     }
 
@@ -295,14 +299,16 @@ impl Reading<'_> {
         video.family_friendly = self.value(members.optional("family_friendly", flag));
         video.requires_subscription = self.value(members.optional("requires_subscription", flag));
         video.live = self.value(members.optional("live", flag));
-        video.restriction = self.value(members.optional("restriction", |part| {
-            let (relationship, countries) = relation(part, "countries")?;
+        let restriction = members.optional("restriction", |part| {
+            let (relationship, countries) = self.relation(part, "countries")?;
             Restriction::parse(relationship, &countries).map_err(|error| part.error(error))
-        }));
-        video.platform = self.value(members.optional("platform", |part| {
-            let (relationship, platforms) = relation(part, "platforms")?;
+        });
+        video.restriction = self.value(restriction);
+        let platform = members.optional("platform", |part| {
+            let (relationship, platforms) = self.relation(part, "platforms")?;
             Platforms::parse(relationship, &platforms).map_err(|error| part.error(error))
-        }));
+        });
+        video.platform = self.value(platform);
         let uploader = members.optional("uploader", |part| self.uploader(part));
         video.uploader = self.value(uploader);
         self.tags(&members, &mut video);
@@ -331,14 +337,44 @@ impl Reading<'_> {
             Value::Array(tags) => tags.as_slice(),
             single => std::slice::from_ref(single),
         };
-        for value in tags.iter().filter(|value| says_something(value)) {
-            let path = format!("{}.{name}", members.path);
+        let tags = tags.iter().enumerate();
+        for (number, value) in tags.filter(|(_, value)| says_something(value)) {
+            let path = format!("{}.{name}[{number}]", members.path);
             let part = Part { value, path: &path };
             let added = self
                 .text(&part)
                 .and_then(|tag| video.add_tag(tag).map_err(|error| part.error(error)));
             self.errors.extend(added.err());
         }
+    }
+
+    /// `{"relationship": "allow", "<names>": "a b"}`; a list of names is taken too.
+    fn relation(&mut self, part: &Part<'_>, names: &str) -> Read<(Relationship, String)> {
+        let members = Members::of(part, &format!("an object with relationship and {names}"))?;
+        let relationship = members.required("relationship", |part| {
+            part.parse(|text| Relationship::parse(text).ok_or("expected allow or deny"))
+        })?;
+        let text = members.optional(names, |part| match part.value {
+            Value::Array(values) => Ok(self.names(values, part.path)),
+            _ => part.text(),
+        })?;
+        Ok((relationship, text.unwrap_or_default()))
+    }
+
+    /// The names of a list, with a blank between them.
+    fn names(&mut self, values: &[Value], path: &str) -> String {
+        let mut names = Vec::new();
+        let values = values.iter().enumerate();
+        for (number, value) in values.filter(|(_, value)| says_something(value)) {
+            match value {
+                Value::String(name) => names.push(name.trim()),
+                other => self.errors.push(GivenExtensionsError {
+                    path: format!("{path}[{number}]"),
+                    problem: format!("expected text, found {other}"),
+                }),
+            }
+        }
+        names.join(" ")
     }
 
     fn own(&mut self, part: &Part<'_>) -> Read<()> {
@@ -369,23 +405,6 @@ impl Reading<'_> {
             .add_own(element)
             .map_err(|error| part.error(error))
     }
-}
-
-/// `{"relationship": "allow", "<names>": "a b"}`; a list of names is taken too.
-fn relation(part: &Part<'_>, names: &str) -> Read<(Relationship, String)> {
-    let members = Members::of(part, &format!("an object with relationship and {names}"))?;
-    let relationship = members.required("relationship", |part| {
-        part.parse(|text| Relationship::parse(text).ok_or("expected allow or deny"))
-    })?;
-    let text = members.optional(names, |part| match part.value {
-        Value::Array(values) => Ok(values
-            .iter()
-            .filter_map(Value::as_str)
-            .collect::<Vec<_>>()
-            .join(" ")),
-        _ => part.text(),
-    })?;
-    Ok((relationship, text.unwrap_or_default()))
 }
 
 #[cfg(test)]

@@ -3,14 +3,14 @@
 
 use sitemap_core::{
     Loc, UrlEntry,
-    extension::{Extensions, Image},
+    extension::{Extensions, Image, Media, Text, Video},
     read::{CheckError, Expectation, Kind, check},
 };
 
 use super::*;
 use crate::{
     export::Export,
-    page::State,
+    page::{Given, State},
     publish::{
         content::entry_at,
         trial::{LeftOut, Trial},
@@ -84,6 +84,61 @@ fn a_bad_extension_costs_no_page() {
     let mut export = Export::prepare(&mut bench.store, bench.run, None, bench.now).unwrap();
     refused.apply(&mut bench.store, &mut export).unwrap();
     assert_eq!(excluded(&bench), [""; 0]);
+}
+
+/// One that was stored before its rule was known, say.
+#[test]
+fn a_bad_extension_costs_no_other_one() {
+    let mut bench = Bench::new("/");
+    bench.crawl(&pages(&["/a", "/b"]));
+    let url = |path: &str| Loc::parse(&format!("https://shop.example{path}")).unwrap();
+    let mut extensions = Extensions::default();
+    extensions.add_image(Image::new(url("/a.jpg"))).unwrap();
+    for (name, thumbnail) in [("good", "/a.jpg"), ("bad", "/a")] {
+        let media = Media::Content(url("/a.mp4"));
+        let text = || Text::new(name).unwrap();
+        let film = Video::new(url(thumbnail), text(), Text::new(name).unwrap(), media);
+        extensions.add_video(film).unwrap();
+    }
+    let record = PageRecord {
+        outcome: Some(Outcome::Given(Box::new(Given {
+            extensions,
+            ..Given::default()
+        }))),
+        ..bench.store.page(&key("/a")).unwrap().unwrap()
+    };
+    let finished = Finished {
+        key: key("/a"),
+        sequence: 1,
+        record,
+        links: None,
+    };
+    let commit = Commit {
+        run: bench.run,
+        finished: vec![finished],
+        ..Commit::default()
+    };
+    bench.store.commit(&commit).unwrap();
+    bench.config.gzip = false;
+    let published = bench.publish().unwrap();
+    assert_eq!(published.listed, 2);
+    assert_eq!(
+        published.notices,
+        [
+            "left out, because no sitemap may hold it: extensions of https://shop.example/a: \
+             <video:thumbnail_loc> of \"bad\" is the page itself"
+        ]
+    );
+    let files = bench.files().into_values();
+    let file: String = files
+        .map(|(bytes, _)| String::from_utf8_lossy(&bytes).into_owned())
+        .collect();
+    assert!(
+        file.contains("<image:loc>https://shop.example/a.jpg<"),
+        "{file}"
+    );
+    assert!(file.contains("<video:title>good<"), "{file}");
+    assert!(!file.contains("<video:title>bad<"), "{file}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Attributes: what may stand on any element, and those of the elements of the protocol, which have none of their own.
 
+use std::borrow::Cow;
+
 use quick_xml::{
     events::{BytesStart, attributes::Attribute},
     name::{Namespace, NamespaceResolver, QName, ResolveResult},
@@ -8,7 +10,7 @@ use quick_xml::{
 use super::{Document, MAX_ATTRIBUTES, quoted};
 use crate::{
     limits::NAMESPACE,
-    read::{Kind, Problem, schema_location},
+    read::{Kind, Problem, extension::attribute_value, schema_location},
     write::XSI_NAMESPACE,
 };
 
@@ -34,11 +36,15 @@ impl Document {
 
     /// Looks at the attributes of an element of the protocol.
     pub(super) fn attributes(&mut self, start: &BytesStart<'_>, namespaces: &NamespaceResolver) {
-        let schema_type = self.type_of(start.local_name().into_inner());
-        for attribute in own_attributes(start, namespaces, schema_type) {
-            self.note(Problem::UnknownAttribute {
-                name: quoted(attribute.key.into_inner()),
+        let own = self.type_of(start.local_name().into_inner());
+        for attribute in own_attributes(start, namespaces) {
+            let names_own = attribute.named_type.is_some_and(|named| {
+                named.namespace == NAMESPACE && own == Some(named.name.as_str())
             });
+            if !names_own {
+                let name = quoted(attribute.name);
+                self.note(Problem::UnknownAttribute { name });
+            }
         }
     }
 
@@ -58,42 +64,70 @@ impl Document {
     }
 }
 
+/// An attribute that the schema of its element has to allow.
+pub(in crate::read) struct OwnAttribute<'a> {
+    /// As it stands there, with its prefix.
+    pub(in crate::read) name: &'a str,
+    /// As it stands there, with its references.
+    pub(in crate::read) value: Cow<'a, str>,
+    /// What it names if it is `xsi:type`. It may stand on an element whose type that is, or one that it is made of (XML Schema part 1
+    /// section 2.6.1).
+    pub(in crate::read) named_type: Option<NamedType<'a>>,
+}
+
+/// The type that `xsi:type` names.
+pub(in crate::read) struct NamedType<'a> {
+    pub(in crate::read) namespace: &'a str,
+    /// Without a prefix.
+    pub(in crate::read) name: String,
+}
+
 /// The attributes of an element that its own schema has to allow: neither declarations of namespaces, nor what may stand on any
 /// element, nor those with a prefix that nothing declares, which is told elsewhere. At a broken one, which was told, they end.
-///
-/// `schema_type` is the name of the element's type in the schema of the protocol, if it has one.
 pub(in crate::read) fn own_attributes<'a>(
     start: &'a BytesStart<'_>,
     namespaces: &'a NamespaceResolver,
-    schema_type: Option<&'static str>,
-) -> impl Iterator<Item = Attribute<'a>> {
+) -> impl Iterator<Item = OwnAttribute<'a>> {
     let attributes = start.attributes().take(MAX_ATTRIBUTES);
     attributes
         .map_while(Result::ok)
-        .filter(move |attribute| !is_allowed_anywhere(attribute, namespaces, schema_type))
+        .filter_map(|attribute| own_attribute(attribute, namespaces))
 }
 
-/// XML Schema part 1 section 2.6: `schemaLocation` and `noNamespaceSchemaLocation` may stand on any element, `type` if it names the
-/// type that the element has or one made of it, of which there are none here. `nil` may not: no element of the schemas is nillable.
-fn is_allowed_anywhere(
-    attribute: &Attribute<'_>,
-    namespaces: &NamespaceResolver,
-    schema_type: Option<&str>,
-) -> bool {
+/// Nothing for one that may stand on any element, which `schemaLocation` and `noNamespaceSchemaLocation` are by XML Schema part 1
+/// section 2.6. `nil` is not: no element of the schemas is nillable.
+fn own_attribute<'a>(
+    attribute: Attribute<'a>,
+    namespaces: &'a NamespaceResolver,
+) -> Option<OwnAttribute<'a>> {
     if attribute.key.as_namespace_binding().is_some() {
-        return true;
+        return None;
     }
-    match namespaces.resolve_attribute(attribute.key) {
+    let named_type = match namespaces.resolve_attribute(attribute.key) {
+        (ResolveResult::Unknown(_), _) => return None,
         (ResolveResult::Bound(Namespace(XSI_NAMESPACE)), name) => match name.into_inner() {
-            "schemaLocation" | "noNamespaceSchemaLocation" => true,
-            "type" => schema_type.is_some_and(|schema_type| {
-                let (namespace, name) = namespaces.resolve_element(QName(&attribute.value));
-                let is_ours = matches!(namespace, ResolveResult::Bound(Namespace(NAMESPACE)));
-                is_ours && name.into_inner() == schema_type
-            }),
-            _ => false,
+            "schemaLocation" | "noNamespaceSchemaLocation" => return None,
+            "type" => named_type(&attribute.value, namespaces),
+            _ => None,
         },
-        (ResolveResult::Unknown(_), _) => true,
-        (ResolveResult::Bound(_) | ResolveResult::Unbound, _) => false,
+        (ResolveResult::Bound(_) | ResolveResult::Unbound, _) => None,
+    };
+    Some(OwnAttribute {
+        name: attribute.key.into_inner(),
+        value: attribute.value,
+        named_type,
+    })
+}
+
+/// Nothing if the name cannot be read or has no namespace.
+fn named_type<'a>(value: &str, namespaces: &'a NamespaceResolver) -> Option<NamedType<'a>> {
+    let value = attribute_value(value, "type", &mut Vec::new())?;
+    let (namespace, name) = namespaces.resolve_element(QName(&value));
+    match namespace {
+        ResolveResult::Bound(Namespace(namespace)) => Some(NamedType {
+            namespace,
+            name: name.into_inner().to_owned(),
+        }),
+        ResolveResult::Unbound | ResolveResult::Unknown(_) => None,
     }
 }

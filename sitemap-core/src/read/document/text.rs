@@ -8,7 +8,10 @@ use quick_xml::{
 use super::{Document, Place, quoted};
 use crate::{
     extension::is_xml_character,
-    read::{Problem, ReadError, syntax::is_white_space},
+    read::{
+        Problem, ReadError,
+        syntax::{is_name, is_white_space},
+    },
 };
 
 impl Document {
@@ -174,12 +177,4 @@ impl Document {
         }
         Ok(())
     }
-}
-
-/// Whether a text has the form of a name (XML 1.0 section 2.3), near enough to tell `nbsp` from `b=2`.
-pub(in crate::read) fn is_name(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_alphabetic() || first == '_')
-        && text.chars().all(|character| {
-            character.is_alphanumeric() || matches!(character, '_' | '-' | '.' | ':')
-        })
 }

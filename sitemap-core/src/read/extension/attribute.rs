@@ -6,31 +6,48 @@ use quick_xml::{
     name::NamespaceResolver,
 };
 
-use super::{ExtensionProblem, Problem, rows::AttributeRow};
+use super::{ExtensionProblem, Problem, form::Form, rows::Row};
 use crate::read::{
     MAX_VALUE_BYTES,
-    document::{is_name, own_attributes, quoted},
-    syntax::referenced,
+    document::{own_attributes, quoted},
+    syntax::{is_name, referenced},
 };
 
 /// How long a reference can be: the longest name of an entity in HTML has 31 characters.
 const MAX_REFERENCE_BYTES: usize = 34;
 
-/// The values of the attributes that `known` names. Others are told; at a broken one, which was told, reading them ends.
-pub(in crate::read) fn read_attributes(
+/// What the attributes of an element say.
+#[derive(Debug, Default)]
+pub(super) struct Attributes {
+    /// The values of those that are known.
+    pub(super) values: Vec<(&'static str, String)>,
+    /// What the element's text has to be by its `xsi:type`.
+    pub(super) form: Option<Form>,
+}
+
+/// Reads the attributes of an element that it has by its schema, and the type that it names itself. Others are told; at a broken one,
+/// which was told, reading them ends.
+pub(super) fn read_attributes(
     start: &BytesStart<'_>,
     namespaces: &NamespaceResolver,
-    element: &'static str,
-    known: &'static [AttributeRow],
+    row: &'static Row,
     problems: &mut Vec<Problem>,
-) -> Vec<(&'static str, String)> {
+) -> Attributes {
     let mut values = Vec::new();
-    for attribute in own_attributes(start, namespaces, None) {
-        let name = attribute.key.into_inner();
-        let Some(known) = known.iter().find(|known| known.name == name) else {
+    let mut form = None;
+    for attribute in own_attributes(start, namespaces) {
+        let restricted = attribute
+            .named_type
+            .and_then(|named| row.schema_type.restricted(named.namespace, &named.name));
+        if restricted.is_some() {
+            form = restricted;
+            continue;
+        }
+        let mut known = row.attributes.iter();
+        let Some(known) = known.find(|known| known.name == attribute.name) else {
             problems.push(Problem::OfExtension(ExtensionProblem::UnknownAttribute {
-                name: quoted(name),
-                element,
+                name: quoted(attribute.name),
+                element: row.name,
             }));
             continue;
         };
@@ -38,14 +55,14 @@ pub(in crate::read) fn read_attributes(
             if !(known.form.accepts)(&value) {
                 problems.push(Problem::OfExtension(ExtensionProblem::AttributeForm {
                     name: known.name,
-                    element,
+                    element: row.name,
                     expected: known.form.expected,
                 }));
             }
             values.push((known.name, value));
         }
     }
-    values
+    Attributes { values, form }
 }
 
 /// An attribute's value with its references resolved and its white space made spaces; nothing if it is too long, which is told, or if

@@ -11,7 +11,7 @@ use super::{
     Collected, ExtensionProblem, Fields, Opened, Position, Problem, Told,
     attribute::{attribute_value, read_attributes},
     namespace::{Origin, Spelling, beginning_of, of_namespace, of_prefix},
-    rows::LINK,
+    rows::element_of,
     values::{read_alternate, read_own},
 };
 use crate::{
@@ -126,7 +126,7 @@ impl Document {
                     return self.skip();
                 };
                 let mut problems = Vec::new();
-                read_attributes(start, namespaces, fields.name(), &[], &mut problems);
+                read_attributes(start, namespaces, element_of(extension), &mut problems);
                 self.note_here(problems);
                 self.extended.fields = Some(fields);
                 self.place = Place::Extension;
@@ -157,14 +157,15 @@ impl Document {
             return self.skip();
         }
         let mut problems = Vec::new();
-        let attributes = read_attributes(start, namespaces, "xhtml:link", LINK, &mut problems);
+        let row = element_of(Extension::Alternate);
+        let attributes = read_attributes(start, namespaces, row, &mut problems).values;
         let id = attributes.iter().find(|(name, _)| *name == "id");
         if let Some((name, id)) = id
             && !self.extended.told.is_new_id(id.trim())
         {
             problems.push(Problem::OfExtension(ExtensionProblem::AttributeForm {
                 name,
-                element: "xhtml:link",
+                element: row.name,
                 expected: "a name that no other link has",
             }));
         }
@@ -263,7 +264,7 @@ impl Document {
         let opened = fields.open(
             start.local_name().into_inner(),
             position,
-            |name, known, problems| read_attributes(start, namespaces, name, known, problems),
+            |row, problems| read_attributes(start, namespaces, row, problems),
             &mut problems,
         );
         self.note_here(problems);

@@ -3,9 +3,15 @@
 //! That is of elements that search engines dropped, and of attributes that they do not read. What they read is made typed data, which
 //! is stricter.
 
+use std::str::FromStr;
+
 use url::Url;
 
-use crate::{LastMod, LastModError};
+use crate::{
+    ChangeFreq, LastMod, LastModError,
+    limits::{MAX_LOC_CHARACTERS, MIN_LOC_CHARACTERS},
+    read::syntax::{is_name, is_name_token},
+};
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug)]
@@ -100,18 +106,68 @@ impl Form {
         "at most five such as NASDAQ:AMAT, separated by commas",
         |text| text.is_empty() || (list(text).count() <= 5 && list(text).all(is_ticker)),
     );
+    /// `xs:NMTOKEN`.
+    pub(super) const NAME_TOKEN: Self = Self::new("a word without spaces", |text| {
+        is_name_token(collapsed(text))
+    });
+    /// `xs:Name`.
+    pub(super) const NAME: Self = Self::new("a name", |text| is_schema_name(collapsed(text)));
+    /// `tChangeFreq` of the protocol.
+    pub(super) const CHANGE_FREQ: Self = Self::new(
+        "always, hourly, daily, weekly, monthly, yearly or never",
+        |text| ChangeFreq::parse(text).is_ok(),
+    );
+    /// `tLoc` of the protocol.
+    pub(super) const LOC: Self = Self::new("a URL of 12 to 2,048 characters", |text| {
+        let url = collapsed(text);
+        // One more than the protocol allows, which both have to.
+        let lengths = MIN_LOC_CHARACTERS..=MAX_LOC_CHARACTERS + 1;
+        is_uri(url) && lengths.contains(&url.chars().count())
+    });
+    /// `tCountryList` of the schema for films.
+    pub(super) const COUNTRY_LIST: Self = Self::new("countries such as DE AT", |text| {
+        let is_country = |country: &str| {
+            country.len() == 2 && country.bytes().all(|byte| byte.is_ascii_uppercase())
+        };
+        let is_list = !text.starts_with(' ') && !text.ends_with(' ');
+        is_list
+            && text
+                .split(' ')
+                .all(|country| country.is_empty() || is_country(country))
+    });
+    /// `tPlatformList` of the schema for films.
+    pub(super) const PLATFORM_LIST: Self = Self::new("web, mobile and tv", |text| {
+        text.is_empty()
+            || text
+                .split(' ')
+                .all(|platform| matches!(platform, "web" | "mobile" | "tv"))
+    });
+    /// `xs:nonNegativeInteger`.
+    pub(super) const COUNT: Self = Self::new("a whole number from 0 on", |text| {
+        is_integer(text)
+            && collapsed(text)
+                .strip_prefix('-')
+                .is_none_or(|digits| digits.bytes().all(|digit| digit == b'0'))
+    });
+    /// `xs:unsignedLong`.
+    pub(super) const UNSIGNED_LONG: Self =
+        Self::new("a whole number below 2^64", is_unsigned::<u64>);
+    /// `xs:unsignedInt`.
+    pub(super) const UNSIGNED_INT: Self =
+        Self::new("a whole number below 2^32", is_unsigned::<u32>);
+    /// `xs:unsignedShort`.
+    pub(super) const UNSIGNED_SHORT: Self =
+        Self::new("a whole number below 65536", is_unsigned::<u16>);
+    /// `xs:unsignedByte`.
+    pub(super) const UNSIGNED_BYTE: Self = Self::new("a whole number below 256", is_unsigned::<u8>);
     /// `xs:NMTOKENS`.
     pub(super) const NAMES: Self = Self::new("names separated by spaces", |text| {
-        text.split_ascii_whitespace()
-            .all(|name| name.chars().all(is_name_character))
+        text.split_ascii_whitespace().all(is_name_token)
     });
     /// `xs:ID`.
     pub(super) const ID: Self = Self::new("a name", |text| {
         let name = collapsed(text);
-        name.starts_with(|first: char| first.is_alphabetic() || first == '_')
-            && name
-                .chars()
-                .all(|character| character != ':' && is_name_character(character))
+        is_schema_name(name) && !name.contains(':')
     });
     /// `xs:language`.
     pub(super) const LANGUAGE: Self = Self::new("a language such as en-GB", |text| {
@@ -155,11 +211,23 @@ fn is_uri(text: &str) -> bool {
     has_scheme && has_whole_escapes && base.is_ok_and(|base| base.join(text).is_ok())
 }
 
+/// `xs:Name`: XML Schema takes names as XML had them before its fifth edition, in which they begin with a letter.
+fn is_schema_name(text: &str) -> bool {
+    let is_first = |first: char| first.is_alphabetic() || matches!(first, ':' | '_' | '\u{212e}');
+    is_name(text) && text.starts_with(is_first)
+}
+
 /// `xs:integer`.
 fn is_integer(text: &str) -> bool {
     let number = collapsed(text);
     let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A number of digits only that has room in `T`.
+fn is_unsigned<T: FromStr>(text: &str) -> bool {
+    let digits = collapsed(text);
+    digits.bytes().all(|digit| digit.is_ascii_digit()) && digits.parse::<T>().is_ok()
 }
 
 /// What commas with spaces behind them separate.
@@ -180,10 +248,6 @@ fn is_ticker(text: &str) -> bool {
         .is_some_and(|(exchange, name)| is_word(exchange) && is_word(name))
 }
 
-fn is_name_character(character: char) -> bool {
-    character.is_alphanumeric() || "-._:\u{b7}".contains(character)
-}
-
 fn is_language(text: &str) -> bool {
     text.split('-').enumerate().all(|(place, part)| {
         let is_letter =
@@ -196,16 +260,18 @@ fn is_language(text: &str) -> bool {
 mod tests {
     use super::*;
 
+    #[track_caller]
+    fn check(form: Form, accepted: &[&str], refused: &[&str]) {
+        for text in accepted {
+            assert!((form.accepts)(text), "{text} for {}", form.expected);
+        }
+        for text in refused {
+            assert!(!(form.accepts)(text), "{text} for {}", form.expected);
+        }
+    }
+
     #[test]
     fn forms_are_those_of_the_schemas() {
-        let check = |form: Form, accepted: &[&str], refused: &[&str]| {
-            for text in accepted {
-                assert!((form.accepts)(text), "{text} for {}", form.expected);
-            }
-            for text in refused {
-                assert!(!(form.accepts)(text), "{text} for {}", form.expected);
-            }
-        };
         check(Form::ANY, &["", "x"], &[]);
         check(
             Form::URI,
@@ -267,7 +333,12 @@ mod tests {
             &["A", "A:B,", "A:B:C", " A:B", "A:1,A:2,A:3,A:4,A:5,A:6"],
         );
         check(Form::NAMES, &["", "a 1 -x", "a:b"], &["a,b", "a/b"]);
-        check(Form::ID, &["a", " _1-. "], &["", "1", "a:b", "a b"]);
+        let loc = |length: usize| format!("http://h/{}", "a".repeat(length - 9));
+        check(
+            Form::LOC,
+            &[&loc(12), &loc(2_048)],
+            &["", &loc(11), &loc(2_049)],
+        );
         check(
             Form::LANGUAGE,
             &["de", "x-default", "zh-Hant-TW1"],
@@ -285,6 +356,25 @@ mod tests {
             Form::MEDIA,
             &["screen", "screen, print"],
             &["", ",", "a,,b", "a,"],
+        );
+    }
+
+    #[test]
+    fn names_are_those_of_xml() {
+        check(
+            Form::NAME_TOKEN,
+            &["1:a", "a\u{301}", "\u{301}a", "\u{b7}", "\u{212e}"],
+            &["", "a b", "\u{d7}", "a\u{f7}"],
+        );
+        check(
+            Form::NAME,
+            &[":a", "a\u{301}", "\u{212e}", "\u{65e5}.1"],
+            &["", "1", "\u{663}", "\u{301}a", "\u{b7}", "-a"],
+        );
+        check(
+            Form::ID,
+            &["a", " _1-. ", "a\u{301}", "\u{212e}"],
+            &["", "1", "\u{663}", "a:b", "a b", "\u{301}a"],
         );
     }
 }

@@ -10,6 +10,7 @@ mod form;
 mod namespace;
 mod problem;
 mod rows;
+mod schema_type;
 mod values;
 
 pub use problem::{ExtensionProblem, ValueProblem};
@@ -28,8 +29,9 @@ use crate::{
     Loc,
     extension::{Extension, ExtensionError, Extensions, MAX_ENTRY_BYTES, MAX_NEWS_PER_FILE},
 };
+use attribute::Attributes;
 use form::Form;
-use rows::{AttributeRow, Need, Row, rows_of};
+use rows::{Need, Row, element_of};
 
 /// What an element takes in memory besides its texts, in round numbers.
 const ELEMENT_BYTES: u64 = 64;
@@ -57,7 +59,7 @@ struct Field {
     row: &'static Row,
     /// Nothing when it cannot be used, which has been said then.
     text: Option<String>,
-    attributes: Vec<(&'static str, String)>,
+    attributes: Attributes,
     position: Position,
 }
 
@@ -91,26 +93,25 @@ impl Fields {
 
     /// The element with a prefix as it is named in findings.
     pub(super) fn name(&self) -> &'static str {
-        self.container
-            .map_or_else(|| element_name(self.extension), |row| row.name)
+        self.open_row().name
+    }
+
+    /// The element that others can begin in.
+    fn open_row(&self) -> &'static Row {
+        self.container.unwrap_or_else(|| element_of(self.extension))
     }
 
     /// An element of the same extension begins. Its attributes are looked up with `attributes`.
-    pub(super) fn open(
+    fn open(
         &mut self,
         name: &str,
         position: Position,
-        attributes: impl FnOnce(
-            &'static str,
-            &'static [AttributeRow],
-            &mut Vec<Problem>,
-        ) -> Vec<(&'static str, String)>,
+        attributes: impl FnOnce(&'static Row, &mut Vec<Problem>) -> Attributes,
         problems: &mut Vec<Problem>,
     ) -> Opened {
-        let rows = self
-            .container
-            .map_or(rows_of(self.extension), |row| row.rows);
-        let Some((place, row)) = rows
+        let Some((place, row)) = self
+            .open_row()
+            .rows
             .iter()
             .enumerate()
             .find(|(_, row)| row.local_name() == name)
@@ -141,7 +142,7 @@ impl Fields {
                 return Opened::Skipped;
             }
             // It has none, so that all are told.
-            attributes(row.name, row.attributes, problems);
+            attributes(row, problems);
             self.containers.push(row.name);
             self.container = Some(row);
             self.latest[1] = 0;
@@ -166,7 +167,7 @@ impl Fields {
         self.field = Some(Field {
             row,
             text: None,
-            attributes: attributes(row.name, row.attributes, problems),
+            attributes: attributes(row, problems),
             position,
         });
         Opened::Field
@@ -179,8 +180,9 @@ impl Fields {
         };
         match text.usable(field.row.name) {
             Ok(text) => {
-                let Form { accepts, expected } = field.row.form;
-                if !accepts(text) {
+                let forms = [Some(field.row.form), field.attributes.form];
+                let refuses = |form: &Form| !(form.accepts)(text);
+                if let Some(Form { expected, .. }) = forms.into_iter().flatten().find(refuses) {
                     let name = field.row.name;
                     problems.push(Problem::OfExtension(ExtensionProblem::Form {
                         name,
@@ -207,21 +209,11 @@ impl Fields {
     /// What it takes in memory.
     fn bytes(&self) -> u64 {
         let of_field = |field: &Field| {
-            let attributes = field.attributes.iter().map(|(_, value)| value.len());
+            let attributes = field.attributes.values.iter().map(|(_, value)| value.len());
             (field.text.as_deref().map_or(0, str::len) + attributes.sum::<usize>()) as u64
                 + ELEMENT_BYTES
         };
         ELEMENT_BYTES + self.read.iter().map(of_field).sum::<u64>()
-    }
-}
-
-/// The element of an extension that stands in an entry.
-fn element_name(extension: Extension) -> &'static str {
-    match extension {
-        Extension::Alternate => "xhtml:link",
-        Extension::Image => "image:image",
-        Extension::Video => "video:video",
-        Extension::News => "news:news",
     }
 }
 

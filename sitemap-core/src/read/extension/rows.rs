@@ -1,6 +1,6 @@
 //! Which elements each extension has, in the order of its schema.
 
-use super::form::Form;
+use super::{form::Form, schema_type::SchemaType};
 use crate::extension::{Extension, MAX_VIDEO_TAGS};
 
 /// An element of an extension.
@@ -14,6 +14,8 @@ pub(super) struct Row {
     pub(super) most: usize,
     /// What its text may be by its schema alone.
     pub(super) form: Form,
+    /// The type that its schema gives it.
+    pub(super) schema_type: SchemaType,
     /// Its attributes.
     pub(super) attributes: &'static [AttributeRow],
     /// Its elements; it has these or a text.
@@ -51,6 +53,7 @@ impl Row {
             need: Need::Current,
             most: 1,
             form: Form::ANY,
+            schema_type: SchemaType::Unnamed,
             attributes: &[],
             rows: &[],
         }
@@ -73,6 +76,11 @@ impl Row {
         self
     }
 
+    const fn of_type(mut self, schema_type: SchemaType) -> Self {
+        self.schema_type = schema_type;
+        self
+    }
+
     const fn attributes(mut self, attributes: &'static [AttributeRow]) -> Self {
         self.attributes = attributes;
         self
@@ -90,29 +98,31 @@ impl Row {
     }
 }
 
-/// The elements in the one element of an extension that stands in an entry.
-pub(super) fn rows_of(extension: Extension) -> &'static [Row] {
+/// The one element of an extension that stands in an entry.
+pub(super) fn element_of(extension: Extension) -> &'static Row {
     match extension {
-        Extension::Alternate => &[],
-        Extension::Image => IMAGE,
-        Extension::Video => VIDEO,
-        Extension::News => NEWS,
+        Extension::Alternate => &LINK,
+        Extension::Image => &IMAGE,
+        Extension::Video => &VIDEO,
+        Extension::News => &NEWS,
     }
 }
 
-const IMAGE: &[Row] = &[
-    Row::current("image:loc"),
-    Row::retired("image:caption"),
-    Row::retired("image:geo_location"),
-    Row::retired("image:title"),
-    Row::retired("image:license").form(Form::URI),
-];
+static IMAGE: Row = Row::current("image:image").rows(&[
+    Row::current("image:loc").of_type(SchemaType::Uri),
+    Row::retired("image:caption").of_type(SchemaType::String),
+    Row::retired("image:geo_location").of_type(SchemaType::String),
+    Row::retired("image:title").of_type(SchemaType::String),
+    Row::retired("image:license")
+        .of_type(SchemaType::Uri)
+        .form(Form::URI),
+]);
 
-const VIDEO: &[Row] = &[
-    Row::current("video:thumbnail_loc"),
+static VIDEO: Row = Row::current("video:video").rows(&[
+    Row::current("video:thumbnail_loc").of_type(SchemaType::Uri),
     Row::current("video:title"),
     Row::current("video:description"),
-    Row::current("video:content_loc"),
+    Row::current("video:content_loc").of_type(SchemaType::Uri),
     Row::current("video:player_loc").attributes(&[
         AttributeRow::new("allow_embed", Form::YES_NO),
         AttributeRow::new("autoplay", Form::ANY),
@@ -124,11 +134,13 @@ const VIDEO: &[Row] = &[
         .most(MAX_VIDEO_TAGS)
         .form(Form::URI)
         .attributes(&[AttributeRow::new("duration", Form::SECONDS)]),
-    Row::current("video:view_count"),
+    Row::current("video:view_count").of_type(SchemaType::Count),
     Row::current("video:publication_date"),
-    Row::current("video:tag").most(MAX_VIDEO_TAGS),
+    Row::current("video:tag")
+        .of_type(SchemaType::String)
+        .most(MAX_VIDEO_TAGS),
     Row::retired("video:category").form(Form::CATEGORY),
-    Row::current("video:family_friendly"),
+    Row::current("video:family_friendly").of_type(SchemaType::YesNo),
     Row::current("video:restriction")
         .form(Form::COUNTRIES)
         .attributes(RELATIONSHIP),
@@ -142,46 +154,49 @@ const VIDEO: &[Row] = &[
             AttributeRow::new("type", Form::PRICE_TYPE),
             AttributeRow::new("resolution", Form::RESOLUTION),
         ]),
-    Row::current("video:requires_subscription"),
+    Row::current("video:requires_subscription").of_type(SchemaType::YesNo),
     Row::current("video:uploader").attributes(&[AttributeRow::new("info", Form::ANY)]),
     Row::retired("video:tvshow").rows(TV_SHOW),
     Row::current("video:platform")
         .form(Form::PLATFORMS)
         .attributes(RELATIONSHIP),
-    Row::current("video:live"),
+    Row::current("video:live").of_type(SchemaType::YesNo),
     Row::retired("video:id")
         .most(MAX_VIDEO_TAGS)
         .attributes(&[AttributeRow::new("type", Form::ID_TYPE)]),
-];
+]);
 
 /// What is wrong with it is told where it is read.
 const RELATIONSHIP: &[AttributeRow] = &[AttributeRow::new("relationship", Form::ANY)];
 
 const TV_SHOW: &[Row] = &[
-    Row::current("video:show_title"),
+    Row::current("video:show_title").of_type(SchemaType::String),
     Row::current("video:video_type").form(Form::VIDEO_TYPE),
-    Row::current("video:episode_title"),
+    Row::current("video:episode_title").of_type(SchemaType::String),
     Row::current("video:season_number").form(Form::POSITIVE),
     Row::current("video:episode_number").form(Form::POSITIVE),
     Row::current("video:premier_date").form(Form::DATE),
 ];
 
-const NEWS: &[Row] = &[
+static NEWS: Row = Row::current("news:news").rows(&[
     Row::current("news:publication").rows(PUBLICATION),
     Row::retired("news:access").form(Form::ACCESS),
     Row::retired("news:genres").form(Form::GENRES),
     Row::current("news:publication_date"),
-    Row::current("news:title"),
+    Row::current("news:title").of_type(SchemaType::String),
     // Older than the schema, which has no place for it; documents had it here.
     Row::retired("news:geo_locations"),
-    Row::retired("news:keywords"),
+    Row::retired("news:keywords").of_type(SchemaType::String),
     Row::retired("news:stock_tickers").form(Form::TICKERS),
+]);
+
+const PUBLICATION: &[Row] = &[
+    Row::current("news:name").of_type(SchemaType::String),
+    Row::current("news:language"),
 ];
 
-const PUBLICATION: &[Row] = &[Row::current("news:name"), Row::current("news:language")];
-
-/// The attributes of a link by the schema of XHTML; the first three are used.
-pub(super) const LINK: &[AttributeRow] = &[
+/// A link with the attributes that the schema of XHTML gives it; the first three are used.
+static LINK: Row = Row::current("xhtml:link").attributes(&[
     AttributeRow::new("rel", Form::NAMES),
     AttributeRow::new("hreflang", Form::ANY),
     AttributeRow::new("href", Form::ANY),
@@ -206,4 +221,4 @@ pub(super) const LINK: &[AttributeRow] = &[
     AttributeRow::new("onkeypress", Form::ANY),
     AttributeRow::new("onkeydown", Form::ANY),
     AttributeRow::new("onkeyup", Form::ANY),
-];
+]);

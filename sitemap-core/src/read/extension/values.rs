@@ -2,7 +2,7 @@
 //!
 //! White space around a value that is no free text is left out with a finding; free texts are trimmed anyway.
 
-use super::{ExtensionProblem, Field, Fields, Position, Problem, ValueProblem, element_name};
+use super::{ExtensionProblem, Field, Fields, Position, Problem, ValueProblem, rows::element_of};
 use crate::{
     LastMod, LastModError, Loc,
     extension::{
@@ -286,7 +286,7 @@ struct Values<'a> {
 impl<'a> Values<'a> {
     fn new(fields: Fields, problems: &'a mut Problems) -> Self {
         Self {
-            element: element_name(fields.extension),
+            element: element_of(fields.extension).name,
             position: fields.position,
             containers: fields.containers,
             fields: fields.read,
@@ -478,7 +478,7 @@ fn bad_value(name: &'static str, problem: ValueProblem) -> Problem {
 }
 
 fn value_of<'a>(field: &'a Field, name: &str) -> Option<&'a str> {
-    let mut attributes = field.attributes.iter();
+    let mut attributes = field.attributes.values.iter();
     attributes
         .find(|(other, _)| *other == name)
         .map(|(_, value)| value.as_str())

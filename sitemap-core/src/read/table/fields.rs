@@ -44,6 +44,10 @@ impl<'a> Field<'a> {
         }
     }
 
+    pub(super) fn is_quoted(self) -> bool {
+        self.quotes != Quotes::None
+    }
+
     pub(super) fn is_open(self) -> bool {
         self.quotes == Quotes::Open
     }
@@ -118,13 +122,10 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A quoted field that goes on behind the end of a line, and the record that it is in.
+/// A quoted field that goes on behind the end of a line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OpenField {
     delimiter: char,
-    /// Fields of the record so far, and how many it may have.
-    fields: usize,
-    max_fields: usize,
 }
 
 /// What a further line does to a record with an open field.
@@ -139,22 +140,15 @@ pub(super) enum Further {
 }
 
 impl OpenField {
-    /// The field that is open at the end of the first line of a record with at most `max_fields`; `None` when none is.
-    pub(super) fn of(line: &str, delimiter: Option<char>, max_fields: usize) -> Option<Self> {
-        let (mut fields, mut is_open) = (0, false);
-        for field in Fields::new(line, delimiter) {
-            fields += 1;
-            is_open = field.is_open();
-        }
-        (is_open && fields <= max_fields).then_some(Self {
-            delimiter: delimiter?,
-            fields,
-            max_fields,
-        })
+    /// The field that is open at the end of the first line of a record; `None` when none is.
+    pub(super) fn of(line: &str, delimiter: Option<char>) -> Option<Self> {
+        let delimiter = delimiter?;
+        let is_open = Fields::new(line, Some(delimiter)).any(Field::is_open);
+        is_open.then_some(Self { delimiter })
     }
 
-    /// Looks at a further line of the record.
-    pub(super) fn go_on(&mut self, line: &str) -> Further {
+    /// Looks at a further line of the record. How many fields that has in the end does not matter: it is one record all the same.
+    pub(super) fn go_on(self, line: &str) -> Further {
         let Some(end) = closing_quote(line) else {
             return Further::Open;
         };
@@ -165,16 +159,7 @@ impl OpenField {
         let Some(rest) = behind.strip_prefix(self.delimiter) else {
             return Further::Broken;
         };
-        let mut is_open = false;
-        for field in Fields::new(rest, Some(self.delimiter)) {
-            self.fields += 1;
-            is_open = field.is_open();
-            // Programs add empty fields at the end.
-            if self.fields > self.max_fields && !field.text.is_empty() {
-                return Further::Broken;
-            }
-        }
-        if is_open {
+        if Fields::new(rest, Some(self.delimiter)).any(Field::is_open) {
             Further::Open
         } else {
             Further::Closed
@@ -242,7 +227,7 @@ mod tests {
     #[test]
     fn further_lines_go_on_with_a_field_or_show_that_they_do_not() {
         fn check(first: &str, line: &str, expected: Further) {
-            let mut open = OpenField::of(first, Some(','), 3).expect("a field is open");
+            let open = OpenField::of(first, Some(',')).expect("a field is open");
             assert_eq!(open.go_on(line), expected, "{first:?} {line:?}");
         }
         check("a,\"b", "c", Further::Open);
@@ -252,12 +237,11 @@ mod tests {
         check("a,\"b", "c\" ,d", Further::Closed);
         check("a,\"b", "c\",\"d", Further::Open);
         check("a,\"b", "c\",d,,", Further::Closed);
-        check("a,\"b", "c\",d,e", Further::Broken);
+        check("a,\"b", "c\",d,e", Further::Closed);
         check("a,\"b", "/c,\"d\"", Further::Broken);
         for line in ["a,b", "a,\"b\"", "a,b\"", "", "a,\"b\"c"] {
-            assert!(OpenField::of(line, Some(','), 3).is_none(), "{line:?}");
+            assert!(OpenField::of(line, Some(',')).is_none(), "{line:?}");
         }
-        assert!(OpenField::of("a,b,c,\"d", Some(','), 3).is_none());
-        assert!(OpenField::of("\"a", None, 3).is_none());
+        assert!(OpenField::of("\"a", None).is_none());
     }
 }

@@ -13,7 +13,7 @@ fn urls(
     for record in all(text, records) {
         let record = record.map_err(|refusal| (refusal.place, refusal.error))?;
         if record.part() == Part::Entry {
-            urls.push(record.url().map(str::to_owned));
+            urls.push(record.url().map(Cow::into_owned));
         }
     }
     Ok(urls)
@@ -116,7 +116,8 @@ fn lists_stay_lists_whatever_is_in_their_urls() {
         "/a,b;c\n/d,e;f",
         "https://h/a,1.html\nhttps://h/b,2.html",
         "https://h/go?to=1,https://h/b",
-        "https://h/\nhttps://h/a,daily\nhttps://h/b,2026-01-02",
+        "https://h/\nhttps://h/a,daily\nhttps://h/b,0.5",
+        "https://h/day?from=BER,2026-01-02\n/b",
         "https://h/lib;1.0\nhttps://h/lib;1.1",
         "https://h/img/w_1.jpg|https://h/y\nhttps://h/b",
         "about\nproducts/1\nproducts/1,2",
@@ -151,7 +152,13 @@ fn lists_stay_lists_whatever_is_in_their_urls() {
 #[test]
 fn tables_that_nobody_can_read_are_refused() {
     use TableError::{NoColumn, NoHeader, Row};
-    check_refused("https://h/a,2026-01-02\n", 1, NoHeader);
+    check_refused("https://h/a,daily\n", 1, NoHeader);
+    check_refused("/a,About us\n/b,Contact\n", 1, NoHeader);
+    check_refused("/a,200\n/b,404\n", 1, NoHeader);
+    check_refused("/day,2026-01-02\n/day,2026-01-03\n", 1, NoHeader);
+    check_refused("/a,02.01.2026\n/b,03.01.2026\n", 1, NoHeader);
+    check_refused("1,/a\n2,/b\n", 1, Row);
+    check_refused("2026-01-02;/a\n2026-01-03;/b\n", 1, Row);
     check_refused(
         "https://h/a,2026-01-02\nhttps://h/b,\n/c,daily\n/d,0.5",
         1,
@@ -164,7 +171,7 @@ fn tables_that_nobody_can_read_are_refused() {
     check_refused("Report\nSeite,Klicks\n/a,3\n", 2, NoColumn);
     check_refused("a,b\n200,https://h/b\n404,https://h/c\n", 1, NoColumn);
     check_refused("Was,Wo\n\"two\nlines\",https://h/a\nx,/b\n", 1, NoColumn);
-    check_refused("Was,Wo\n\"a, b\",\"https://h/a\",x\n", 2, Row);
+    check_refused("Was,Wo\n\"a, b\",\"https://h/a\",x\n", 1, NoColumn);
     check_refused("200,https://h/a\n404,https://h/b\n", 1, Row);
 }
 
@@ -202,17 +209,42 @@ fn a_url_behind_a_note_costs_its_line() {
 #[test]
 fn a_title_is_no_header() {
     use Part::{Comment, Entry, Header, Note, Ruler, Separator};
-    let parts = |text| -> Vec<Part> {
+    let parts = |text: &str| -> Vec<Part> {
         let records = all(text, Records::default());
         records.into_iter().map(|it| it.unwrap().part()).collect()
     };
-    let titled = "Page; as of 2026\nhttps://h/a;b=1\nhttps://h/c;d=2\n";
-    check(titled, &["https://h/a;b=1", "https://h/c;d=2"]);
+    let titled = "Page; as of 2026\nhttps://h/a;b=1;c\nhttps://h/c;d=2;e\n";
+    check(titled, &["https://h/a;b=1;c", "https://h/c;d=2;e"]);
     check(
         "Page;1\nhttps://h/a;b\nhttps://h/c\nhttps://h/d\n",
         &["https://h/a;b", "https://h/c", "https://h/d"],
     );
     check("Link, Title\nhttps://h/a,T\nhttps://h/b,U\n", &[A, B]);
+    let towns = ["https://h/wiki/Paris,_Texas", "https://h/wiki/Berlin,_Ohio"];
+    for title in [
+        "Towns, all",
+        "Towns of our wiki, sorted by name:",
+        "Export, 22.11.2026",
+        "ftp://h/wiki/Bonn,_X",
+        "www.h/wiki/Bonn,_X",
+    ] {
+        let list = format!("{title}\n{}\n{}\n", towns[0], towns[1]);
+        let read = urls(&list, Records::default()).unwrap();
+        assert!(
+            read.ends_with(&towns.map(|town| Ok(town.to_owned()))),
+            "{title}: {read:?}"
+        );
+    }
+    assert_eq!(parts("index,1.html\n/a,2.html\n/b,3.html\n"), [Entry; 3]);
+    for header in ["Towns, all", "Seite,Klicks/Tag"] {
+        for value in ["5.1%", "3", "2.1.2026", "\"x\"", "a town", "https://h/c"] {
+            let table = format!(
+                "{header}\n{},{value}\n{},{value}\n",
+                "https://h/a", "https://h/b"
+            );
+            check_refused(&table, 1, TableError::NoColumn);
+        }
+    }
     assert_eq!(
         parts("Webseite\nhttps://h/a\n# x\nhttps://h/b"),
         [Note, Entry, Comment, Entry]
@@ -256,7 +288,7 @@ fn an_open_quote_costs_no_other_line() {
     check(table, &[A, B, "https://h/c"]);
     let open: Vec<bool> = all(table, Records::default())
         .into_iter()
-        .map(|record| record.unwrap().has_open_quote())
+        .map(|record| record.unwrap().open_quote().is_some())
         .collect();
     assert_eq!(open, [false, true, false, false]);
     let found = urls(
@@ -284,6 +316,111 @@ fn an_open_quote_costs_no_other_line() {
 }
 
 #[test]
+fn behind_a_quoted_field_that_is_too_long_the_next_whole_row_counts() {
+    let limits = [
+        ("\n".to_owned(), MAX_RECORD_LINES),
+        (format!("{}\n", "x".repeat(999)), MAX_RECORD_BYTES / 1_000),
+    ];
+    for (line, count) in limits {
+        // It is a text indeed, some lines of which look like URLs, and some like rows of the first columns.
+        let text = format!("{line}{A}\nlast\n/c,x\n").repeat(count);
+        let table = format!("url,title,text\n/a,T,\"first\n{text}end\"\n/b,T,x\n/d\n");
+        let mut urls = Vec::new();
+        let mut errors = Vec::new();
+        for record in all(&table, Records::default()) {
+            let record = record.unwrap();
+            errors.extend(record.open_quote());
+            if record.part() == Part::Entry {
+                urls.extend(record.url().map(Cow::into_owned));
+            }
+        }
+        assert_eq!(urls, ["/a", "/b", "/d"]);
+        assert_eq!(errors, [RowError::LongQuote]);
+    }
+    // As long as a record may be.
+    let text = "x\n".repeat(MAX_RECORD_LINES - 2);
+    check(&format!("text,url\n\"{text}\",{A}\n/x,{B}\n"), &[A, B]);
+    let text = "x".repeat(MAX_RECORD_BYTES - A.len() - 4);
+    check(&format!("text,url\n\"\n{text}\",{A}\n/x,{B}\n"), &[A, B]);
+    assert!(
+        RowError::LongQuote
+            .to_string()
+            .ends_with("in 256 KiB or 10000 lines")
+    );
+}
+
+#[test]
+fn rows_without_header_line_are_read_where_all_are_a_url_and_a_date() {
+    let check = |text: &str, expected: &[&str]| {
+        for records in [Records::default(), Records::of_table()] {
+            let expected = expected.iter().map(|url| Ok((*url).to_owned())).collect();
+            assert_eq!(urls(text, records), Ok(expected), "{text:?}");
+        }
+    };
+    check("https://h/a,2026-01-02\nhttps://h/b,2026-01-03\n", &[A, B]);
+    check("# ours\n\n/a;2026-01-02T03:04:05Z\n\n/b;\n", &["/a", "/b"]);
+    check("\"/a,b\"\t\"2026-01-02\"\n", &["/a,b"]);
+    check("sep=,\n/a,2026-01-02\n", &["/a"]);
+    let records = all("/a,2026-01-02\n\n# x\n/b\n/c,d,e\n", Records::of_table());
+    assert!(records[0].is_err());
+    let rows: Vec<String> = (0..200).map(|row| format!("/{row},2026-01-02\n")).collect();
+    let rows = rows.concat();
+    let records = all(&format!("{rows}\n# x\n/b\n/c,d,e\n"), Records::default());
+    let last: Vec<_> = records[200..]
+        .iter()
+        .map(|record| record.as_ref().unwrap())
+        .map(|record| (record.part(), record.url().map(Cow::into_owned)))
+        .collect();
+    let other = RowError::OtherFields {
+        fields: 3,
+        columns: 2,
+    };
+    assert_eq!(last[0].0, Part::Blank);
+    assert_eq!(last[1].0, Part::Comment);
+    assert_eq!(
+        last[2..],
+        [
+            (Part::Entry, Ok("/b".to_owned())),
+            (Part::Entry, Err(other))
+        ]
+    );
+    // In a list, a date costs its line, unless somebody says that it is part of the URL.
+    let mixed = "/a\n/b\n/c,2026-01-02\n1,/d,2026-01-02\n";
+    let a_and_b = [Ok("/a".to_owned()), Ok("/b".to_owned())];
+    let found = urls(mixed, Records::default()).unwrap();
+    assert_eq!(found[..2], a_and_b);
+    assert_eq!(found[2..], [const { Err(RowError::DateBehind) }; 2]);
+    let found = urls(mixed, Records::of_list()).unwrap();
+    assert!(found.iter().all(Result::is_ok));
+}
+
+#[test]
+fn the_header_line_is_found_behind_whatever_stands_in_front() {
+    let comments = format!("# {}\n\n", "c".repeat(98)).repeat(5_000);
+    check(&format!("{comments}url,z\n/a,1\n"), &["/a"]);
+    check(&format!("{comments}/a,2026-01-02\n"), &["/a"]);
+    check(&format!("{comments}/a,1\n/b\n"), &["/a,1", "/b"]);
+    for words in [
+        "some words, and more\n".repeat(700),
+        format!("some {}\n", "words".repeat(1_000)).repeat(20),
+    ] {
+        let rows = "/a,1\n".repeat(30);
+        for name in ["url", "Permalink", "Page"] {
+            check(&format!("{words}{name},z\n{rows}"), &["/a"; 30]);
+        }
+        let lines = words.lines().count() + 1;
+        let unknown = format!("{words}Wo,Was\n{rows}");
+        check_refused(&unknown, lines, TableError::NoColumn);
+    }
+    // As far as is looked.
+    let words = "some words\n".repeat(40_000);
+    check_refused(&format!("{words}url,z\n/a,1\n"), 1, TableError::NoUrl);
+    let relative: Vec<String> = (0..40_000).map(|number| format!("p/{number},a")).collect();
+    let relative: Vec<&str> = relative.iter().map(|url| &**url).collect();
+    check(&relative.join("\n"), &relative);
+}
+
+#[test]
 fn a_row_that_is_not_like_the_header_line_has_no_url() {
     let check = |text: &str, expected: RowError| {
         assert_eq!(
@@ -297,6 +434,7 @@ fn a_row_that_is_not_like_the_header_line_has_no_url() {
     check("id,title,url\n1,T\n", other(2, 3));
     check("id,url\n/a\n", other(1, 2));
     check("url,title\n\"/a\"b,T\n", RowError::TextBehindQuote);
+    check("url,title\nTotal\n", other(1, 2));
     let urls = |text| urls(text, Records::default()).unwrap();
     assert_eq!(urls("url,title\n/a,T,, ,\n/b\n").len(), 2);
     assert_eq!(
@@ -319,6 +457,42 @@ fn what_is_said_to_be_a_table_is_one() {
     check("Report\nurl;title\n/a;b\n", Ok(&["/a"]));
     check("# x\nname,lastmod\n", Err((2, TableError::Unnamed)));
     check("https://h/a\n", Err((1, TableError::Unnamed)));
+}
+
+#[test]
+fn quotation_marks_within_a_url_are_unescaped() {
+    check("url,t\n\"https://h/\"\"a\"\"\",x\n", &["https://h/\"a\""]);
+}
+
+#[test]
+fn a_relative_url_may_stand_behind_a_number_sign() {
+    let table = "tag,url\n#sale,tags/sale\n# of,today\n#no url\nx,about\n";
+    check(table, &["tags/sale", "about"]);
+    check("url,tag\n#about,x\n/a,y\n", &["/a"]);
+    check("tag,Page\n#x,old\n#1,/a\n", &["/a"]);
+}
+
+#[test]
+fn the_columns_of_a_row_are_those_of_the_last_header_line() {
+    let records = all("url,t\n/a,x\nt,url\ny,/b\n", Records::default());
+    let columns: Vec<_> = records
+        .into_iter()
+        .map(|record| record.unwrap())
+        .map(|record| (record.part(), record.columns().url_column()))
+        .collect();
+    let certain = |column| Some((column, UrlColumn::Certain));
+    assert_eq!(
+        columns,
+        [
+            (Part::Header, certain(0)),
+            (Part::Entry, certain(0)),
+            (Part::Header, certain(1)),
+            (Part::Entry, certain(1)),
+        ]
+    );
+    // None shows a URL behind it.
+    check("url,t\n/a,x\nabout,url\n", &["/a", "about"]);
+    check("url,t\n/a,x\nabout,url\n/b,/c\n", &["/a", "about", "/b"]);
 }
 
 #[test]

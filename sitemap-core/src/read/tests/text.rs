@@ -5,7 +5,10 @@ use std::io::BufReader;
 use super::{check_reading, gzip, reading};
 use crate::{
     Limits,
-    read::{Kind, MAX_VALUE_BYTES, Problem, ReadError, Reader, TableError},
+    read::{
+        Kind, MAX_RECORD_BYTES, MAX_RECORD_LINES, MAX_VALUE_BYTES, Problem, ReadError, Reader,
+        TableError,
+    },
 };
 
 #[test]
@@ -66,7 +69,11 @@ fn what_is_no_url_is_left_out_line_by_line() {
     check("<b>", "R51");
     check("# a comment", "R54");
     check(&format!("http://host/{}", "a".repeat(2_040)), "R11");
-    check(&format!("http://host/{}", "a".repeat(9_000)), "R51");
+    check(&format!("http://host/{}", "a".repeat(9_000)), "R11");
+    check(
+        &format!("http://host/{}", "a".repeat(MAX_RECORD_BYTES)),
+        "R51",
+    );
     check("http://host/\u{1}", "R54");
 }
 
@@ -293,7 +300,7 @@ fn table_that_nobody_knows_is_one_error() {
     let row = "http://host/a,200\n";
     check(&format!("Wo,Was\n{row}{row}"), 1, TableError::NoColumn);
     check(&format!("# x\n\nWo,Was\n{row}"), 3, TableError::NoColumn);
-    check("http://host/a,2024-05-17\n", 1, TableError::NoHeader);
+    check("http://host/a,daily\n", 1, TableError::NoHeader);
     check("200,http://host/a\n", 1, TableError::Row);
 }
 
@@ -344,8 +351,33 @@ fn line_is_read_up_to_its_bound() {
         check_reading(file, &["http://host/|||", &lost, "http://host/b|||"], &[]);
     };
     check(MAX_VALUE_BYTES, "R11");
-    check(MAX_VALUE_BYTES + 1, "R51");
-    check(MAX_VALUE_BYTES * 3, "R51");
+    check(MAX_VALUE_BYTES + 1, "R11");
+    check(MAX_RECORD_BYTES, "R11");
+    check(MAX_RECORD_BYTES + 1, "R51");
+    check(MAX_RECORD_BYTES * 3, "R51");
+    let problem = Problem::ValueTooLong { name: "line" };
+    assert_eq!(problem.to_string(), "line has more than 256 KiB");
+}
+
+#[test]
+fn rows_of_a_url_and_a_date_need_no_header_line() {
+    check_reading(
+        "http://host/a,2024-05-17\nhttp://host/b,2024-05-18",
+        &["http://host/a|||", "http://host/b|||"],
+        &["Error R54", "Error R54"],
+    );
+}
+
+#[test]
+fn comments_in_front_of_the_first_url_have_a_bound() {
+    let check = |lines: usize, is_read: bool| {
+        let file = format!("{}http://host/\n", "# x\n".repeat(lines));
+        let reader = Reader::new(file.as_bytes(), Limits::default());
+        let is_found = reader.into_iter().any(|item| item.is_ok());
+        assert_eq!(is_found, is_read, "{lines}");
+    };
+    check(MAX_RECORD_LINES, true);
+    check(MAX_RECORD_LINES + 1, false);
 }
 
 #[test]
