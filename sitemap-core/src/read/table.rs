@@ -7,7 +7,8 @@
 //!
 //! Tables are CSV by RFC 4180, with any of four delimiters. The first line that has as many fields as most of those behind it is the
 //! header line: where it names a column of URLs this is a table, and where URLs stand in a column that it names otherwise, nobody knows
-//! what this is, and it is refused. Everything else is a list, each line of which is one URL.
+//! what this is, and it is refused. Everything else is a list, each line of which is one URL. A line of names that nobody knows, which
+//! could be the title of a list or a URL, is a header line only if the rows have values that are no part of a URL.
 
 mod fields;
 mod form;
