@@ -14,8 +14,10 @@ pub(crate) fn in_full(error: &anyhow::Error) -> String {
 
 fn advice(error: &PublishError) -> Option<&'static str> {
     match error {
-        PublishError::Shrunk { .. } | PublishError::TooEarly => Some("--force publishes anyway"),
+        PublishError::Shrunk { .. } => Some("--force publishes anyway"),
+        PublishError::Doubted(_) => Some("if that is meant, crawl with --force"),
         PublishError::Refused(_) => Some("publish anyway with --force"),
+        PublishError::Outdated { .. } => Some("--force publishes what this state knows"),
         PublishError::Foreign(_) => Some("--force replaces it and keeps a backup"),
         PublishError::Unmounted { .. } => Some("--force publishes there all the same"),
         PublishError::Check { .. } => {

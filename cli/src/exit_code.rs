@@ -120,11 +120,12 @@ impl ExitCode {
         match error {
             PublishError::Empty
             | PublishError::Shrunk { .. }
-            | PublishError::TooEarly
+            | PublishError::Doubted(_)
             | PublishError::Refused(_)
             | PublishError::Foreign(_)
             | PublishError::Astray(_)
             | PublishError::Unmounted { .. }
+            | PublishError::Outdated { .. }
             | PublishError::NoRoom { .. }
             | PublishError::Io { .. } => Self::Refused,
             PublishError::Busy { .. } => Self::Busy,
@@ -295,7 +296,7 @@ mod tests {
         );
         check(PublishError::Empty, 4);
         check(PublishError::Shrunk { before: 2, now: 1 }, 4);
-        check(PublishError::TooEarly, 4);
+        check(PublishError::Doubted(String::new()), 4);
         check(PublishError::Foreign(PathBuf::from("x")), 4);
         check(PublishError::Astray(PathBuf::from("x")), 4);
         check(

@@ -23,7 +23,7 @@ use crawler::{
     config::{Config, HookEvent},
     engine::Crawled,
     page::Reason,
-    publish::{PublishError, Published},
+    publish::{Doubted, PublishError, Published},
     report::Report,
     site::Site,
 };
@@ -33,7 +33,7 @@ use self::{
     dates::add_dates,
     extensions::ExtensionLines,
     files::FileLine,
-    guard::GuardLine,
+    guard::{DoubtLine, GuardLine},
     input::InputLine,
     reasons::{add_reasons, with_texts},
     robots::RobotsLine,
@@ -103,6 +103,9 @@ pub(crate) struct Summary {
     /// What ended the work without a set, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
+    /// What is not believed yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    doubted: Option<DoubtLine>,
     /// What the guard objects to.
     #[serde(skip_serializing_if = "Option::is_none")]
     guard: Option<GuardLine>,
@@ -168,6 +171,7 @@ impl Summary {
             notified: Vec::new(),
             damaged_state: None,
             message: None,
+            doubted: None,
             guard: None,
             report: Report::default(),
             dropped: 0,
@@ -211,6 +215,16 @@ impl Summary {
         self.bytes_in = crawled.bytes_in;
         self.resumed = crawled.resumed;
         self.notices.clone_from(&crawled.notices);
+        self.set_doubted(crawled.doubted.as_ref());
+    }
+
+    /// So much of what was heard is not believed.
+    pub(crate) fn set_doubted(&mut self, doubted: Option<&Doubted>) {
+        self.doubted = doubted.map(DoubtLine::from);
+        // That all of it is not is the error that ends the work.
+        let partly = doubted.filter(|doubted| !doubted.is_all);
+        self.notices
+            .extend(partly.map(|doubted| doubted.text.clone()));
     }
 
     /// The inputs of a build were read.

@@ -67,6 +67,7 @@ pub(crate) fn is_clock_set(now: Timestamp) -> bool {
 pub struct Export {
     run: RunId,
     host_date: Option<Timestamp>,
+    times: runs::Times,
     now: Timestamp,
     latest: Timestamp,
     trust: Trust,
@@ -159,6 +160,7 @@ impl Export {
         let mut export = Self {
             run,
             host_date: runs::host_date(store)?,
+            times: runs::times(store)?,
             now,
             latest: now + 24.hours(),
             trust: Trust::read(store)?,

@@ -10,7 +10,7 @@ use std::{
     ffi::OsString,
     fmt::Write as _,
     fs::{self, File},
-    io::{self, Read as _, Write as _},
+    io::{self, Read as _},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -102,8 +102,9 @@ impl Holds {
         }
     }
 
-    /// Remembers that `host` must not be contacted before `until`; a later hold is never shortened. To a file that is damaged
-    /// it is added: whoever loads that next knows for how long nobody is to be asked.
+    /// Remembers that `host` must not be contacted before `until`; a later hold is never shortened. In a file that is damaged
+    /// it stands in front, where it is read however long that is: whoever loads it next knows for how long nobody is to be
+    /// asked.
     ///
     /// # Errors
     /// The file cannot be read, which leaves it as it is, or not be written.
@@ -118,11 +119,7 @@ impl Holds {
         let content = Content::of(path, now).map_err(io::Error::other)?;
         let mut holds = match content {
             Content::Sound(holds) => holds,
-            Content::Damaged { .. } => {
-                let mut file = File::options().append(true).open(path)?;
-                // The line before may have been cut short.
-                return writeln!(file, "\n{host}\t{until}");
-            }
+            Content::Damaged { .. } => return put_in_front(path, &format!("{host}\t{until}\n")),
         };
         match holds.iter_mut().find(|(known, _)| known == host) {
             Some((_, known)) => *known = (*known).max(until),
@@ -261,9 +258,19 @@ fn write(path: &Path, mut holds: Vec<(HostKey, Timestamp)>) -> io::Result<()> {
     for (host, until) in &holds {
         writeln!(text, "{}\t{until}", host.as_str()).map_err(io::Error::other)?;
     }
+    replace(path, text.as_bytes())
+}
+
+/// Puts `line` in front of what is in the file `path`.
+fn put_in_front(path: &Path, line: &str) -> io::Result<()> {
+    replace(path, line.as_bytes().chain(File::open(path)?))
+}
+
+/// Puts a file with this content in the place of `path`.
+fn replace(path: &Path, mut content: impl io::Read) -> io::Result<()> {
     let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
     let mut file = File::create(&temporary)?;
-    file.write_all(text.as_bytes())?;
+    io::copy(&mut content, &mut file)?;
     // A file that a loss of power empties would be read as "no holds".
     file.sync_all()?;
     fs::rename(&temporary, path)
@@ -457,16 +464,26 @@ mod tests {
 
     #[test]
     fn a_damaged_file_loses_no_hold_that_is_added() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("holds");
-        fs::write(&path, "nonsense, cut sho").unwrap();
-        let host = HostKey::new("h.example");
-        let until = noon() + jiff::SignedDuration::from_hours(3);
-        let holds = Holds::in_file(&path);
-        holds.remember(&host, until, noon()).unwrap();
-        // Who loads it is told of the damage, and of the hold.
-        let held = holds.load(noon(), Duration::from_secs(60)).unwrap();
-        assert!(held.damage.is_some() && held.everybody.is_some());
-        assert_eq!(held.hosts, [(host, until)]);
+        let long = "x".repeat(60) + "\n";
+        let long = long.repeat(2 * usize::try_from(MAX_FILE_BYTES).unwrap() / long.len());
+        for content in ["nonsense, cut sho", &long] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("holds");
+            fs::write(&path, content).unwrap();
+            let [host, other] = ["h.example", "g.example"].map(HostKey::new);
+            let until = noon() + jiff::SignedDuration::from_hours(3);
+            let holds = Holds::in_file(&path);
+            holds.remember(&host, until, noon()).unwrap();
+            holds.remember(&other, until, noon()).unwrap();
+            // Who loads it is told of the damage, and of the holds.
+            let held = holds.load(noon(), Duration::from_secs(60)).unwrap();
+            assert!(held.damage.is_some() && held.everybody.is_some());
+            assert_eq!(held.hosts, [(other, until), (host, until)]);
+            let aside = fs::read_dir(folder.path()).unwrap();
+            let aside = aside.map(|entry| entry.unwrap().path());
+            let mut aside = aside.filter(|path| path.to_string_lossy().contains(".corrupt-"));
+            let kept = fs::read_to_string(aside.next().unwrap()).unwrap();
+            assert!(kept.ends_with(content), "nothing of it is lost");
+        }
     }
 }

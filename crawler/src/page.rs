@@ -151,6 +151,11 @@ impl Kept {
         }
     }
 
+    /// When the first attempt since the last good answer failed, if one did.
+    pub fn failing_since(&self) -> Option<Timestamp> {
+        Some(self.since).filter(|since| *since != Timestamp::UNIX_EPOCH)
+    }
+
     /// The reason for which the page stays listed.
     pub fn listed_as(&self) -> Reason {
         if self.reason == Reason::Gone {

@@ -4,6 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
+    clock::{Ahead, HOST_SECOND, Shown, Skew},
     page::RunId,
     store::{Commit, Forgotten, Store, StoreError, StoreErrorKind},
 };
@@ -18,6 +19,20 @@ const IDENTITY: &str = crate::store::names::RUN_IDENTITY;
 const HOST_DATE: &str = crate::store::names::RUN_HOST_DATE;
 /// When the run began (RFC 3339).
 const STARTED: &str = crate::store::names::RUN_STARTED;
+
+/// When the run before the newest began, by the clock that is believed (RFC 3339).
+const BEFORE: &str = crate::store::names::RUN_BEFORE;
+/// The [`Skew`] of the last start of the run that had one.
+const SKEW: &str = crate::store::names::RUN_SKEW;
+
+/// See [`Ahead`].
+const AHEAD: &str = crate::store::names::RUN_AHEAD;
+
+/// The number of a run, and when those of its starts began that nobody has judged by themselves (RFC 3339), with blanks between.
+const STARTS: &str = crate::store::names::RUN_STARTS;
+
+/// Starts that are remembered apart; the oldest are one from then on. A run that is stopped again and again is one of days.
+const MAX_STARTS: usize = 4;
 
 /// A finished run, and when it was finished: what no later run found is forgotten some time after.
 const FORGET_MARK: &str = crate::store::names::RUN_FORGET;
@@ -54,6 +69,10 @@ pub fn open(
         return Ok(next);
     }
     let number = next.number;
+    let before = match started(store)? {
+        Some(started) => Some(times(store)?.believed(started)),
+        None => None,
+    };
     store.begin_run(number)?;
     let values = [
         (NUMBER, number.to_string()),
@@ -65,6 +84,10 @@ pub fn open(
     let values = values
         .into_iter()
         .map(|(name, value)| (name.to_owned(), Some(value)))
+        .chain([
+            (BEFORE.to_owned(), before.map(|before| before.to_string())),
+            (SKEW.to_owned(), None),
+        ])
         .collect();
     store.commit(&Commit {
         run: number,
@@ -72,6 +95,86 @@ pub fn open(
         ..Commit::default()
     })?;
     Ok(next)
+}
+
+/// Notes that the clock of the host and ours do not show the same day in run `number`. It counts for the whole run: a page
+/// may have been fetched in another start of it.
+///
+/// # Errors
+/// The store failed.
+pub fn note_skew(store: &mut dyn Store, number: RunId, skew: Skew) -> Result<(), StoreError> {
+    if skew.is_none() {
+        return Ok(());
+    }
+    store.commit(&Commit {
+        run: number,
+        values: vec![(SKEW.to_owned(), Some(skew.to_text()))],
+        ..Commit::default()
+    })
+}
+
+/// Notes that the host shows `host` where our clock shows `ours` in run `number`; says how far the two are from what is usual. What
+/// cannot be read begins anew.
+///
+/// # Errors
+/// The store failed.
+pub fn note_clocks(
+    store: &mut dyn Store,
+    number: RunId,
+    ours: Timestamp,
+    host: Timestamp,
+) -> Result<Skew, StoreError> {
+    let known = store.value(AHEAD)?;
+    let known = known.and_then(|text| Ahead::parse(&text));
+    let (next, skew) = Ahead::next(known, ours, host);
+    if known != Some(next) {
+        store.commit(&Commit {
+            run: number,
+            values: vec![(AHEAD.to_owned(), Some(next.to_text()))],
+            ..Commit::default()
+        })?;
+    }
+    Ok(skew)
+}
+
+/// What is known of the times of the newest run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Times {
+    skew: Skew,
+    /// When the run before began.
+    before: Option<Timestamp>,
+}
+
+impl Times {
+    /// When the run before the newest began, by the clock that was believed; `None`: there was none.
+    pub fn before(self) -> Option<Timestamp> {
+        self.before
+    }
+
+    /// The time when our clock showed `ours` in this run. Where that of the host shows another day, time went on since the
+    /// run before: of those that are not before it the earlier one cannot lie beyond now. Where there was none, ours.
+    pub fn believed(self, ours: Timestamp) -> Timestamp {
+        let Some(before) = self.before else {
+            return ours;
+        };
+        let Shown { earlier, later } = self.skew.shown(ours);
+        let is_possible = |time: &Timestamp| before.duration_since(*time) <= HOST_SECOND;
+        let possible = [earlier, later].into_iter().find(is_possible);
+        possible.unwrap_or(ours)
+    }
+}
+
+/// What is known of the times of the newest run.
+///
+/// # Errors
+/// The store failed, or holds a value that cannot be read.
+pub fn times(store: &dyn Store) -> Result<Times, StoreError> {
+    let skew = match store.value(SKEW)? {
+        Some(text) => Skew::parse(&text).ok_or_else(|| corrupt(SKEW, &text))?,
+        None => Skew::NONE,
+    };
+    let before = time(store, BEFORE)?;
+    Ok(Times { skew, before })
 }
 
 /// The run that [`open`] would resume or begin; nothing changes.
@@ -86,6 +189,44 @@ pub fn next(store: &dyn Store, identity: &str) -> Result<OpenRun, StoreError> {
         number: if resumed { number } else { number + 1 },
         resumed,
     })
+}
+
+/// Notes that a start of the program begins at `now` to work on run `number`.
+///
+/// # Errors
+/// The store failed.
+pub fn note_start(store: &mut dyn Store, number: RunId, now: Timestamp) -> Result<(), StoreError> {
+    let mut starts = unjudged_starts(&*store, number)?;
+    starts.push(now);
+    if starts.len() > MAX_STARTS {
+        starts.remove(1);
+    }
+    let starts = starts.iter().map(|start| format!(" {start}"));
+    let text = format!("{number}{}", starts.collect::<String>());
+    store.commit(&Commit {
+        run: number,
+        values: vec![(STARTS.to_owned(), Some(text))],
+        ..Commit::default()
+    })
+}
+
+/// When the starts of run `number` began whose answers nobody has judged by themselves, in their order.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn unjudged_starts(store: &dyn Store, number: RunId) -> Result<Vec<Timestamp>, StoreError> {
+    let text = store.value(STARTS)?.unwrap_or_default();
+    let mut words = text.split(' ');
+    if words.next().and_then(|word| word.parse().ok()) != Some(number) {
+        return Ok(Vec::new());
+    }
+    // What is damaged is no time.
+    Ok(words.filter_map(|word| word.parse().ok()).collect())
+}
+
+/// The value that says that all of them are judged.
+pub(crate) fn judged() -> (String, Option<String>) {
+    (STARTS.to_owned(), None)
 }
 
 /// Marks run `number` as finished: its result was published, or refused for good.
@@ -286,6 +427,38 @@ mod tests {
         // And back again: the time begins anew.
         assert_eq!(crawl(begin + 24.hours(), "/c"), [false, true, true]);
         assert_eq!(crawl(begin + 48.hours(), "/c"), [false, true, true]);
+    }
+
+    #[test]
+    fn of_two_clocks_the_one_is_believed_that_time_can_have_come_to() {
+        let begin: Timestamp = "2026-01-01T02:00:00Z".parse().unwrap();
+        // Nights, each with the days that our clock and that of the host show, and those that are believed.
+        let check = |nights: &[(i64, i64, i64)]| {
+            let mut store = MemoryStore::default();
+            for (ours, host, expected) in nights {
+                let [ours, host, expected] =
+                    [ours, host, expected].map(|day| begin + (24 * day).hours());
+                let run = open(&mut store, "", host, ours).unwrap().number;
+                note_skew(&mut store, run, Skew::between(ours, host)).unwrap();
+                finish(&mut store, run).unwrap();
+                let (times, later) = (times(&store).unwrap(), 1.hours());
+                assert_eq!(times.believed(ours), expected, "{nights:?}");
+                assert_eq!(times.believed(ours + later), expected + later, "{nights:?}");
+            }
+        };
+        // Ours jumps, ahead and back.
+        check(&[(0, 0, 0), (1, 1, 1), (400, 2, 2), (3, 3, 3)]);
+        check(&[(0, 0, 0), (1, 1, 1), (-36, 2, 2), (3, 3, 3)]);
+        // That of the host does, for a night and always.
+        check(&[(0, 0, 0), (1, 400, 1), (2, 2, 2), (3, -36, 3), (4, 4, 4)]);
+        check(&[(0, -36, 0), (1, -35, 1), (2, -34, 2)]);
+        check(&[(0, 400, 0), (1, 401, 1)]);
+        // What was never so is no measure for long.
+        check(&[(400, 400, 400), (1, 1, 1), (2, 2, 2), (3, 500, 3)]);
+        // Hours are none: a host may state its local time.
+        let late = begin + 23.hours();
+        assert_eq!(Skew::between(begin, late), Skew::NONE);
+        assert_eq!(Skew::between(late, begin), Skew::NONE);
     }
 
     #[test]

@@ -23,8 +23,8 @@ use crate::{
     },
     page::{BodyEnd, PageFacts, PageRecord, Reason, RunId},
     store::{
-        Commit, Gave, KeptDocument, KeptNote, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store,
-        StoreError, StoreErrorKind, Version, VisitPage,
+        Commit, Doubt, Gave, KeptDocument, KeptNote, LedgerEntry, NextGiven, QueuedUrl, Rejudged,
+        Store, StoreError, StoreErrorKind, Version, VisitPage,
         outbox::{Difference, Listing, Waiting},
     },
     url_key::UrlKey,
@@ -501,6 +501,18 @@ impl<S: Store> Store for FailingStore<S> {
 
     fn put_off(&self, key: &UrlKey) -> Result<Option<PageRecord>, StoreError> {
         self.inner.put_off(key)
+    }
+
+    fn doubt(&self, key: &UrlKey) -> Result<Option<Doubt>, StoreError> {
+        self.inner.doubt(key)
+    }
+
+    fn doubts(
+        &self,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<(UrlKey, Doubt)>, StoreError> {
+        self.inner.doubts(after, limit)
     }
 
     fn confirmed(

@@ -48,7 +48,7 @@ impl World {
         let bench = Bench::new();
         let edition = Arc::new(AtomicUsize::new(1));
         let now = Arc::clone(&edition);
-        let site = Site::start(move |request| page(&request.target, now.load(Ordering::SeqCst)));
+        let site = Site::undated(move |request| page(&request.target, now.load(Ordering::SeqCst)));
         let settings = bench.settings("min_section = 5\nmax_tries = 1\n");
         Self {
             bench,

@@ -20,7 +20,7 @@ const OLD: &str = "Sat, 02 Nov 2019 08:49:37 GMT";
 fn serve() -> (Site, Arc<AtomicBool>) {
     let has_wall = Arc::new(AtomicBool::new(false));
     let stands = Arc::clone(&has_wall);
-    let site = Site::start(move |request| {
+    let site = Site::undated(move |request| {
         let target = request.target.as_str();
         let stands = stands.load(Ordering::SeqCst);
         if target == "/" {

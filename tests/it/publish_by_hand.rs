@@ -40,7 +40,7 @@ impl World {
         let now = Arc::clone(&edition);
         let bench = Bench::new();
         let output = bench.output();
-        let site = Site::start(move |request| {
+        let site = Site::undated(move |request| {
             // What is published stands on the site itself.
             let name = request.target.trim_start_matches('/');
             match fs::read_to_string(output.join(name)) {

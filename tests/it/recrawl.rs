@@ -71,7 +71,7 @@ impl Pages {
     /// Serves them; `lies` to every conditional request.
     fn serve(&self, lies: bool) -> Site {
         let pages = self.clone();
-        Site::start(move |request| match pages.get(&request.target) {
+        Site::undated(move |request| match pages.get(&request.target) {
             Some(page) => answer(&page, request, lies),
             None => Response::status(404),
         })
@@ -159,7 +159,7 @@ fn a_night_costs_what_changed() {
     // The file that proves the key is served from the output; the sitemaps are not.
     let site = {
         let (pages, output) = (pages.clone(), bench.output());
-        Site::start(move |request| match pages.get(&request.target) {
+        Site::undated(move |request| match pages.get(&request.target) {
             Some(page) => answer(&page, request, false),
             None if is_key(&request.target[1..]) => {
                 match fs::read_to_string(output.join(&request.target[1..])) {
@@ -377,7 +377,7 @@ fn odd(
     oddity: impl Fn(&Request) -> Option<Response> + Send + Sync + 'static,
 ) -> Site {
     let pages = pages.clone();
-    Site::start(move |request| {
+    Site::undated(move |request| {
         if let Some(answer) = oddity(request) {
             return answer;
         }

@@ -7,5 +7,6 @@ mod disks;
 mod killed;
 mod locks;
 mod lost;
+mod older;
 mod reader;
 mod rights;

@@ -226,6 +226,7 @@ impl Job {
                 config: &config.publish,
                 robots: loaded.robots.as_ref(),
                 partial: is_partial,
+                doubted: None,
                 dry_run: common.dry_run,
                 now: self.now,
                 is_stopped: &|| self.shutdown.is_stopping(),

@@ -223,7 +223,11 @@ impl Job {
         })?;
         let (settings, output) = (&self.site.settings, &self.crawler.output);
         let judged = judge_again(&settings.config, site, store, run, &self.crawler.clock)?;
-        let JudgedAgain { unfetched, robots } = judged;
+        let JudgedAgain {
+            unfetched,
+            robots,
+            doubted,
+        } = judged;
         if unfetched > 0 {
             output.warn(&format!(
                 "{} would have to be fetched under these settings, and stay as they are; arpent crawl does so",
@@ -236,6 +240,7 @@ impl Job {
                 "the state does not know what robots.txt said, so what it disallows now may be listed; arpent crawl asks it",
             );
         }
+        summary.set_doubted(doubted.as_ref());
         summary.set_report(Report::read(store, run)?);
         let is_partial = summary.is_partial() || summary.is_unfinished();
         let lacks_pages = is_partial && !has_records(store)?;
@@ -243,6 +248,10 @@ impl Job {
             let is_stopped = || self.crawler.stop.shutdown.is_stopping();
             let robots = robots.as_ref().filter(|_| obeys_robots);
             let request = self.request((site, config, run), robots, lacks_pages, &is_stopped);
+            let request = PublishRequest {
+                doubted: doubted.as_ref(),
+                ..request
+            };
             publish(store, &request)
         };
         Ok(Ended {
@@ -267,6 +276,7 @@ impl Job {
             config,
             robots,
             partial,
+            doubted: None,
             dry_run: self.site.settings.dry_run,
             now: self.crawler.clock.now(),
             is_stopped,

@@ -117,7 +117,7 @@ pub(super) struct Opened {
     pub(super) store: Box<dyn Store>,
     /// What was found damaged and is set aside.
     pub(super) damaged: Option<Damaged>,
-    /// What a state that knew of no published set read back from it.
+    /// What a state that knew of no published set, or of an older one, read back from it.
     pub(super) recalled: Recalled,
 }
 
@@ -128,6 +128,7 @@ impl Opened {
             files,
             pages,
             dates,
+            was_outdated,
         } = self.recalled;
         let recalled = (files > 0).then(|| {
             format!(
@@ -146,7 +147,12 @@ impl Opened {
                 damaged.aside.display()
             ));
         } else if let Some(recalled) = recalled {
-            output.warn(&format!("{site}: the state knows of no set; {recalled}"));
+            let what = if was_outdated {
+                "the state is older than the published set (is it a copy, or of another user?); what its crawls found counts no more"
+            } else {
+                "the state knows of no set"
+            };
+            output.warn(&format!("{site}: {what}; {recalled}"));
         }
     }
 }

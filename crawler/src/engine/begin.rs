@@ -15,6 +15,7 @@ use super::{
     start::{self, Guide, Peek, Standing, Started},
 };
 use crate::{
+    clock::Skew,
     config::Config,
     parse::PageReader,
     runs::{self, OpenRun},
@@ -104,6 +105,8 @@ pub(super) struct Opening {
     /// The host's clock, and ours, when the run began.
     pub(super) host_date: Timestamp,
     pub(super) began: Timestamp,
+    /// What our clock and that of the host show now, where it shows a time.
+    pub(super) clocks: Option<(Timestamp, Timestamp)>,
     pub(super) judge: Judge,
 }
 
@@ -114,6 +117,8 @@ pub(super) struct Opened {
     pub(super) memory: Memory,
     /// The pages that were asked, each with what stands by its answer.
     pub(super) started: Started,
+    /// The rules, where the clocks show what they show.
+    pub(super) judge: Judge,
 }
 
 impl Opening {
@@ -128,6 +133,7 @@ impl Opening {
             identity,
             host_date,
             began,
+            clocks,
             judge,
         } = self;
         let site = started.site.clone();
@@ -140,6 +146,13 @@ impl Opening {
             let _entered = span.entered();
             let mut store = open_store(&site)?;
             let run = runs::open(&mut *store, &identity, host_date, began)?;
+            runs::note_start(&mut *store, run.number, began)?;
+            let mut judge = judge;
+            if let Some((ours, host)) = clocks {
+                runs::note_skew(&mut *store, run.number, Skew::between(ours, host))?;
+                let unusual = runs::note_clocks(&mut *store, run.number, ours, host)?;
+                judge = judge.with_skew(unusual);
+            }
             let memory = resume::remember(&mut *store, run, &judge, &asked)?;
             if let Some(robots) = &read {
                 resume::note_robots(&mut *store, run.number, robots)?;
@@ -148,9 +161,9 @@ impl Opening {
                 Some(confirmation) => start::standing(&*store, run, &judge, confirmation)?,
                 None => None,
             };
-            Ok::<_, StoreError>((store, run, memory, standing))
+            Ok::<_, StoreError>((store, run, memory, standing, judge))
         });
-        let (store, run, memory, standing) = work
+        let (store, run, memory, standing, judge) = work
             .await
             .map_err(|error| CrawlError::of_task("opening the state of this site", error))??;
         if is_confirmed && standing.is_none() {
@@ -163,6 +176,7 @@ impl Opening {
             run,
             memory,
             started,
+            judge,
         })
     }
 }

@@ -44,7 +44,7 @@ const TRUTHS_TO_FORGIVE: u32 = 5;
 /// request, and that it then has; after that nobody asks conditionally there. One may be an accident.
 const MAX_IN_VAIN: u32 = 3;
 
-/// The same where the last such request failed: as many as are out at once by default may fail at once by accident.
+/// As many pages in a row where the last such request failed: as many as are out at once by default may fail at once by accident.
 const MAX_FAILED_IN_VAIN: u32 = 5;
 
 /// Directories that are kept apart; with more, all of them count as the site.

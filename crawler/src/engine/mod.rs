@@ -31,19 +31,20 @@ use self::{
     download::Downloader,
     fingerprint::{identity_of, read_as},
     judge::Judge,
-    run::{Run, Setup, resume},
+    run::{Run, Setup, doubt, resume},
     start::{Peek, Started},
 };
 pub use crate::politeness::HostState;
 use crate::{
     clock::Clock,
-    config::Config,
+    config::{Config, PublishConfig},
     fetch::Fetch,
     holds::{Holds, HoldsError},
     page::RunId,
     parse::PageReader,
     politeness::SharedPoliteness,
-    robots,
+    publish::Doubted,
+    robots, runs,
     scope::Scope,
     seeds::{MAX_OTHER_HOSTS, SeedList},
     site::Site,
@@ -171,7 +172,8 @@ impl Shutdown {
 /// How a crawl ended. `Err` is only what makes a crawl impossible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// Every known URL was decided.
+    /// Every known URL was asked for, and decided but for what is doubted ([`crate::publish::Doubts`]), of which only another
+    /// run can tell more.
     Drained,
     /// `max_pages` or `max_time` was reached.
     LimitReached,
@@ -216,6 +218,8 @@ pub struct Crawled {
     pub limit: Option<Limit>,
     /// What robots.txt of the site says now; `None` when it could not be read, and that is ignored.
     pub robots: Option<robots::Rules>,
+    /// What is not believed yet of what this start, and those that were stopped before it, heard; `None`: all is.
+    pub doubted: Option<Doubted>,
     /// Things the user should still know when the run is over, each a sentence.
     pub notices: Vec<String>,
 }
@@ -327,6 +331,10 @@ pub async fn crawl(
     let damage = recalled
         .await
         .map_err(|error| CrawlError::of_task("recalling which hosts asked to wait", error))??;
+    if let Some(damage) = &damage {
+        // The crawl may end before it knows its site, and nobody would ever hear of it.
+        tracing::warn!(target: "engine", "{damage}");
+    }
     let seams = RunSeams {
         reader,
         progress,
@@ -334,10 +342,12 @@ pub async fn crawl(
         open_store,
         lists,
         public_url,
-        damage,
     };
     // What a crawl holds across its waits is too large for the stack of its caller.
-    let crawled = Box::pin(crawl_through(config, start, &door, seams, shutdown)).await;
+    let mut crawled = Box::pin(crawl_through(config, start, &door, seams, shutdown)).await;
+    if let (Ok(crawled), Some(damage)) = (&mut crawled, damage) {
+        crawled.notices.insert(0, damage);
+    }
     door.settle().await;
     crawled
 }
@@ -350,8 +360,6 @@ struct RunSeams {
     open_store: OpenStore,
     lists: Vec<SeedList>,
     public_url: PublicUrl,
-    /// What the user should know of what is remembered of waits, as a sentence.
-    damage: Option<String>,
 }
 
 /// The crawl itself, through a door that knows what earlier starts were asked to wait for.
@@ -369,7 +377,6 @@ async fn crawl_through(
         open_store,
         lists,
         public_url,
-        damage,
     } = seams;
     let identity: Arc<str> = identity_of(config, &lists).into();
     let clock = Arc::clone(&door.clock);
@@ -395,28 +402,25 @@ async fn crawl_through(
     let door = &door.standing_in(site.stand_in.clone());
     let scope =
         Scope::new(site, &config.scope).map_err(|error| CrawlError::Settings(error.to_string()))?;
-    let downloader = Downloader::behind(door).of_site(&site.origin, MAX_OTHER_HOSTS);
-    downloader.know(&site.origin, rules.clone());
-    let downloader = if config.ignore.robots {
-        downloader.ignoring_robots_of(&site.origin)
-    } else {
-        downloader
-    };
+    let downloader = downloader_of(site, door, config, &rules);
     let read_as = read_as(config, site);
+    let host_date = door.first_date.get().copied();
+    let clocks = host_date.map(|host| (clock.now(), host));
     let judge = Judge::new(config, scope, rules.clone(), read_as, Arc::clone(&clock));
-    let keeping = judge.clone();
     let opening = Opening {
         open_store,
         identity,
-        host_date: door.first_date.get().copied().unwrap_or(began),
+        host_date: host_date.unwrap_or(began),
         began,
-        judge: judge.clone(),
+        clocks,
+        judge,
     };
     let Opened {
         store,
         run: open_run,
         memory,
         started,
+        judge,
     } = opening.open(&finding, started).await?;
     let Started {
         site,
@@ -425,6 +429,8 @@ async fn crawl_through(
         notices,
         ..
     } = started;
+    let judge = judge.behind(runs::times(&*store)?.before());
+    let keeping = judge.clone();
     let moved = site.moved_from(start);
     let public_url = public_url(&site);
     let mut run = Run::new(Setup {
@@ -445,8 +451,7 @@ async fn crawl_through(
         deadline,
     });
     let ignored = config.ignore.words().map(ignored_text);
-    let told = damage.into_iter().chain(moved);
-    for notice in told.chain(ignored).chain(notices) {
+    for notice in moved.into_iter().chain(ignored).chain(notices) {
         run.say(notice);
     }
     if let Some(delay) = rules.crawl_delay().filter(|delay| !delay.is_zero()) {
@@ -457,8 +462,21 @@ async fn crawl_through(
     run.begin_seeding(&rules, lists);
     let crawled = run.drive().await?;
     match crawled.ending {
-        Ending::LimitReached | Ending::Deferred => keep_unreached(crawled, keeping).await,
-        Ending::Drained | Ending::SiteDown | Ending::Stopped => Ok(crawled),
+        Ending::LimitReached | Ending::Deferred | Ending::Drained => {
+            conclude(crawled, keeping, &config.publish).await
+        }
+        Ending::SiteDown | Ending::Stopped => Ok(crawled),
+    }
+}
+
+/// Fetches what is on the site, and the files of other hosts that belong to it.
+fn downloader_of(site: &Site, door: &Door, config: &Config, rules: &robots::Rules) -> Downloader {
+    let downloader = Downloader::behind(door).of_site(&site.origin, MAX_OTHER_HOSTS);
+    downloader.know(&site.origin, rules.clone());
+    if config.ignore.robots {
+        downloader.ignoring_robots_of(&site.origin)
+    } else {
+        downloader
     }
 }
 
@@ -469,6 +487,8 @@ pub struct JudgedAgain {
     pub unfetched: u64,
     /// What robots.txt of the site said when a run read it last; `None` when the state does not know.
     pub robots: Option<robots::Rules>,
+    /// What is not believed of what the run heard; `None`: all is.
+    pub doubted: Option<Doubted>,
 }
 
 /// Judges what run `run` of `site` knows under the settings of now, and by what robots.txt said when it was read last,
@@ -491,18 +511,53 @@ pub fn judge_again(
     let judge = Judge::new(config, scope, rules, read_as, Arc::clone(clock));
     let unfetched = resume::judge_stored(store, run, &judge)?;
     resume::keep_unreached(store, run, &judge)?;
-    Ok(JudgedAgain { unfetched, robots })
+    // What was put off already has to be heard again, whoever takes the rest as it is.
+    let guard = Some(&config.publish.guard).filter(|_| !config.publish.force);
+    let doubted = match guard {
+        Some(_) => doubt::put_off(store, site, run, &judge, guard)?.doubted,
+        None => None,
+    };
+    Ok(JudgedAgain {
+        unfetched,
+        robots,
+        doubted,
+    })
 }
 
-/// Lists what the run did not come to as earlier runs had it: a limit is no evidence against a page.
-async fn keep_unreached(mut crawled: Crawled, judge: Judge) -> Result<Crawled, CrawlError> {
+/// Lists what the run did not come to as earlier runs had it, as a limit is no evidence against a page, and puts off what is
+/// doubted.
+async fn conclude(
+    mut crawled: Crawled,
+    judge: Judge,
+    config: &PublishConfig,
+) -> Result<Crawled, CrawlError> {
     let judge = match &crawled.robots {
         Some(rules) => judge.with_robots(rules.clone()),
         None => judge,
     };
+    let guard = (!config.force).then_some(config.guard);
+    let span = tracing::Span::current();
     let work = tokio::task::spawn_blocking(move || {
-        let (store, run) = (&mut *crawled.store, crawled.run);
-        resume::keep_unreached(store, run, &judge).map(|()| crawled)
+        let _entered = span.entered();
+        let store = &mut *crawled.store;
+        let is_drained = crawled.ending == Ending::Drained;
+        if !is_drained {
+            resume::keep_unreached(store, crawled.run, &judge)?;
+        }
+        let is_whole = is_drained && !crawled.resumed;
+        let put_off = doubt::put_off(
+            store,
+            &crawled.site,
+            crawled.run,
+            &judge,
+            guard.as_ref().filter(|_| !is_whole),
+        )?;
+        crawled.doubted = put_off.doubted;
+        if put_off.is_over {
+            crawled.ending = Ending::Drained;
+            crawled.limit = None;
+        }
+        Ok::<_, StoreError>(crawled)
     });
     let kept = work
         .await

@@ -229,7 +229,7 @@ impl Guide<'_> {
                 // Without the page there is no crawl, so that the question alone must not be what makes it go.
                 status => matches!(status, 404 | 410),
             };
-            if !is_passing && !is_open && is_answer_to(&validators, &result) {
+            if !is_passing && !is_open && is_answer_to(&validators, url, &result) {
                 let hop = Hop {
                     url: url.clone(),
                     facts: PageFacts::clone(answer),

@@ -8,6 +8,7 @@ use super::{
     trust::{Moved, Statistics},
 };
 use crate::{
+    clock::HOST_SECOND,
     page::{Basis, ContentHash, DateSource, Outcome, PageFacts, PageRecord, Reason, State},
     store::{LedgerDates, LedgerEntry},
     url_key::UrlKey,
@@ -125,7 +126,7 @@ impl Export {
                 }
                 first(stated, Some(known))
             }),
-            History::Unknown(known) => moved(stated, record, known)
+            History::Unknown(known) => moved(stated, self.seen_at(record), known)
                 .filter(|_| known.lastmod.is_some())
                 .or_else(|| self.published(known))
                 .or_else(|| {
@@ -133,7 +134,8 @@ impl Export {
                     first(stated, Some(known))
                 }),
             History::Changed(known) => {
-                between(stated, record, known).or_else(|| self.seen_change(record))
+                let until = self.seen_at(record);
+                between(stated, until, known).or_else(|| self.seen_change(record, known))
             }
         }
     }
@@ -194,13 +196,28 @@ impl Export {
         stated
     }
 
-    /// The time of the fetch that saw the change.
-    fn seen_change(&self, record: &PageRecord) -> Option<Dated> {
-        let seen = seen_at(record)?;
-        self.is_plausible(seen).then(|| Dated {
-            value: LastMod::from_timestamp(seen),
+    /// The time of the fetch that saw the change. A clock by which that was before the fetch that saw the content of before
+    /// says nothing.
+    fn seen_change(&self, record: &PageRecord, known: &LedgerEntry) -> Option<Dated> {
+        let seen = self.seen_at(record)?;
+        let before = known
+            .seen_seconds
+            .and_then(|seconds| Timestamp::from_second(seconds).ok());
+        let is_later = before.is_none_or(|before| before.duration_since(seen) <= HOST_SECOND);
+        (is_later && self.is_plausible(seen)).then(|| Dated {
+            value: LastMod::from_timestamp(before.map_or(seen, |before| seen.max(before))),
             source: DateSource::History,
         })
+    }
+
+    /// When the content of a page was seen. One that is kept was seen before its attempts began to fail.
+    fn seen_at(&self, record: &PageRecord) -> Option<Timestamp> {
+        match &record.basis {
+            Basis::Own | Basis::Confirmed => {
+                record.fetched_at.map(|ours| self.times.believed(ours))
+            }
+            Basis::Kept(kept) => (kept.reason != Reason::Queued).then_some(kept.since),
+        }
     }
 
     /// Counts what the page tells of those who state dates.
@@ -273,7 +290,7 @@ impl Export {
         }
     }
 
-    /// The same of an instant that anybody states.
+    /// Whether an instant that anybody states is not earlier than that.
     fn is_at_request(&self, value: &LastMod) -> bool {
         is_instant(value)
             && self
@@ -325,7 +342,7 @@ impl Export {
         };
         let history = History::of(facts, &record.basis, known);
         let dated = self.dated(key, record, known);
-        let fetched = seen_at(record).map(Timestamp::as_second);
+        let fetched = self.seen_at(record).map(Timestamp::as_second);
         let since = match history {
             // The clock may have been ahead then.
             History::Same(known) => match (known.since_seconds, fetched) {
@@ -376,14 +393,6 @@ fn moved_to(value: &LastMod, known: &LedgerEntry) -> Moved {
     }
 }
 
-/// When the content of a page was seen. One that is kept was seen before its attempts began to fail.
-fn seen_at(record: &PageRecord) -> Option<Timestamp> {
-    match &record.basis {
-        Basis::Own | Basis::Confirmed => record.fetched_at,
-        Basis::Kept(kept) => (kept.reason != Reason::Queued).then_some(kept.since),
-    }
-}
-
 impl Stated {
     fn into_dated(self) -> Dated {
         Dated {
@@ -404,9 +413,9 @@ fn first(stated: Vec<Stated>, known: Option<&LedgerEntry>) -> Option<Dated> {
         .map(Stated::into_dated)
 }
 
-/// The best date between the last fetch and this one, for content that changed between them.
-fn between(stated: Vec<Stated>, record: &PageRecord, known: &LedgerEntry) -> Option<Dated> {
-    let until = seen_at(record).map(Timestamp::as_second);
+/// The best date between the last fetch and this one, `until`, for content that changed between them.
+fn between(stated: Vec<Stated>, until: Option<Timestamp>, known: &LedgerEntry) -> Option<Dated> {
+    let until = until.map(Timestamp::as_second);
     let is_between = |stated: &Stated| {
         // What was stated before the change is not of the change.
         stated.has_moved != Some(false)
@@ -418,15 +427,15 @@ fn between(stated: Vec<Stated>, record: &PageRecord, known: &LedgerEntry) -> Opt
     stated.into_iter().find(is_between).map(Stated::into_dated)
 }
 
-/// The same for content that cannot be compared: only a date that is known to have moved tells of a change.
-fn moved(mut stated: Vec<Stated>, record: &PageRecord, known: &LedgerEntry) -> Option<Dated> {
+/// The date of a change of content that cannot be compared: only a date that is known to have moved tells of a change.
+fn moved(mut stated: Vec<Stated>, until: Option<Timestamp>, known: &LedgerEntry) -> Option<Dated> {
     let before = published(known).map(|known| known.value.latest_instant());
     stated.retain(|stated| {
         stated.has_moved == Some(true)
             && !stated.is_doubtful
             && before.is_none_or(|before| stated.value.latest_instant() > before)
     });
-    between(stated, record, known)
+    between(stated, until, known)
 }
 
 /// What the ledger has published, with where that came from; before that was noted it was the header.
@@ -550,7 +559,7 @@ fn is_after(value: &LastMod, seconds: i64) -> bool {
         .is_ok_and(|instant| day(value) > day(&LastMod::from_timestamp(instant)))
 }
 
-/// The same, but a day is when it ends later.
+/// Whether a value is later than an instant, in seconds since 1970; a day is when it ends later, in UTC.
 fn is_after_or_on_day(value: &LastMod, seconds: i64) -> bool {
     value.latest_instant().as_second() > seconds
 }

@@ -31,7 +31,7 @@ const DISTRUST_PERCENT: u64 = 20;
 /// ... and one below this lets it be trusted again.
 const TRUST_PERCENT: u64 = 10;
 
-/// The same for values that are one instant, or the day of the crawl.
+/// Distrust begins above this where values are one instant, or the day of the crawl ...
 const DISTRUST_ALIKE_PERCENT: u64 = 50;
 
 /// ... and back.
@@ -269,8 +269,8 @@ pub(super) struct Trust {
     run: Option<RunId>,
     /// Sources with a directory, or [`HOST`].
     bad: BTreeSet<(DateSource, String)>,
-    /// The same of those of which one day is not believed in this run: the next one, on another day, knows better. Not
-    /// remembered.
+    /// Sources, with a directory or [`HOST`], of which one day is not believed in this run: the next one, on another day,
+    /// knows better. Not remembered.
     doubted: BTreeSet<(DateSource, String)>,
 }
 

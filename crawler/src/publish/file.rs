@@ -22,10 +22,11 @@ use super::{
     files::{FileKind, Role},
     folder::{Folder, Temporary, failed},
     go_on,
-    manifest::{FileRecord, hex},
+    manifest::FileRecord,
     place::Address,
     previous::Previous,
 };
+use crate::store::hex;
 
 /// One file of a set: what it is, and its temporary when it has to be written.
 #[derive(Debug)]

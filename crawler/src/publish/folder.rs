@@ -17,8 +17,11 @@ use sha2::{Digest as _, Sha256};
 
 #[cfg(test)]
 use super::fault;
-use super::{PublishError, manifest::hex, rights::Rights};
-use crate::machine::{Lock, NotTaken};
+use super::{PublishError, rights::Rights};
+use crate::{
+    machine::{Lock, NotTaken},
+    store::hex,
+};
 
 /// Held by the publishing run; the kernel releases it.
 const LOCK: &str = ".arpent.lock";

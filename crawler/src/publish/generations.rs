@@ -37,7 +37,7 @@ use super::{
 };
 use crate::{
     export, runs,
-    store::{Store, outbox::OutboxStep},
+    store::{Store, outbox::OutboxStep, undo::UndoStep},
 };
 
 /// What is to be recorded of the sets that are kept, and told.
@@ -126,8 +126,12 @@ pub(super) fn keep(
     keeping.values.push(value(&sets));
     if let (Origin::Run(_), Some(made)) = (&set.origin, &made) {
         let oldest = sets.first().map_or(made.number, Generation::number);
-        keeping.before.push(OutboxStep::ForgetBefore(oldest));
-        keeping.before.push(OutboxStep::KeepBefore(made.number));
+        keeping
+            .before
+            .push(OutboxStep::Undo(UndoStep::ForgetBefore(oldest)));
+        keeping
+            .before
+            .push(OutboxStep::Undo(UndoStep::KeepBefore(made.number)));
         keeping.values.push(made.value());
     }
     Ok(keeping)
@@ -137,10 +141,10 @@ impl Keeping {
     /// The runs behind the set that is restored, of which this is known, are as if they had been refused: the next
     /// crawl begins anew, and knows of the site what was known with the set.
     fn step_back(&mut self, made: Option<&Made>) {
-        self.behind.push(OutboxStep::StepBack {
+        self.behind.push(OutboxStep::Undo(UndoStep::StepBack {
             to: made.map_or(0, |made| made.number),
             run: made.map(|made| made.run),
-        });
+        }));
         self.values.push(runs::finished());
         if let Some(made) = made {
             let run = Some(made.run).filter(|run| *run > 0);

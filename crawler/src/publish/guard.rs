@@ -6,27 +6,16 @@
 //! | gone | the same of what would be left without the pages that stay only because one 404 proves nothing |
 //! | start | the start page has no content, or cannot be read, and so would leave the set |
 //! | failing | more than `max_error_share` of the known URLs could not be fetched |
-//! | alike | more than `max_alike_share` of the pages of the published set that answered show one sign, a third of that share since it was published |
+//! | alike | more than `max_alike_share` of the pages of the published set that answered show one sign, a third of that share since it was published; or, at the end of a first crawl in several parts, of all of its pages |
 //! | grown | more than `max_growth` times as many URLs would be listed, and [`MIN_GROWTH`] more |
 //!
-//! A wall makes pages alike that were not. Each sign is one that honest sites do not show, or that two must show
-//! together; where the site is like that anyway, the share of then is what is allowed. Pages count by themselves, or by
-//! what stands where they redirect to.
+//! What pages that are alike show together is in [`signs`]. What was so already when a set was published last, or
+//! published with force, is how the site is. Nothing is refused for ever that a person has looked at once.
 //!
-//! | sign | the pages ... | usual on sites where before as many ... |
-//! | --- | --- | --- |
-//! | target | redirect to one URL; to one without its query, where nobody knows what stands there | did |
-//! | query | redirect to one path with queries, under which one title and nearly one text stand | did, or had one title or text |
-//! | content | say the same, title, images and links included | did |
-//! | words | have the same words and images, numbers and what repeats their URL or title aside | had, or nearly one text |
-//! | text | have one title and nearly one text | had one title, or nearly one text |
-//! | heading | have one title and one heading | had one title, or one heading |
-//! | opening | have one title, no heading, and the same first words | had one title, or these |
-//! | form | ask for a password, and share title, heading or text with others, or say next to nothing | asked, or shared, or said so |
-//!
-//! What was so already when a set was published last, or published with force, is how the site is. Nothing is refused
-//! for ever that a person has looked at once. Of a set that was built from lists nobody knows how it was: then only
-//! targets, content and text count.
+//! A run that is not over came to a part of the pages only. It is judged by the share of all of the set, and what is less is
+//! not believed before it is heard twice: see [`is_doubtful`] and the module `doubts`.
+
+mod signs;
 
 use std::{collections::BTreeMap, fmt};
 
@@ -34,8 +23,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     config::{GuardConfig, Share},
-    page::Reason,
+    page::{Reason, RunId},
 };
+
+pub use self::signs::Alike;
+pub(super) use self::signs::{Group, Sign, Usual, is_usual};
 
 /// URLs that a set must lose before that is refused: a small site loses a section in one edit.
 const MIN_LOSS: u64 = 20;
@@ -43,170 +35,24 @@ const MIN_LOSS: u64 = 20;
 /// URLs that a set must win before that is held.
 const MIN_GROWTH: u64 = 1_000;
 
-/// Pages that must be alike; fewer are one edit of a person, unless they are all there are, the start page aside.
+/// Pages that must be alike; fewer are one edit of a person, unless they are all there are, the start page aside. A few
+/// that get one name are an edit even then: who has four pages gives all of them the title and heading of the company.
 const MIN_ALIKE: u64 = 5;
 
-/// Redirects to one page that make a run wait for more pages.
+/// Redirects of a start that are doubted when they lead to one page, or to pages that look the same.
 const MIN_MERGED: u64 = 2;
+
+/// Other pages that are when they are alike: fewer are one edit.
+const MIN_DOUBTFUL: u64 = 3;
+
+/// New pages that are alike, when sites have such sections too.
+const NEARLY_ALL: Share = Share::millionths(900_000);
 
 /// One of so many parts of `max_alike_share` has to be new: a wall rises in a few nights, or in one.
 const FRESH_PARTS: u64 = 3;
 
 /// Reasons that a refusal names at most.
 const MAX_REASONS: usize = 3;
-
-/// In what pages are alike.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Alike {
-    /// They redirect to the same URL, or to pages under one path that look the same.
-    Target,
-    /// What they say is the same.
-    Content,
-    /// What they say differs in few words, or in what repeats their URL or title.
-    Text,
-    /// They ask for a password, and are alike or say little beside it.
-    Form,
-    /// They have the same title, and begin alike.
-    Title,
-}
-
-/// What pages show together that are no pages of the site's own: see the table above.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Sign {
-    Target,
-    /// They redirect for good to one page, which does not ask for a password: a few are merged by that.
-    Moved,
-    Query,
-    Content,
-    Words,
-    Text,
-    FormTitle,
-    FormHeading,
-    FormText,
-    FormShort,
-    Heading,
-    Opening,
-}
-
-/// What the pages of a site may have in common all the time: as many as have the same one, unless it says otherwise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Usual {
-    Content,
-    Words,
-    /// Nearly one text, generously counted.
-    Text,
-    /// All that share nearly their text with another one.
-    Texts,
-    Title,
-    /// All that share their title with another one.
-    Titles,
-    Heading,
-    /// All that share their heading with another one.
-    Headings,
-    Opening,
-    /// All that ask for a password.
-    Form,
-    /// All that say next to nothing.
-    Short,
-}
-
-/// Whether this is a name of [`Remembered::alike`] that says how the pages are, of however many kinds; redirects have a name
-/// for each target.
-pub(super) fn is_usual(name: &str) -> bool {
-    !name.contains(':')
-}
-
-impl Usual {
-    /// The word for it in the state.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Content => "content",
-            Self::Words => "words",
-            Self::Text => "text",
-            Self::Texts => "texts",
-            Self::Title => "title",
-            Self::Titles => "titles",
-            Self::Heading => "heading",
-            Self::Headings => "headings",
-            Self::Opening => "opening",
-            Self::Form => "form",
-            Self::Short => "short",
-        }
-    }
-}
-
-impl Sign {
-    fn alike(self) -> Alike {
-        match self {
-            Self::Target | Self::Moved | Self::Query => Alike::Target,
-            Self::Content => Alike::Content,
-            Self::Words | Self::Text => Alike::Text,
-            Self::FormTitle | Self::FormHeading | Self::FormText | Self::FormShort => Alike::Form,
-            Self::Heading | Self::Opening => Alike::Title,
-        }
-    }
-
-    /// Where one of these was usual, the sign is none.
-    fn usual(self) -> &'static [Usual] {
-        match self {
-            Self::Target | Self::Moved => &[],
-            Self::Content => &[Usual::Content],
-            Self::Words => &[Usual::Words, Usual::Text],
-            Self::Query | Self::Text => &[Usual::Title, Usual::Text],
-            Self::FormTitle => &[Usual::Form, Usual::Titles],
-            Self::FormHeading => &[Usual::Form, Usual::Headings],
-            Self::FormText => &[Usual::Form, Usual::Text, Usual::Texts],
-            Self::FormShort => &[Usual::Form, Usual::Short],
-            Self::Heading => &[Usual::Title, Usual::Heading],
-            Self::Opening => &[Usual::Title, Usual::Opening],
-        }
-    }
-
-    /// What it is remembered as with a key; what redirects is not listed, so that it is never usual among listed pages.
-    fn redirects(self) -> Option<&'static str> {
-        match self {
-            Self::Target => Some("target"),
-            Self::Moved => Some("moved"),
-            Self::Query => Some("query"),
-            Self::Content
-            | Self::Words
-            | Self::Text
-            | Self::FormTitle
-            | Self::FormHeading
-            | Self::FormText
-            | Self::FormShort
-            | Self::Heading
-            | Self::Opening => None,
-        }
-    }
-
-    /// Whether it says something of a site of which nobody knows how it was.
-    fn needs_no_memory(self) -> bool {
-        match self {
-            Self::Target | Self::Moved | Self::Query | Self::Content | Self::Text => true,
-            Self::Words
-            | Self::FormTitle
-            | Self::FormHeading
-            | Self::FormText
-            | Self::FormShort
-            | Self::Heading
-            | Self::Opening => false,
-        }
-    }
-}
-
-/// Pages that show a sign together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Group {
-    pub(super) sign: Sign,
-    /// What they share, as a fingerprint.
-    pub(super) key: u64,
-    pub(super) pages: u64,
-    /// Those of them that were other pages when they were published.
-    pub(super) fresh: u64,
-    /// One of them; of redirects, where they lead.
-    pub(super) example: String,
-}
 
 /// What became of the pages of the published set in a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -223,6 +69,8 @@ pub(super) struct OldSet {
     pub(super) gone_again: u64,
     /// Pages that left an earlier set, and redirect.
     pub(super) moved: u64,
+    /// Those that redirect to where nobody knows what stands.
+    pub(super) open: u64,
     /// Those that stood in it under two addresses, of which one redirects to the other now, which is listed.
     pub(super) twins: u64,
     /// Why the start page is not listed any more, when it says nothing of why it should not be.
@@ -231,6 +79,18 @@ pub(super) struct OldSet {
     pub(super) unknown: u64,
     /// The largest groups of each sign among those that said something, and those that moved.
     pub(super) groups: Vec<Group>,
+}
+
+/// What a run found beside the pages of the published set: how it goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Young {
+    /// Pages that would be listed and are not in the set; with those of it that said something in this run, when an earlier
+    /// one published them, and so they were asked for again.
+    pub(super) pages: u64,
+    /// The largest groups of each sign among them.
+    pub(super) groups: Vec<Group>,
+    /// The set that stands is of this very run, from its first page on: nothing of the site was asked for twice.
+    pub(super) is_first: bool,
 }
 
 /// How the site was when it was published last; kept in the state.
@@ -250,27 +110,12 @@ pub(super) struct Remembered {
     /// a limit take out piece by piece is counted from there.
     #[serde(default)]
     pub(super) whole: u64,
+    /// The run that all of the set is of, as it began with nothing; 0: several are.
+    #[serde(default)]
+    pub(super) only_run: RunId,
     /// Shares of the listed pages that have something in common, by [`Usual::word`], and of the published and moved
     /// ones that redirect to the same, by [`Group::name`].
     pub(super) alike: BTreeMap<String, Share>,
-}
-
-impl Group {
-    /// What a group of redirects is remembered as; `None`: it is none.
-    pub(super) fn name(&self) -> Option<String> {
-        let word = self.sign.redirects()?;
-        Some(format!("{word}:{:016x}", self.key))
-    }
-}
-
-impl Remembered {
-    /// The share of pages that a group may have had before.
-    fn share_of(&self, group: &Group) -> Share {
-        let usual = group.sign.usual().iter();
-        let usual = usual.filter_map(|usual| self.alike.get(usual.word()));
-        let own = group.name().and_then(|name| self.alike.get(&name));
-        usual.chain(own).max().copied().unwrap_or_default()
-    }
 }
 
 /// What a run is judged by.
@@ -284,9 +129,23 @@ pub(super) struct Figures {
     pub(super) known: u64,
     /// Those of them that could not be fetched, listed all the same or not.
     pub(super) failing: u64,
+    /// Whether every known URL was decided.
+    pub(super) is_complete: bool,
     pub(super) old: OldSet,
+    pub(super) young: Young,
     /// What is remembered of the set that stands; nothing where nobody looked when it was published.
     pub(super) last: Remembered,
+}
+
+/// Of which pages some are alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// Those of the published set that said something in this run.
+    Answered,
+    /// All of the published set, of which the run did not come to some.
+    Published,
+    /// Those that were not published before.
+    New,
 }
 
 /// One thing that speaks against a run.
@@ -298,10 +157,12 @@ pub enum Objection {
         alike: Alike,
         /// How many are.
         pages: u64,
-        /// Pages of the published set that said something in this run; of redirects, with those that left earlier.
+        /// Of so many; of redirects, with those that left the set earlier.
         of: u64,
         /// One of them; of redirects, where they lead.
         example: String,
+        /// Of which pages `of` is the number.
+        whose: Whose,
     },
     /// Too many URLs could not be fetched.
     Failing {
@@ -316,7 +177,10 @@ pub enum Objection {
         reason: Reason,
     },
     /// Too few would be listed.
-    Fewer,
+    Fewer {
+        /// Of so many pages: those of the published set, or of the last set of all pages.
+        of: u64,
+    },
     /// Too few would be listed if the pages were gone that answered 404 for the first time.
     Gone {
         /// How many did.
@@ -333,16 +197,10 @@ impl Objection {
     /// A stable word for it, for scripts.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Alike { alike, .. } => match alike {
-                Alike::Target => "one-redirect-target",
-                Alike::Content => "one-content",
-                Alike::Text => "one-text",
-                Alike::Form => "login-form",
-                Alike::Title => "one-title",
-            },
+            Self::Alike { alike, .. } => alike.code(),
             Self::Failing { .. } => "failing",
             Self::Start { .. } => "start-page",
-            Self::Fewer => "fewer-urls",
+            Self::Fewer { .. } => "fewer-urls",
             Self::Gone { .. } => "gone",
             Self::Grown { .. } => "many-more-urls",
         }
@@ -370,6 +228,7 @@ pub(super) fn judge(figures: &Figures, config: &GuardConfig) -> Option<Refusal> 
     let objections: Vec<Objection> = [
         start(figures, config),
         alike(figures, config),
+        begun_alike(figures, config),
         failing(figures, config),
         fewer(figures, config),
         grown(figures, config),
@@ -398,7 +257,7 @@ fn fewer(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
     let looked_at = looked_at.map_or(0, |pages| pages.min(figures.old.gone_again));
     let before = baseline(figures).saturating_sub(looked_at);
     if are_too_few(figures.listed, before, config) {
-        Some(Objection::Fewer)
+        Some(Objection::Fewer { of: before })
     } else if are_too_few(figures.listed.saturating_sub(pages), before, config) {
         Some(Objection::Gone { pages })
     } else {
@@ -415,16 +274,20 @@ pub(super) fn is_for_want_of_time(
 ) -> bool {
     let waiting = figures.old.lost.get(&Reason::Queued).copied();
     let with_all = figures.listed + waiting.unwrap_or_default() + figures.old.unknown;
-    let are_few = refusal.objections == [Objection::Fewer];
+    let are_few = matches!(refusal.objections[..], [Objection::Fewer { .. }]);
     are_few && !are_too_few(with_all, baseline(figures), config)
 }
 
 /// Pages that the site had: those of the published set, each once, as one that moved while a crawl ended at a limit stands
-/// in it under both addresses; or those of the last set of all pages, of which crawls that end at a limit may have taken
-/// some out already.
+/// in it under both addresses; or, for a crawl that ends at a limit, those of the last set of all pages, of which such crawls
+/// may have taken some out already.
 fn baseline(figures: &Figures) -> u64 {
     let pages = figures.before.saturating_sub(figures.old.twins);
-    pages.max(figures.last.whole)
+    if figures.is_complete {
+        pages
+    } else {
+        pages.max(figures.last.whole)
+    }
 }
 
 fn are_too_few(listed: u64, before: u64, config: &GuardConfig) -> bool {
@@ -445,46 +308,155 @@ fn failing(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
 fn alike(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
     let old = &figures.old;
     let groups = old.groups.iter();
-    let groups = groups.filter(|group| is_too_large(group, figures, config, MIN_ALIKE));
+    // Of a run that is not over, what is less is doubted, and what is missing may be well.
+    let of = if figures.is_complete {
+        old.heard
+    } else {
+        old.pages
+    };
+    let last = &figures.last;
+    let groups = groups.filter(|group| is_too_large(group, old, of, last, config, MIN_ALIKE));
     let group = groups.min_by_key(|group| (group.sign.alike(), std::cmp::Reverse(group.pages)))?;
     Some(Objection::Alike {
         alike: group.sign.alike(),
         pages: group.pages,
-        of: with_moved(group, old, old.heard),
+        of: with_moved(group, old, of),
         example: group.example.clone(),
+        whose: if figures.is_complete {
+            Whose::Answered
+        } else {
+            Whose::Published
+        },
     })
 }
 
-/// Whether too many of the few pages that a run came to redirect to one page, though they are not enough to tell a wall from
-/// an edit: more of them will tell.
-pub(super) fn is_too_early(figures: &Figures, config: &GuardConfig) -> bool {
-    let mut redirects = figures.old.groups.iter();
-    figures.before > 0
-        && redirects.any(|group| {
-            group.sign.redirects().is_some() && is_too_large(group, figures, config, MIN_MERGED)
-        })
+/// The same sign on so many of the pages of a first crawl that was gone on with until nothing was left: the site may have
+/// been itself when it began only. The next run asks again for what is published.
+fn begun_alike(figures: &Figures, config: &GuardConfig) -> Option<Objection> {
+    let Figures { old, young, .. } = figures;
+    let is_over_all =
+        |group: &&Group| Share::of(group.pages, old.heard + young.pages) > config.max_alike_share;
+    let groups = young.groups.iter();
+    let last = &figures.last;
+    let groups = groups.filter(|group| are_too_many(group, young, last, config, MIN_ALIKE));
+    let group = groups
+        .filter(is_over_all)
+        .max_by_key(|group| group.pages)
+        .filter(|_| figures.is_complete && young.is_first)?;
+    Some(Objection::Alike {
+        alike: group.sign.alike(),
+        pages: group.pages,
+        of: young.pages,
+        example: group.example.clone(),
+        whose: Whose::New,
+    })
+}
+
+/// Whether a group among the pages of the set that one start heard may be a wall, though they are not enough to tell that from an
+/// edit, or from a section of the site that is like that. `old` is what that start heard.
+pub(super) fn is_doubtful(
+    group: &Group,
+    old: &OldSet,
+    last: &Remembered,
+    config: &GuardConfig,
+) -> bool {
+    let is_too_large = |min| is_too_large(group, old, old.heard, last, config, min);
+    match group.sign {
+        // Whatever redirected there before is not of the set any more.
+        Sign::Target | Sign::Moved => {
+            group.pages >= MIN_MERGED && Share::of(group.pages, old.heard) > config.max_alike_share
+        }
+        // Of several that redirect to where nobody knows what stands, the end of one may be known.
+        Sign::Each if old.open > 0 => is_too_large(1),
+        Sign::Each => is_too_large(MIN_MERGED),
+        Sign::Content
+        | Sign::Words
+        | Sign::Replaced
+        | Sign::Text
+        | Sign::FormTitle
+        | Sign::FormHeading
+        | Sign::FormText
+        | Sign::FormShort
+        | Sign::Heading
+        | Sign::Opening => is_too_large(MIN_DOUBTFUL),
+    }
+}
+
+/// The same of a group among the new pages that it heard.
+pub(super) fn is_doubtful_of_new(
+    group: &Group,
+    young: &Young,
+    last: &Remembered,
+    config: &GuardConfig,
+) -> bool {
+    are_too_many(group, young, last, config, MIN_DOUBTFUL)
+}
+
+/// Whether a group among the pages that are new is one that a site seldom has, and this one had not.
+fn are_too_many(
+    group: &Group,
+    young: &Young,
+    last: &Remembered,
+    config: &GuardConfig,
+    min: u64,
+) -> bool {
+    let allowed = if needs_no_second(group.sign) {
+        config.max_alike_share
+    } else {
+        NEARLY_ALL.max(config.max_alike_share)
+    };
+    group.pages >= min
+        && last.looked_at > 0
+        && last.share_of(group) <= config.max_alike_share
+        && Share::of(group.fresh * FRESH_PARTS, young.pages) > config.max_alike_share
+        && Share::of(group.pages, young.pages) > allowed
+}
+
+/// Whether a sign says something of pages that nobody knew: many of a section may have one title and heading.
+fn needs_no_second(sign: Sign) -> bool {
+    sign.needs_no_memory() || sign.alike() == Alike::Form
 }
 
 /// So many pages of a group: of redirects, those with them that a wall which grows by a few pages each night has taken
 /// out of the set already.
 fn with_moved(group: &Group, old: &OldSet, pages: u64) -> u64 {
     match group.sign.alike() {
-        Alike::Target => pages + old.moved,
+        Alike::Target | Alike::Targets => pages + old.moved,
         Alike::Content | Alike::Text | Alike::Form | Alike::Title => pages,
     }
 }
 
-/// Whether a group of at least `min` pages, or of all, is one that no honest site shows.
-fn is_too_large(group: &Group, figures: &Figures, config: &GuardConfig, min: u64) -> bool {
-    let (old, last) = (&figures.old, &figures.last);
+/// So many pages: what stands at addresses of their own has to be known.
+fn known_ends(group: &Group, old: &OldSet, pages: u64) -> u64 {
+    if group.sign == Sign::Each {
+        pages.saturating_sub(old.open)
+    } else {
+        pages
+    }
+}
+
+/// Whether a group of at least `min` pages, or of all, is one that no honest site shows among `of` pages.
+fn is_too_large(
+    group: &Group,
+    old: &OldSet,
+    of: u64,
+    last: &Remembered,
+    config: &GuardConfig,
+    min: u64,
+) -> bool {
     let pages = with_moved(group, old, old.pages);
-    let heard = with_moved(group, old, old.heard);
+    let heard = known_ends(group, old, with_moved(group, old, of));
     let are_two_merged = group.sign == Sign::Moved && group.pages == 2;
-    let are_all = group.pages > 1 && group.pages + 1 >= pages && !are_two_merged;
+    let is_a_rename = group.sign.alike() == Alike::Title;
+    let are_all = group.pages > 1 && group.pages + 1 >= pages && !are_two_merged && !is_a_rename;
     let before = last.share_of(group);
     let share = Share::of(group.pages, heard);
-    // A crawl may come first, or only, to pages that were alike all the time.
-    let are_more = Share::of(group.pages, pages) > before;
+    // A crawl may come first, or only, to pages that were alike all the time; those of which a few are, by chance, are
+    // not among the pages that go.
+    let is_chance = group.sign.redirects().is_some()
+        && before <= config.max_alike_share
+        && before < Share::of(MIN_ALIKE, pages);
+    let are_more = is_chance || Share::of(group.pages, pages) > before;
     // What says what it said is how the site is; a few more each night are its own doing.
     let are_fresh = Share::of(group.fresh * FRESH_PARTS, heard) > config.max_alike_share;
     (group.pages >= min || are_all)
@@ -548,23 +520,19 @@ impl Refusal {
                 pages,
                 of,
                 example,
+                whose,
             } => {
                 let (pages, of) = (Grouped(*pages), Grouped(*of));
-                write!(f, "{pages} of {of} pages in it that answered now ")?;
-                match alike {
-                    Alike::Target => write!(f, "redirect to {example}")?,
-                    Alike::Content => write!(f, "say the same, as {example} does")?,
-                    Alike::Text => write!(f, "say nearly the same, as {example} does")?,
-                    Alike::Form => write!(
-                        f,
-                        "ask for a password and are alike or short, as {example} is"
-                    )?,
-                    Alike::Title => {
-                        write!(f, "have the same title and begin alike, as {example} does")?;
-                    }
-                }
-                f.write_str(
-                    " (a login wall, a parked domain, maintenance, \"not found\" with status 200?)",
+                let which = match whose {
+                    Whose::New => "pages that would be new",
+                    Whose::Answered => "pages in it that answered now",
+                    Whose::Published => "pages in it",
+                };
+                write!(
+                    f,
+                    "{pages} of {of} {which} {} (a login wall, a parked domain, maintenance, \"not found\" with status \
+                     200?)",
+                    alike.with(example)
                 )
             }
             Objection::Failing { failing, known } => write!(
@@ -573,11 +541,18 @@ impl Refusal {
                 Grouped(*failing),
                 Grouped(*known)
             ),
-            Objection::Fewer => {
-                let loss = self.before.saturating_sub(self.now);
-                let percent = Share::of(loss, self.before).percent();
+            Objection::Fewer { of } => {
+                let loss = of.saturating_sub(self.now);
+                let percent = Share::of(loss, *of).percent();
                 let now = Grouped(self.now);
                 write!(f, "this crawl would list only {now} (-{percent} %)")?;
+                if *of > self.before {
+                    write!(
+                        f,
+                        " of the {} before crawls that ended at a limit",
+                        Grouped(*of)
+                    )?;
+                }
                 for (position, (count, text)) in self.lost.iter().enumerate() {
                     f.write_str(if position == 0 { ", without " } else { ", " })?;
                     write!(f, "{} ({text})", Grouped(*count))?;
@@ -599,7 +574,7 @@ impl Refusal {
 }
 
 /// A number with a comma between groups of three digits.
-struct Grouped(u64);
+pub(super) struct Grouped(pub(super) u64);
 
 impl fmt::Display for Grouped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -189,7 +189,7 @@ pub(super) fn carry_over(
 }
 
 /// What is remembered of the set before, read a few thousand URLs ahead.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Known {
     ahead: VecDeque<(UrlKey, Listing)>,
     last: Option<UrlKey>,

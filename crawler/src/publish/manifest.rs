@@ -10,7 +10,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::guard::Remembered;
-pub(super) use crate::store::hex;
 
 /// Version of the format.
 const VERSION: u32 = 1;

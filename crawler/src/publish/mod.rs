@@ -18,6 +18,7 @@
 mod census;
 mod content;
 mod disk;
+mod doubts;
 #[cfg(test)]
 mod fault;
 mod file;
@@ -62,14 +63,17 @@ use crate::{
     runs,
     seeds::OwnFiles,
     site::Site,
-    store::{Commit, LedgerEntry, Store, StoreError, outbox::OutboxStep, with_causes},
+    store::{
+        Commit, LedgerEntry, Store, StoreError, outbox::OutboxStep, undo::UndoStep, with_causes,
+    },
     url_key::UrlKey,
 };
 
 pub use self::{
     disk::check_disk,
+    doubts::{Doubted, Doubts, Finding, Told},
     generations::{KEPT_SETS, KeptSet, kept_sets, roll_back},
-    guard::{Alike, Objection, Refusal},
+    guard::{Alike, Objection, Refusal, Whose},
     hold::OutputHold,
     journal::Journal,
     own::{Placed, Standing, place_file, standing, take_back},
@@ -103,6 +107,8 @@ pub struct PublishRequest<'a> {
     pub robots: Option<&'a Rules>,
     /// The run is not complete (limits, failures): the guard then forbids listing fewer URLs than before.
     pub partial: bool,
+    /// What is not believed of what the run heard; `None`: all is.
+    pub doubted: Option<&'a Doubted>,
     /// Plan and count, write nothing.
     pub dry_run: bool,
     /// The time of this publish.
@@ -120,6 +126,7 @@ impl fmt::Debug for PublishRequest<'_> {
             .field("config", &self.config)
             .field("robots", &self.robots)
             .field("partial", &self.partial)
+            .field("doubted", &self.doubted)
             .field("dry_run", &self.dry_run)
             .field("now", &self.now)
             .finish_non_exhaustive()
@@ -182,9 +189,9 @@ pub enum PublishError {
         /// URLs this crawl would list.
         now: u64,
     },
-    /// A partial crawl came to so few pages that it is not clear whether the site is itself.
-    #[error("too few pages answered to tell why most of them redirect to one page")]
-    TooEarly,
+    /// Nothing that the crawl heard is believed: see [`Doubted`]. The run is not over.
+    #[error("nothing that this crawl heard is believed yet: {0}")]
+    Doubted(String),
     /// The guard keeps the published set.
     #[error(transparent)]
     Refused(Box<Refusal>),
@@ -212,6 +219,16 @@ pub enum PublishError {
         output: PathBuf,
         /// The folder at which its disk was mounted.
         mount: PathBuf,
+    },
+    /// The set that stands is newer than the one that the state knows: another state published it.
+    #[error(
+        "the set in {} is newer than the state of the site, because another state published it; expected a crawl, which \
+         reads it back first",
+        output.display()
+    )]
+    Outdated {
+        /// Which folder.
+        output: PathBuf,
     },
     /// There is no room for the new files; those that were written are removed again.
     #[error(
@@ -284,6 +301,11 @@ fn put_out(
         Option<&mut Folder>,
     ) -> Result<ReadySet, PublishError>,
 ) -> Result<Published, PublishError> {
+    let (shown, now) = (request.now, runs::times(store)?.believed(request.now));
+    let request = &PublishRequest {
+        now,
+        ..request.clone()
+    };
     let mut published = if request.dry_run {
         build(store, request, None)?.published
     } else {
@@ -303,10 +325,9 @@ fn put_out(
         published.problems.extend(problem(cleared));
         published
     };
-    if !export::is_clock_set(request.now) {
+    if !export::is_clock_set(shown) {
         published.notices.push(format!(
-            "the clock of this machine says {:.0}, which cannot be: what changed has no lastmod until it is set",
-            request.now
+            "the clock of this machine says {shown:.0}, which cannot be: what changed has no lastmod until it is set"
         ));
     }
     Ok(published)
@@ -368,7 +389,7 @@ pub fn disown(store: &mut dyn Store, run: RunId) -> Result<(), StoreError> {
     }
     store.commit(&Commit {
         run,
-        outbox: vec![OutboxStep::Disown],
+        outbox: vec![OutboxStep::Undo(UndoStep::Disown)],
         ..Commit::default()
     })
 }
@@ -435,6 +456,9 @@ pub fn carry_over(old: &dyn Store, new: &mut dyn Store, now: Timestamp) -> Resul
 /// The values of [`carry_over`].
 fn carry_values(old: &dyn Store, new: &mut dyn Store) -> Result<(), StoreError> {
     let manifest = (MANIFEST.to_owned(), old.value(MANIFEST)?);
+    // Where a set stands, what runs decide counts from their first publish on.
+    let has_set = manifest.1.is_some();
+    let disown = has_set.then_some(OutboxStep::Undo(UndoStep::Disown));
     let own = OwnFiles::load(old)?.value();
     let trust = export::distrusted(old)?;
     let mut values = vec![manifest, own, trust, survey::carried(old)?];
@@ -443,6 +467,7 @@ fn carry_values(old: &dyn Store, new: &mut dyn Store) -> Result<(), StoreError> 
     values.push(untold::carried(old)?);
     new.commit(&Commit {
         values,
+        outbox: disown.into_iter().collect(),
         ..Commit::default()
     })
 }

@@ -12,7 +12,7 @@ use super::{
     manifest::is_name,
     rights::Rights,
 };
-use crate::store::{Store, StoreError, StoreErrorKind, outbox::TELLS_ENGINES};
+use crate::store::{Store, StoreError, StoreErrorKind, hex, outbox::TELLS_ENGINES};
 
 /// Name of the state's value with the [`Standing`] set.
 const STANDING: &str = crate::store::names::PUBLISH_STANDING;
@@ -138,5 +138,5 @@ fn holds(folder: &Folder, name: &str, content: &[u8]) -> bool {
     let mut hash = Sha256::new();
     hash.update(content);
     let found = folder.hash(name).ok().flatten();
-    found.is_some_and(|found| found == super::manifest::hex(hash))
+    found.is_some_and(|found| found == hex(hash))
 }

@@ -4,9 +4,13 @@
 //!
 //! A name alone says little: people write files called `sitemap.xml` by hand. A file is ours when its
 //! content is one that we put under its name.
+//!
+//! The state and the output have a manifest each. That of the output is the newer one when the state was brought back
+//! from a copy, or when another state published to the same output ([`is_outdated`]).
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
+    fs,
     path::Path,
 };
 
@@ -15,11 +19,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     MANIFEST, MANIFEST_COPY, PublishError, PublishRequest,
-    folder::{Folder, canonical, read_text},
+    folder::{Folder, canonical, hash_file, read_text},
+    guard::Remembered,
     manifest::{Dropped, FileRecord, Manifest, is_name},
 };
 use crate::{
     runs,
+    seeds::OwnFiles,
     store::{Store, StoreError},
 };
 
@@ -77,6 +83,10 @@ struct Intended {
 impl Previous {
     /// Reads what is known. The state's manifest counts only for the output that it is about; the copy
     /// counts wherever it stands, as it moves with the folder. Times that are still to come are none.
+    ///
+    /// # Errors
+    /// [`PublishError::Outdated`]: the set that stands is none of this state, unless that is replaced with force; the
+    /// state or the output cannot be read.
     pub(super) fn read(
         store: &dyn Store,
         request: &PublishRequest<'_>,
@@ -85,10 +95,17 @@ impl Previous {
         let (site, output) = (request.site.written().name(), canonical(root));
         let copy = read_text(&root.join(MANIFEST_COPY), MAX_MANIFEST_BYTES);
         let copied = copy.as_deref().and_then(|text| Manifest::read(text, &site));
-        let recorded = store
-            .value(MANIFEST)?
-            .and_then(|text| Manifest::read(&text, &site))
-            .filter(|manifest| manifest.output == output);
+        let recorded = store.value(MANIFEST)?;
+        let recorded = recorded.and_then(|text| Manifest::read(&text, &site));
+        let is_outdated = match (&recorded, &copied) {
+            (Some(recorded), Some(copied)) => has_newer(store, recorded, copied, root)?,
+            (Some(_) | None, _) => false,
+        };
+        if is_outdated && !request.config.force {
+            let output = root.clone();
+            return Err(PublishError::Outdated { output });
+        }
+        let recorded = recorded.filter(|manifest| manifest.output == output);
         let mut ours: HashMap<String, Vec<String>> = HashMap::new();
         for (name, hash) in [&recorded, &copied]
             .into_iter()
@@ -105,8 +122,13 @@ impl Previous {
                 .or_default()
                 .push(file_sha256.clone());
         }
-        let mut manifest = recorded
-            .or(copied)
+        let (first, second) = if is_outdated {
+            (copied, recorded)
+        } else {
+            (recorded, copied)
+        };
+        let mut manifest = first
+            .or(second)
             .unwrap_or_else(|| Manifest::new(&site, &output, request.now));
         let latest = latest(store, request.now)?;
         manifest = manifest.without_future(request.now, |time| time > latest);
@@ -188,6 +210,51 @@ impl Previous {
     }
 }
 
+/// Whether the set of `site` that stands in the output `root` is newer than the one that the state knows to stand.
+///
+/// # Errors
+/// The store cannot be read.
+pub(super) fn is_outdated(store: &dyn Store, site: &str, root: &Path) -> Result<bool, StoreError> {
+    let read = |text: Option<String>| text.and_then(|text| Manifest::read(&text, site));
+    let Some(recorded) = read(store.value(MANIFEST)?) else {
+        return Ok(false);
+    };
+    let copied = read(read_text(&root.join(MANIFEST_COPY), MAX_MANIFEST_BYTES));
+    copied.map_or(Ok(false), |copied| {
+        has_newer(store, &recorded, &copied, root)
+    })
+}
+
+/// Whether `copied` in the output `root` is of a newer set than `recorded` in the state. A publish writes the copy last, so
+/// that one which did not come to its end never leaves it the newer one; a loss of power may, and then the set is read back. A set that this state put into one of several
+/// outputs is known by its files.
+fn has_newer(
+    store: &dyn Store,
+    recorded: &Manifest,
+    copied: &Manifest,
+    root: &Path,
+) -> Result<bool, StoreError> {
+    if copied.published <= recorded.published {
+        return Ok(false);
+    }
+    let known: HashSet<(&str, &str)> = recorded.contents().collect();
+    let own = if recorded.output == canonical(root) {
+        OwnFiles::default()
+    } else {
+        OwnFiles::load(store)?
+    };
+    let is_unknown =
+        |(name, hash): &(&str, &str)| !known.contains(&(*name, *hash)) && !own.contains(hash);
+    let stands = |(name, hash): (&str, &str)| {
+        let path = root.join(name);
+        fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file())
+            && hash_file(&path).is_ok_and(|found| found == *hash)
+    };
+    let files = copied.files.iter();
+    let files = files.map(|file| (file.name.as_str(), file.file_sha256.as_str()));
+    Ok(files.filter(is_unknown).any(stands))
+}
+
 /// The latest time that a file of the set that stands can have changed at. The clock of the host, where it is known, has to
 /// say too that a time is still to come: one of ours that was put back makes none of them wrong.
 fn latest(store: &dyn Store, now: Timestamp) -> Result<Timestamp, StoreError> {
@@ -224,6 +291,16 @@ pub(super) fn own_contents(root: &Path, site: &str) -> Option<BTreeMap<String, V
         contents.entry(name).or_default().push(hash);
     }
     Some(contents)
+}
+
+/// How the site was when the set in the output `root` was published, if that is one of `site`. Its runs are none of the state's.
+pub(super) fn remembered(root: &Path, site: &str) -> Option<Remembered> {
+    let copy = read_text(&root.join(MANIFEST_COPY), MAX_MANIFEST_BYTES);
+    let remembered = copy.and_then(|text| Manifest::read(&text, site)?.remembered)?;
+    Some(Remembered {
+        only_run: 0,
+        ..remembered
+    })
 }
 
 /// The text of [`INTENT`] for these contents, of which a name may have several.

@@ -1,6 +1,7 @@
 //! What a state that begins with nothing is told of the set that stands, because the state that published
 //! it is damaged or lost: what can be read of the old state, and the dates in the published files. It only
-//! reads the output.
+//! reads the output. A state that is older than the set begins with nothing too: what its runs decided is not what stands,
+//! and of what its ledger knows only that counts which the files say as well.
 //!
 //! What the contents were then is not known from the files. So a date that is read back stays until a change
 //! of its page is seen, whatever the page states; the first crawl makes the ledger whole again. Which URLs are published
@@ -21,14 +22,16 @@ use sitemap_core::{
 
 use super::{
     LEDGER_BATCH, MANIFEST, RUN, carry_journal, carry_ledger, carry_values, folder::hash_file,
-    previous, recall_own_files,
+    previous, recall_own_files, survey,
 };
 use crate::{
     page::{DateSource, Reason, Via},
+    runs,
     site::Site,
     store::{
         Commit, Discovery, LedgerEntry, Store, StoreError, StoreErrorKind,
         outbox::{Difference, Listing, OutboxStep, Tell},
+        undo::UndoStep,
     },
     url_key::UrlKey,
 };
@@ -43,8 +46,10 @@ pub struct Recalled {
     pub files: u64,
     /// Pages that they list, as often as they do.
     pub pages: u64,
-    /// Pages whose `lastmod` was not known any more.
+    /// Pages whose `lastmod` was not known any more, or was another one.
     pub dates: u64,
+    /// The state was that of an older set, and what its runs found is forgotten.
+    pub was_outdated: bool,
 }
 
 /// Fills the new state of a site, in the place of a damaged one, of which `old` is what can still be read:
@@ -68,12 +73,23 @@ pub fn salvage(
             }
         }
     }
+    let was_outdated = forget_outdated(new, site, output)?;
     recall_own_files(new, site, output)?;
-    Reading::new(new, site, Pages::Known)?.read(output)
+    let dates = if was_outdated {
+        Dates::OfFiles
+    } else {
+        Dates::OfLedger
+    };
+    let recalled = Reading::new(new, site, Pages::Known, dates)?.read(output)?;
+    Ok(Recalled {
+        was_outdated,
+        ..recalled
+    })
 }
 
-/// Tells a state that knows of no published set what stands in the folder `output`, if that is one of this
-/// site: which files are ours, which pages they list, and the `lastmod` of each page of which the ledger knows nothing.
+/// Tells a state that knows of no published set, or of an older one, what stands in the folder `output`, if that is one of
+/// this site: which files are ours, which pages they list, and the `lastmod` of each page. What the ledger knows of a page
+/// stays where it says the same.
 ///
 /// # Errors
 /// The store failed. A file that cannot be read, or is not as it was published, is left out.
@@ -100,11 +116,33 @@ fn recall_as(
     output: &Path,
     pages: Pages,
 ) -> Result<Recalled, StoreError> {
+    let was_outdated = forget_outdated(store, site, output)?;
     recall_own_files(store, site, output)?;
     if store.value(MANIFEST)?.is_some() {
         return Ok(Recalled::default());
     }
-    Reading::new(store, site, pages)?.read(output)
+    // Whoever was ended in the midst of this knows no more whether the state was outdated.
+    let recalled = Reading::new(store, site, pages, Dates::OfFiles)?.read(output)?;
+    Ok(Recalled {
+        was_outdated,
+        ..recalled
+    })
+}
+
+/// Makes a state that is older than the set in `output` one that knows of no set; whether it was.
+fn forget_outdated(store: &mut dyn Store, site: &Site, output: &Path) -> Result<bool, StoreError> {
+    let is_outdated = previous::is_outdated(store, &site.written().name(), output)?;
+    if is_outdated {
+        let forgotten = [MANIFEST, RUN, survey::REMEMBERED];
+        let mut values: Vec<_> = forgotten.map(|name| (name.to_owned(), None)).into();
+        values.push(runs::finished());
+        store.commit(&Commit {
+            values,
+            outbox: vec![OutboxStep::Undo(UndoStep::ForgetRuns)],
+            ..Commit::default()
+        })?;
+    }
+    Ok(is_outdated)
 }
 
 /// What the pages of the set are to the next run.
@@ -116,11 +154,21 @@ enum Pages {
     Forgotten,
 }
 
+/// Which date a page has, when the ledger knows of another one than the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Dates {
+    /// That of the files, which is the newer one.
+    OfFiles,
+    /// That of the ledger, which says what it is of.
+    OfLedger,
+}
+
 /// How a set is read back.
 struct Reading<'a> {
     store: &'a mut dyn Store,
     site: &'a Site,
     pages: Pages,
+    dates: Dates,
     /// Which URLs are published is known already.
     knows_set: bool,
     recalled: Recalled,
@@ -143,12 +191,18 @@ enum Read {
 }
 
 impl<'a> Reading<'a> {
-    fn new(store: &'a mut dyn Store, site: &'a Site, pages: Pages) -> Result<Self, StoreError> {
+    fn new(
+        store: &'a mut dyn Store,
+        site: &'a Site,
+        pages: Pages,
+        dates: Dates,
+    ) -> Result<Self, StoreError> {
         Ok(Self {
             knows_set: !store.published(None, 1)?.is_empty(),
             store,
             site,
             pages,
+            dates,
             recalled: Recalled::default(),
             found: Vec::new(),
             listed: Vec::new(),
@@ -174,7 +228,7 @@ impl<'a> Reading<'a> {
             self.read_file(path, hashes, Kind::Text)?;
         }
         self.store_batch()?;
-        self.settle(is_whole)?;
+        self.settle(is_whole, output)?;
         Ok(self.recalled)
     }
 
@@ -205,7 +259,7 @@ impl<'a> Reading<'a> {
             let (Item::Url(entry), true) = (item, kind == Some(wanted)) else {
                 break;
             };
-            self.take(entry)?;
+            self.take(entry, wanted)?;
         }
         Ok(match reader.kind() {
             Some(kind) if kind == wanted => Read::Entries,
@@ -214,8 +268,8 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// Takes the entry of a page.
-    fn take(&mut self, entry: UrlEntry) -> Result<(), StoreError> {
+    /// Takes the entry of a page from a file of this kind.
+    fn take(&mut self, entry: UrlEntry, kind: Kind) -> Result<(), StoreError> {
         let Ok(written) = UrlKey::from_normalised(entry.loc.as_str()) else {
             return Ok(());
         };
@@ -225,11 +279,17 @@ impl<'a> Reading<'a> {
             if self.pages == Pages::Known && self.store.page(&key)?.is_none() {
                 self.found.push(published(key.clone()));
             }
-            if let Some(lastmod) = &lastmod
-                && self.store.ledger(&key)?.is_none()
-            {
-                self.recalled.dates += 1;
-                self.dated.push((key, dated(lastmod)));
+            let known = self.store.ledger(&key)?;
+            let known_date = known.as_ref().map(|known| known.lastmod.as_ref());
+            // A list says nothing of dates.
+            let is_another = match (known_date, self.dates) {
+                (None, _) => lastmod.is_some(),
+                (Some(known), Dates::OfFiles) => kind == Kind::UrlSet && known != lastmod.as_ref(),
+                (Some(_), Dates::OfLedger) => false,
+            };
+            if is_another {
+                self.recalled.dates += u64::from(lastmod.is_some());
+                self.dated.push((key, dated(lastmod.clone())));
             }
         }
         if !self.knows_set {
@@ -255,7 +315,7 @@ impl<'a> Reading<'a> {
     }
 
     /// From now on it is what is known of the set that stands.
-    fn settle(&mut self, is_whole: bool) -> Result<(), StoreError> {
+    fn settle(&mut self, is_whole: bool, output: &Path) -> Result<(), StoreError> {
         let mut commit = Commit {
             outbox: vec![OutboxStep::Take {
                 since: Timestamp::UNIX_EPOCH,
@@ -265,9 +325,13 @@ impl<'a> Reading<'a> {
         };
         if self.pages == Pages::Known && self.recalled.pages > 0 {
             // What runs decide counts from their first publish on.
-            commit.outbox.push(OutboxStep::Disown);
+            commit.outbox.push(OutboxStep::Undo(UndoStep::Disown));
             let run = (RUN.to_owned(), Some("0".to_owned()));
             commit.values.extend(Some(run).filter(|_| is_whole));
+        }
+        if survey::recall(self.store)?.is_none() {
+            let remembered = previous::remembered(output, &self.site.written().name());
+            commit.values.extend(remembered.map(|last| last.value()));
         }
         self.store.commit(&commit)
     }
@@ -298,13 +362,13 @@ fn listing(written: UrlKey, lastmod: Option<String>) -> Difference {
     }
 }
 
-/// What the ledger remembers of a page that stands in a published file with a date.
-fn dated(lastmod: &str) -> LedgerEntry {
+/// What the ledger remembers of a page that stands in a published file with this date, or without one.
+fn dated(lastmod: Option<String>) -> LedgerEntry {
     LedgerEntry {
         // No hash has this version: nothing can be compared with it.
         hash_version: 0,
-        lastmod: Some(lastmod.to_owned()),
-        source: Some(DateSource::History),
+        source: lastmod.is_some().then_some(DateSource::History),
+        lastmod,
         ..LedgerEntry::default()
     }
 }

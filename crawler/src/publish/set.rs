@@ -7,6 +7,7 @@ use super::{
     PublishError, PublishRequest, Published, PublishedFile,
     census::Census,
     content::Builder,
+    doubts,
     file::BuiltFile,
     files::{PlannedSet, Role},
     folder::{Folder, Temporary},
@@ -65,7 +66,7 @@ impl ReadySet {
         let rules = EntryRules::new(&request.config.entries)
             .map_err(|error| PublishError::Settings(error.to_string()))?;
         let trust = crate::export::distrusted(store)?;
-        let mut survey = Survey::default();
+        let mut survey = Survey::new(store, request.run)?;
         let mut export = Export::prepare_watched(
             store,
             request.run,
@@ -90,9 +91,16 @@ impl ReadySet {
         };
         let (figures, remembered) =
             survey.finish(store, request.run, &previous.manifest, census.listed)?;
-        if let Err(refused) = guard(request, &figures, remembered.is_complete) {
+        if let Err(refused) = guard(request, &figures) {
             survey::restore(store, request.run, trust)?;
+            if matches!(refused, PublishError::Refused(_)) {
+                doubts::forget(store, request.run)?;
+            }
             return Err(refused);
+        }
+        if let Some(doubted) = request.doubted.filter(|doubted| doubted.is_all) {
+            survey::restore(store, request.run, trust)?;
+            return Err(PublishError::Doubted(doubted.text.clone()));
         }
         let planned = PlannedSet::new(request, &census)?;
         let builder = Builder {
@@ -186,11 +194,7 @@ fn with_unseen(mut remembered: Remembered, last: &Remembered, is_forced: bool) -
 }
 
 /// Refuses an empty set, one that misses pages for no good reason, and what [`guard::judge`] objects to.
-fn guard(
-    request: &PublishRequest<'_>,
-    figures: &Figures,
-    is_complete: bool,
-) -> Result<(), PublishError> {
+fn guard(request: &PublishRequest<'_>, figures: &Figures) -> Result<(), PublishError> {
     let (before, now) = (figures.before, figures.listed);
     if now == 0 {
         return Err(PublishError::Empty);
@@ -200,13 +204,12 @@ fn guard(
     }
     if let Some(refusal) = guard::judge(figures, &request.config.guard) {
         // The run is gone on with.
-        if !is_complete && guard::is_for_want_of_time(&refusal, figures, &request.config.guard) {
+        if !figures.is_complete
+            && guard::is_for_want_of_time(&refusal, figures, &request.config.guard)
+        {
             return Err(PublishError::Shrunk { before, now });
         }
         return Err(PublishError::Refused(Box::new(refusal)));
-    }
-    if !is_complete && guard::is_too_early(figures, &request.config.guard) {
-        return Err(PublishError::TooEarly);
     }
     if request.partial && now < before {
         return Err(PublishError::Shrunk { before, now });

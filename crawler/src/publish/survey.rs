@@ -3,14 +3,23 @@
 
 mod groups;
 mod looks;
+mod sights;
 
 use std::collections::{BTreeMap, HashSet};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use self::looks::{Habit, Look, Signs};
+pub(super) use self::{
+    looks::Signs,
+    sights::{Sight, as_target},
+};
+use self::{
+    looks::{Habit, Look},
+    sights::target_of,
+};
 use super::{
-    guard::{Figures, OldSet, Remembered},
+    RUN,
+    guard::{Figures, OldSet, Remembered, Young},
     journal::Known,
     manifest::Manifest,
 };
@@ -19,15 +28,15 @@ use crate::{
     export::content_mark,
     page::{Basis, PageFacts, PageRecord, Reason, RunId, State, Via},
     site::Site,
-    store::{Commit, Store, StoreError, StoreErrorKind},
+    store::{Commit, Store, StoreError, StoreErrorKind, doubt, outbox::Listing},
     url_key::UrlKey,
 };
 
 /// Name of the state's value with what is remembered of the run that was published last.
-const REMEMBERED: &str = crate::store::names::PUBLISH_GUARD;
+pub(super) const REMEMBERED: &str = crate::store::names::PUBLISH_GUARD;
 
-/// Redirects that are followed from a page to what readers see, as engines do.
-const MAX_HOPS: usize = 10;
+/// Pages that are a group: one is alike with nobody.
+const MIN_GROUP: u64 = 2;
 
 /// Listed pages that published ones redirect to and that are remembered until it is known whether they were published
 /// too: a few megabytes. What is beyond counts as lost.
@@ -42,11 +51,20 @@ pub(super) struct Survey {
     gone_once: u64,
     gone_again: u64,
     moved: u64,
+    open: u64,
     /// Hashes of the listed pages that those of the set redirect to, as they are written.
     ends: HashSet<u64>,
     start: Option<Reason>,
     met: u64,
     old: Signs,
+    /// Those of them, and of the pages that moved, whose redirects are decided.
+    decided: Signs,
+    /// Something is doubted.
+    has_doubts: bool,
+    /// See [`Young`].
+    young_pages: u64,
+    young: Signs,
+    is_first: bool,
     listed: u64,
     /// Listed pages of which it is known what they look like.
     looked_at: u64,
@@ -54,6 +72,18 @@ pub(super) struct Survey {
 }
 
 impl Survey {
+    /// Of run `run`, which nothing is known of yet.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(super) fn new(store: &dyn Store, run: RunId) -> Result<Self, StoreError> {
+        Ok(Self {
+            is_first: is_first(store, run)?,
+            has_doubts: doubt::is_any(store)?,
+            ..Self::default()
+        })
+    }
+
     /// Looks at a record of the run; `reason` is that of the last judgement. To be called in key order.
     ///
     /// # Errors
@@ -68,21 +98,21 @@ impl Survey {
     ) -> Result<(), StoreError> {
         let is_listed = reason.state() == State::Listed;
         let facts = record.facts();
+        let has_spoken = has_spoken(record);
+        // It is listed by what it said before.
+        let is_put_off = has_spoken && reason == Reason::KeptNotReached;
         if is_listed {
             self.listed += 1;
-            if let Some(look) = facts.and_then(Look::of) {
+            if let Some(look) = facts.and_then(Look::of).filter(|_| !is_put_off) {
                 self.looked_at += 1;
                 self.new.add(&look);
             }
         }
-        let published = match &site.stand_in {
-            None => self.known.find(store, key)?,
-            Some(stand_in) => match stand_in.shown(key) {
-                Some(shown) => self.known.find(store, &shown)?,
-                None => None,
-            },
-        };
-        let Some(published) = published else {
+        let Some(published) = published(&mut self.known, store, site, key)? else {
+            if let Some(look) = facts.and_then(Look::of).filter(|_| is_listed && has_spoken) {
+                self.young_pages += 1;
+                self.young.add_look(&look, key, true);
+            }
             return self.look_at_moved(store, key, record);
         };
         self.met += 1;
@@ -96,25 +126,51 @@ impl Survey {
         // One answer 404 takes no page out.
         let is_missing = facts.is_some_and(|facts| facts.status == 404);
         self.gone_again += u64::from(!is_listed && is_missing);
-        let has_spoken = match record.basis {
-            Basis::Own | Basis::Confirmed => record.outcome.is_some(),
-            Basis::Kept(_) => false,
-        };
         if !has_spoken {
-            return Ok(());
+            return self.look_at_doubt(store, key, record);
         }
         self.heard += 1;
+        self.young_pages += u64::from(!self.is_first);
         let Some(facts) = facts else {
             return Ok(());
         };
-        if target_of(key, facts).is_some() {
-            return self.add_end(store, key, record.run, facts, Some(site));
+        let is_fresh = !(is_listed && is_what_it_was(&published, facts));
+        let sight = Sight::of(store, key, record.run, facts, is_fresh)?;
+        self.old.add(&sight, key, is_fresh);
+        match &sight {
+            Sight::Page(look) if !self.is_first => self.young.add_look(look, key, is_fresh),
+            Sight::Redirect(end) => {
+                self.open += u64::from(!end.is_known);
+                if !is_put_off {
+                    self.decided.add_end(end, true);
+                }
+                if end.is_known && end.is_listed && end.is_for_good && self.ends.len() < MAX_ENDS {
+                    let written = match &site.stand_in {
+                        None => Some(end.target.clone()),
+                        Some(stand_in) => stand_in.shown(&end.target),
+                    };
+                    self.ends
+                        .extend(written.map(|written| xxh3_64(written.as_str().as_bytes())));
+                }
+            }
+            Sight::Page(_) | Sight::Nothing => {}
         }
-        // What says the same as when it was published is what it was, however many others are like it.
-        let is_unchanged =
-            is_listed && published.content.is_some() && published.content == content_mark(facts);
-        if let Some(look) = Look::of(facts) {
-            self.old.add(&look, key, !is_unchanged);
+        Ok(())
+    }
+
+    /// Counts a page of the published set that waits by what it said earlier in this run, if that is doubted.
+    fn look_at_doubt(
+        &mut self,
+        store: &dyn Store,
+        key: &UrlKey,
+        record: &PageRecord,
+    ) -> Result<(), StoreError> {
+        let waits = matches!(record.reason, Reason::Queued | Reason::KeptNotReached);
+        if self.has_doubts
+            && waits
+            && let Some(doubt) = store.doubt(key)?.filter(|doubt| doubt.run == record.run)
+        {
+            self.old.add_doubt(&doubt);
         }
         Ok(())
     }
@@ -129,63 +185,14 @@ impl Survey {
         match record.facts() {
             Some(facts) if target_of(key, facts).is_some() && store.ledger(key)?.is_some() => {
                 self.moved += 1;
-                self.add_end(store, key, record.run, facts, None)
+                if let Sight::Redirect(end) = Sight::of(store, key, record.run, facts, false)? {
+                    self.old.add_end(&end, false);
+                    self.decided.add_end(&end, false);
+                }
+                Ok(())
             }
             Some(_) | None => Ok(()),
         }
-    }
-
-    /// Counts the page `key`, which redirects by `facts` in run `run`, by the end of its redirects; when it is of the published
-    /// set of `site` also by what stands there, as a wall may send each page to an address of its own.
-    fn add_end(
-        &mut self,
-        store: &dyn Store,
-        key: &UrlKey,
-        run: RunId,
-        facts: &PageFacts,
-        of: Option<&Site>,
-    ) -> Result<(), StoreError> {
-        let is_of_set = of.is_some();
-        let Some(first) = target_of(key, facts) else {
-            return Ok(());
-        };
-        let is_for_good = matches!(facts.status, 301 | 308);
-        let mut target = first.clone();
-        for _ in 0..MAX_HOPS {
-            let record = store.page(&target)?.filter(|record| record.run == run);
-            let Some(facts) = record.as_ref().and_then(PageRecord::facts) else {
-                break;
-            };
-            if let Some(next) = target_of(&target, facts) {
-                target = next.clone();
-                continue;
-            }
-            if facts.status != 200 {
-                break;
-            }
-            let is_listed = record
-                .as_ref()
-                .is_some_and(|record| record.reason.state() == State::Listed);
-            if let Some(site) =
-                of.filter(|_| is_listed && is_for_good && self.ends.len() < MAX_ENDS)
-            {
-                let written = match &site.stand_in {
-                    None => Some(target.clone()),
-                    Some(stand_in) => stand_in.shown(&target),
-                };
-                self.ends
-                    .extend(written.map(|written| xxh3_64(written.as_str().as_bytes())));
-            }
-            let look = Look::of(facts);
-            if let Some(look) = look.as_ref().filter(|_| is_of_set) {
-                self.old.add(look, &target, true);
-            }
-            self.old
-                .add_redirect(&target, look.as_ref(), is_for_good, is_of_set);
-            return Ok(());
-        }
-        self.old.add_target(&target, is_of_set);
-        Ok(())
     }
 
     /// What the run is judged by, which would list `listed` URLs where the set of `previous` stands, and what is to be
@@ -215,10 +222,11 @@ impl Survey {
             Some(remembered) => remembered,
             None => previous.remembered.clone().unwrap_or_default(),
         };
-        let old = self.old.largest();
+        let old = self.old.largest(MIN_GROUP);
         let pages = self.known.count(store)?;
         // Of all pages: a crawl that came to a few of them says nothing of the others.
-        let redirects = old.iter().filter_map(|group| {
+        let decided = self.decided.largest(MIN_GROUP);
+        let redirects = decided.iter().filter_map(|group| {
             let share = Share::of(group.pages, pages + self.moved);
             Some((group.name()?, share))
         });
@@ -232,6 +240,11 @@ impl Survey {
             gone_once: self.gone_once,
             looked_at: self.looked_at,
             whole: listed,
+            only_run: if previous.listed == 0 || self.is_first {
+                run
+            } else {
+                0
+            },
             alike,
         };
         // A crawl that came to its end found each page under one address.
@@ -245,6 +258,12 @@ impl Survey {
             listed,
             known,
             failing,
+            is_complete: remembered.is_complete,
+            young: Young {
+                pages: self.young_pages,
+                groups: self.young.largest(MIN_GROUP),
+                is_first: self.is_first,
+            },
             old: OldSet {
                 pages,
                 heard: self.heard,
@@ -255,6 +274,7 @@ impl Survey {
                 unknown: pages - self.met,
                 groups: old,
                 moved: self.moved,
+                open: self.open,
                 twins,
             },
             last,
@@ -263,8 +283,43 @@ impl Survey {
     }
 }
 
+/// Whether a record is what a page said in its run, and not what was known of it before.
+pub(super) fn has_spoken(record: &PageRecord) -> bool {
+    match record.basis {
+        Basis::Own | Basis::Confirmed => record.outcome.is_some(),
+        Basis::Kept(_) => false,
+    }
+}
+
+/// What is remembered of the page `key` of `site`, if it stands in the published set; to be asked in key order.
+pub(super) fn published(
+    known: &mut Known,
+    store: &dyn Store,
+    site: &Site,
+    key: &UrlKey,
+) -> Result<Option<Listing>, StoreError> {
+    match &site.stand_in {
+        None => known.find(store, key),
+        Some(stand_in) => match stand_in.shown(key) {
+            Some(shown) => known.find(store, &shown),
+            None => Ok(None),
+        },
+    }
+}
+
+/// Whether a page says the same as when it was published: then it is what it was, however many others are like it.
+pub(super) fn is_what_it_was(published: &Listing, facts: &PageFacts) -> bool {
+    published.content.is_some() && published.content == content_mark(facts)
+}
+
+/// Whether the set that stands is of run `run`, from its first page on.
+pub(super) fn is_first(store: &dyn Store, run: RunId) -> Result<bool, StoreError> {
+    let is_published = store.value(RUN)?.as_deref() == Some(run.to_string().as_str());
+    Ok(is_published && recall(store)?.is_some_and(|last| last.only_run == run))
+}
+
 /// Whether this is the start page: what the start URL, or what that redirects to, was answered with.
-fn is_start(record: &PageRecord) -> bool {
+pub(super) fn is_start(record: &PageRecord) -> bool {
     record.via == Via::Start || record.via == Via::Redirect && record.depth == 0
 }
 
@@ -282,16 +337,6 @@ fn says_nothing(reason: Reason) -> bool {
     is_unread || reason.state() == State::Failed
 }
 
-/// Where an answer sends its readers, if that is another page.
-fn target_of<'f>(key: &UrlKey, facts: &'f PageFacts) -> Option<&'f UrlKey> {
-    let target = match (&facts.location, &facts.refresh) {
-        (Some(target), _) if (300..400).contains(&facts.status) => Some(target),
-        (_, Some(refresh)) if refresh.delay_seconds == 0 => Some(&refresh.target),
-        _ => None,
-    };
-    target.filter(|target| *target != key)
-}
-
 /// How many pages of the published set have one of these hashes.
 fn published_of(store: &dyn Store, hashes: &HashSet<u64>) -> Result<u64, StoreError> {
     let mut known = Known::default();
@@ -305,7 +350,7 @@ fn published_of(store: &dyn Store, hashes: &HashSet<u64>) -> Result<u64, StoreEr
 }
 
 /// What is remembered of the run that was published last.
-fn recall(store: &dyn Store) -> Result<Option<Remembered>, StoreError> {
+pub(super) fn recall(store: &dyn Store) -> Result<Option<Remembered>, StoreError> {
     let Some(text) = store.value(REMEMBERED)? else {
         return Ok(None);
     };

@@ -3,6 +3,7 @@
 //! with the one in memory, which is simple enough to be believed.
 
 mod arbitrary;
+pub(super) mod doubt;
 pub(super) mod earlier;
 pub(super) mod found;
 pub(super) mod given;
@@ -65,6 +66,7 @@ macro_rules! conformance_tests {
                 a_finished_url_leaves_the_queue
                 a_requeued_url_waits_again
                 a_url_that_waits_or_is_unknown_is_not_requeued
+                what_says_the_same_again_before_it_is_published_was_not_listed
                 a_new_run_has_an_empty_queue_and_keeps_the_records
                 the_last_sequence_outlives_the_queue
                 the_queue_comes_in_pages;
@@ -105,8 +107,12 @@ macro_rules! conformance_tests {
                 a_listed_page_that_is_put_off_counts_by_what_was_known
                 what_was_put_off_is_asked_again_as_if_it_had_not_been
                 what_was_listed_before_the_first_run_outlives_refused_ones;
+            doubt:
+                a_doubt_outlives_its_run_until_it_is_forgotten
+                a_doubt_is_forgotten_with_its_page;
             undo:
                 a_set_is_taken_back_as_if_it_had_been_refused
+                what_runs_found_is_forgotten_and_the_ledger_stays
                 what_was_taken_back_can_be_published_all_the_same
                 one_of_several_sets_is_gone_back_to
                 a_run_that_goes_on_is_taken_back_to_where_it_was_published

@@ -19,8 +19,8 @@ use self::{contents::Contents, known::Known};
 use crate::{
     page::{Basis, Outcome, PageFacts, PageRecord, Reason, RunId, State},
     store::{
-        Commit, Gave, GivenUrl, Giving, KeptDocument, KeptNote, LedgerEntry, NextGiven, QueuedUrl,
-        Rejudged, Store, StoreError, Version, VisitPage,
+        Commit, Doubt, Gave, GivenUrl, Giving, KeptDocument, KeptNote, LedgerEntry, NextGiven,
+        QueuedUrl, Rejudged, Store, StoreError, Version, VisitPage,
         outbox::{Difference, Listing, OutboxStep, Waiting},
     },
     url_key::UrlKey,
@@ -74,18 +74,18 @@ impl Store for MemoryStore {
                 None => contents.kept.remove(key),
             };
         }
+        for (key, doubt) in &commit.doubts {
+            match doubt {
+                Some(doubt) => contents.doubts.insert(key.clone(), doubt.clone()),
+                None => contents.doubts.remove(key),
+            };
+        }
         for (name, value) in &commit.values {
             contents.set_value(name, value.as_deref());
         }
         for step in &commit.outbox {
-            if let OutboxStep::KeepBefore(set) = step {
-                contents.keep_before(*set);
-            }
-            if let OutboxStep::ForgetBefore(until) = step {
-                contents.forget_before(*until);
-            }
-            if let OutboxStep::StepBack { to, run } = step {
-                contents.step_back(*to, *run);
+            if let OutboxStep::Undo(step) = step {
+                contents.apply_undo(*step);
             }
             if matches!(step, OutboxStep::Take { .. }) && commit.run > 0 {
                 contents.published_run = Some(commit.run);
@@ -98,9 +98,6 @@ impl Store for MemoryStore {
                             && matches!(known.record.outcome, Some(Outcome::Answered(_)))
                     })
                 });
-            }
-            if matches!(step, OutboxStep::Disown) {
-                contents.published_run.get_or_insert(0);
             }
             contents.outbox.apply(step);
         }
@@ -283,6 +280,27 @@ impl Store for MemoryStore {
         let known = contents.pages.get(key);
         let known = known.filter(|known| contents.is_put_off(key, known).is_some());
         Ok(known.map(|known| known.record.clone()))
+    }
+
+    fn doubt(&self, key: &UrlKey) -> Result<Option<Doubt>, StoreError> {
+        Ok(self.contents().doubts.get(key).cloned())
+    }
+
+    fn doubts(
+        &self,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<(UrlKey, Doubt)>, StoreError> {
+        let contents = self.contents();
+        let mut doubts: Vec<_> = contents.doubts.iter().collect();
+        doubts.sort_unstable_by_key(|(key, _)| key.as_str());
+        let behind = doubts
+            .into_iter()
+            .filter(|(key, _)| after.is_none_or(|after| key.as_str() > after.as_str()));
+        Ok(behind
+            .map(|(key, doubt)| (key.clone(), doubt.clone()))
+            .take(limit)
+            .collect())
     }
 
     fn confirmed(

@@ -4,11 +4,13 @@
 //!
 //! Two implementations: [`sqlite::SqliteStore`] and, as the model in tests, `memory::MemoryStore`.
 
+pub mod doubt;
 #[cfg(any(test, feature = "testing"))]
 pub mod memory;
 pub(crate) mod names;
 pub mod outbox;
 pub mod sqlite;
+pub mod undo;
 
 mod chunks;
 mod earlier;
@@ -23,6 +25,7 @@ use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 pub(crate) use self::chunks::change_in_chunks;
+pub use self::doubt::Doubt;
 pub use self::earlier::{Earlier, EarlierAnswer, orders};
 pub(crate) use self::error::with_causes;
 pub use self::error::{StoreError, StoreErrorKind};
@@ -93,6 +96,8 @@ pub struct Commit {
     pub dated: Vec<(UrlKey, SitemapDate)>,
     /// Copies of sitemaps to keep in the place of older ones (or, with `None`, to drop).
     pub kept: Vec<(UrlKey, Option<KeptDocument>)>,
+    /// What is doubted of URLs (or, with `None`, no more).
+    pub doubts: Vec<(UrlKey, Option<Doubt>)>,
     /// Named values to set (or, with `None`, to remove).
     pub values: Vec<(String, Option<String>)>,
     /// What changes of the published set that is remembered, and of what engines are to be told.
@@ -374,6 +379,22 @@ pub trait Store: Send {
     /// The store cannot be read.
     fn put_off(&self, key: &UrlKey) -> Result<Option<PageRecord>, StoreError>;
 
+    /// What is doubted of `key`, of whatever run.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn doubt(&self, key: &UrlKey) -> Result<Option<Doubt>, StoreError>;
+
+    /// The first `limit` doubts behind `after`, each with its URL, in the order of their texts.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn doubts(
+        &self,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<(UrlKey, Doubt)>, StoreError>;
+
     /// URLs of run `run` whose records count by an earlier answer that a 304 confirmed
     /// ([`Basis::Confirmed`](crate::page::Basis::Confirmed)), with their depth; in portions like
     /// those of [`Store::left_behind`].
@@ -401,7 +422,7 @@ pub trait Store: Send {
 
     /// Visits the same records in the same order, each with the ledger's memory of it: cheaper than
     /// [`Store::ledger`] for each. Where a page does not say what it said by the ledger, but what it said by a set that
-    /// was taken back ([`outbox::OutboxStep::StepBack`]), that is remembered of it.
+    /// was taken back ([`undo::UndoStep::StepBack`]), that is remembered of it.
     ///
     /// # Errors
     /// The store cannot be read.

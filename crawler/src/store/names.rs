@@ -41,8 +41,17 @@ pub(crate) const PUBLISH_STANDING: &str = "publish.standing";
 /// Who does not know of the set that stands.
 pub(crate) const PUBLISH_UNTOLD: &str = "publish.untold";
 
+/// Until when what the starts of a run heard began to be judged, and did not end yet.
+pub(crate) const PUBLISH_JUDGING: &str = "publish.judging";
+
+/// When the site was itself last.
+pub(crate) const PUBLISH_WELL: &str = "publish.well";
+
 /// A finished run, and when: what no later run found is forgotten some time after.
 pub(crate) const RUN_FORGET: &str = "run.forget";
+
+/// When the run before the newest began, by the clock that is believed.
+pub(crate) const RUN_BEFORE: &str = "run.before";
 
 /// The host's clock when the run began.
 pub(crate) const RUN_HOST_DATE: &str = "run.host_date";
@@ -62,11 +71,20 @@ pub(crate) const RUN_ROBOTS: &str = "run.robots";
 /// The rules that the known URLs were judged by.
 pub(crate) const RUN_RULES: &str = "run.rules";
 
+/// How far the clock of the host is usually ahead of ours.
+pub(crate) const RUN_AHEAD: &str = "run.ahead";
+
+/// How far the clock of the host is ahead of ours in the run, in seconds; only where they cannot both be right.
+pub(crate) const RUN_SKEW: &str = "run.skew";
+
 /// When the run began.
 pub(crate) const RUN_STARTED: &str = "run.started";
 
 /// Whether the run is open.
 pub(crate) const RUN_STATE: &str = "run.state";
+
+/// When the starts of the run began that nobody has judged by themselves.
+pub(crate) const RUN_STARTS: &str = "run.starts";
 
 /// What begins the name of the value of one document: its number follows.
 pub(crate) const SEEDS: &str = "seeds.";

@@ -10,13 +10,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{page::RunId, url_key::UrlKey};
-
-/// Number of a published set that can be restored: later ones have larger numbers, from 1 on.
-pub type SetNumber = u64;
-
-/// Larger than the number of any set.
-pub const EVERY_SET: SetNumber = u64::MAX >> 1;
+use super::undo::UndoStep;
+use crate::url_key::UrlKey;
 
 /// URLs that wait to be told at most: a hundred requests of `IndexNow`. Beyond it those whose news are the
 /// oldest leave untold; engines have had the longest time to find them by the `lastmod` of the sitemaps.
@@ -136,28 +131,8 @@ pub enum OutboxStep {
         /// Whether it waits to be told.
         tell: Tell,
     },
-    /// The set with this number is about to be taken, and can be restored or taken back later: what is known until
-    /// now, of what it makes another, is kept. Stands before its [`OutboxStep::Take`] in the same commit, and what
-    /// [`Store::set_ledger`](super::Store::set_ledger) changes from then on belongs to it.
-    KeepBefore(SetNumber),
-    /// Nobody goes back behind the set with this number any more: what was kept of before it, and before those with
-    /// smaller ones, is forgotten.
-    ForgetBefore(SetNumber),
-    /// The sets behind this one are as if they had been refused: the ledger and what is remembered of the published
-    /// set are what they were before them, as far as that was kept, and what their runs decided counts no more once
-    /// another run begins. URLs that were not in the published set, or are not, stay as they are in it. What the ledger
-    /// knew by those sets is still known for pages that turn out to say what they said then
-    /// ([`Store::visit_pages_with_ledger`](super::Store::visit_pages_with_ledger)).
-    StepBack {
-        /// The set that stands.
-        to: SetNumber,
-        /// The last run that it was published from; 0: none of this store, `None`: that is not known.
-        run: Option<RunId>,
-    },
-    /// Nothing of this store was ever published, and its run was refused, or the set that stands is that of another store:
-    /// what is found, except what was listed before the first run, is forgotten when another run begins. Changes nothing in
-    /// a store of which something was published.
-    Disown,
+    /// What can be gone back to. Its place among the others counts.
+    Undo(UndoStep),
     /// Nothing waits any more.
     Forget,
     /// Every URL of the published set waits to be told, as added unless there are news of it already.

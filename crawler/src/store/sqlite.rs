@@ -18,6 +18,7 @@
 
 mod aside;
 mod columns;
+mod doubt;
 mod effects;
 mod files;
 mod given;
@@ -56,8 +57,8 @@ use crate::{
     machine::{Lock, free_bytes},
     page::{PageFacts, PageRecord, Reason, RunId, State},
     store::{
-        Commit, Gave, KeptDocument, KeptNote, LedgerEntry, NextGiven, QueuedUrl, Rejudged, Store,
-        StoreError, StoreErrorKind, Version, VisitPage,
+        Commit, Doubt, Gave, KeptDocument, KeptNote, LedgerEntry, NextGiven, QueuedUrl, Rejudged,
+        Store, StoreError, StoreErrorKind, Version, VisitPage,
         outbox::{Difference, Listing, Waiting},
     },
     url_key::UrlKey,
@@ -367,6 +368,18 @@ impl Store for SqliteStore {
         };
         let before = self.read(|connection| put_off::before(connection, &stored))?;
         Ok(before.map(|_| stored.record))
+    }
+
+    fn doubt(&self, key: &UrlKey) -> Result<Option<Doubt>, StoreError> {
+        self.read(|connection| doubt::of(connection, key))
+    }
+
+    fn doubts(
+        &self,
+        after: Option<&UrlKey>,
+        limit: usize,
+    ) -> Result<Vec<(UrlKey, Doubt)>, StoreError> {
+        self.read(|connection| doubt::portion(connection, after, limit))
     }
 
     fn confirmed(

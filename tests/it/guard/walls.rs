@@ -29,6 +29,68 @@ fn assert_stands(world: &World, before: &Published) {
 }
 
 #[test]
+fn a_wall_takes_nothing_out_however_few_pages_a_night_asks_for() {
+    for mode in [
+        Mode::LoginRedirect,
+        Mode::LoginEach,
+        Mode::LoginForm,
+        Mode::NotFoundAdorned,
+    ] {
+        for limit in ["5", "8"] {
+            let world = World::new(Text::Articles);
+            let before = world.publish().entries();
+            world.is(mode);
+            let mut refused = 0;
+            for day in 1..=6 {
+                let ran = night(&world, day, limit);
+                refused += u32::from(ran.code == Some(4));
+                let now = world.bench.published().entries();
+                let changed = before
+                    .iter()
+                    .filter(|(url, date)| now.get(*url) != Some(date));
+                // One page may be another one, or have moved.
+                assert!(
+                    changed.count() <= 1,
+                    "{mode:?} {limit} {day}: {}",
+                    ran.stderr
+                );
+            }
+            // Pages that lead to one of their own each wait until that is asked for.
+            let may_wait = limit == "5" || mode == Mode::LoginEach;
+            assert!(may_wait || refused > 0, "{mode:?}: nobody is told");
+        }
+    }
+}
+
+#[test]
+fn a_wall_does_not_fill_the_set_of_a_crawl_in_parts() {
+    for mode in [Mode::LoginForm, Mode::NotFound200, Mode::NotFoundAdorned] {
+        let world = World::new(Text::Articles);
+        for day in 0..2 {
+            night(&world, day, "6").expect_code(3);
+        }
+        let before = world.bench.published();
+        assert_eq!(before.entries().len(), 12);
+        world.is(mode);
+        for day in 2..14 {
+            let ran = night(&world, day, "6").expect_code(4);
+            let said = &ran.stderr;
+            let is_told =
+                said.contains("nothing that this crawl heard") || said.contains("kept the old set");
+            assert!(is_told, "{mode:?} {day}: {said}");
+            assert_stands(&world, &before);
+        }
+        world.is(Mode::Well);
+        // What the run was told before may be refused once.
+        for day in 14..16 {
+            night(&world, day, "1000");
+        }
+        night(&world, 16, "1000").expect_code(0);
+        assert_eq!(world.bench.published().entries().len(), PAGES + 1);
+    }
+}
+
+#[test]
 fn a_refused_crawl_with_a_limit_is_not_gone_on_with() {
     let world = World::new(Text::Articles);
     let before = world.publish();
@@ -205,7 +267,7 @@ impl Small {
         let bench = Bench::new();
         let edition = Arc::new(AtomicUsize::new(0));
         let now = Arc::clone(&edition);
-        let site = Site::start(move |request| {
+        let site = Site::undated(move |request| {
             let edition = now.load(Ordering::SeqCst);
             let number = request.target.strip_prefix("/p/");
             match number.and_then(|number| number.parse().ok()) {

@@ -132,6 +132,7 @@ impl Library {
             config: &self.config,
             robots: None,
             partial: false,
+            doubted: None,
             dry_run: false,
             now: self.now,
             is_stopped: &|| false,

@@ -2,12 +2,18 @@
 
 use std::{
     collections::BTreeMap,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, SystemTime},
 };
+
+use jiff::Timestamp;
 
 use crate::support::{
     program::{Bench, Ran},
-    site::{Response, Site},
+    site::{Request, Response, Site},
 };
 
 /// Crawls with a clock that is off by `ahead`.
@@ -26,11 +32,12 @@ fn dates(bench: &Bench, site: &Site) -> BTreeMap<String, Option<String>> {
         .collect()
 }
 
-#[test]
-fn a_clock_that_jumps_moves_no_date_and_one_that_is_not_set_makes_none() {
-    static EDITION: AtomicUsize = AtomicUsize::new(1);
-    let site = Site::start(|request| {
-        let edition = EDITION.load(Ordering::SeqCst);
+/// A site with pages that state a date, change with its edition, and stay.
+fn serve(start: fn(Box<Page>) -> Site) -> (Site, impl Fn(usize)) {
+    let edition = Arc::new(AtomicUsize::new(1));
+    let current = Arc::clone(&edition);
+    let site = start(Box::new(move |request| {
+        let edition = current.load(Ordering::SeqCst);
         let page = |text: &str| Response::html(format!("<!doctype html><title>A</title><p>{text}"));
         match request.target.as_str() {
             "/" => Response::linking(["/stated", "/changes", "/stays"]),
@@ -39,42 +46,110 @@ fn a_clock_that_jumps_moves_no_date_and_one_that_is_not_set_makes_none() {
             "/stays" => page("It stays."),
             _ => Response::status(404),
         }
-    });
+    }));
+    (site, move |to| edition.store(to, Ordering::SeqCst))
+}
+
+type Page = dyn Fn(&Request) -> Response + Send + Sync;
+
+/// Whether a date is of this hour.
+fn is_of_now(date: Option<&str>) -> bool {
+    let date: Option<Timestamp> = date.and_then(|date| date.parse().ok());
+    date.is_some_and(|date| Timestamp::now().duration_since(date).abs().as_hours() < 1)
+}
+
+#[test]
+fn a_clock_that_jumps_moves_no_date_and_what_changed_meanwhile_has_the_date_of_the_host() {
+    let (site, is) = serve(|page| Site::start(page));
     let bench = Bench::new();
     crawl(&bench, &site, "0s");
-    EDITION.store(2, Ordering::SeqCst);
-    // Ten days fast: the change has a date that is still to come.
-    crawl(&bench, &site, "10d");
-    let known = dates(&bench, &site);
-    assert_eq!(known["/stated"].as_deref(), Some("2026-01-01T10:00:00Z"));
-    assert!(known["/changes"].is_some());
-    assert_eq!(known["/stays"], None);
-    // What is still to come by the clocks of both the machine and the host goes; no other date does.
-    crawl(&bench, &site, "0s");
-    let right = dates(&bench, &site);
-    assert_eq!(right["/changes"], None);
-    assert_eq!(right["/stated"], known["/stated"]);
-    let before = bench.published();
-    for ahead in ["-400d", "-3600d", "0s"] {
+    for (edition, ahead) in (2..).zip(["10d", "0s", "-400d", "0s", "-3600d", "0s"]) {
+        let before = bench.published();
         let ran = crawl(&bench, &site, ahead);
         assert_eq!(bench.published().differences(&before), [""; 0], "{ahead}");
         let is_told = ran.stderr.contains("the clock of this machine says 201");
         assert_eq!(is_told, ahead == "-3600d", "{}", ran.stderr);
+        is(edition);
+        crawl(&bench, &site, ahead);
+        let known = dates(&bench, &site);
+        assert_eq!(known["/stated"].as_deref(), Some("2026-01-01T10:00:00Z"));
+        assert!(
+            is_of_now(known["/changes"].as_deref()),
+            "{ahead}: {known:?}"
+        );
+        assert_eq!(known["/stays"], None);
+        for file in bench.published().files.values() {
+            assert!(!file.xml.contains("<lastmod>2027"), "{ahead}: {}", file.xml);
+        }
     }
+}
+
+#[test]
+fn without_a_clock_of_the_host_ours_is_believed_until_it_is_found_to_be_wrong() {
+    let (site, is) = serve(|page| Site::undated(page));
+    let bench = Bench::new();
+    crawl(&bench, &site, "0s");
+    is(2);
+    // Ten days fast: the change has a date that is still to come.
+    crawl(&bench, &site, "10d");
+    assert!(dates(&bench, &site)["/changes"].is_some());
+    // What is still to come goes; no other date does. A change that a clock sees before what was there last has none.
+    is(3);
+    crawl(&bench, &site, "0s");
+    let right = dates(&bench, &site);
+    assert_eq!(right["/changes"], None);
+    assert_eq!(right["/stated"].as_deref(), Some("2026-01-01T10:00:00Z"));
+    is(4);
+    crawl(&bench, &site, "0s");
+    assert!(is_of_now(dates(&bench, &site)["/changes"].as_deref()));
 
     // A change that is seen by a clock that is not set has no date, until it is.
-    EDITION.store(3, Ordering::SeqCst);
-    crawl(&bench, &site, "-3600d");
-    let unset = dates(&bench, &site);
-    assert_eq!(unset["/changes"], None);
-    assert_eq!(unset["/stated"], known["/stated"]);
+    is(5);
+    let ran = crawl(&bench, &site, "-3600d");
+    assert!(ran.stderr.contains("the clock of this machine says 201"));
+    assert_eq!(dates(&bench, &site)["/changes"], None);
     crawl(&bench, &site, "0s");
-    let set = dates(&bench, &site);
-    assert!(
-        set["/changes"].is_some() && set["/changes"] != known["/changes"],
-        "{set:?}"
-    );
-    assert_eq!(set["/stated"], known["/stated"]);
+    assert!(is_of_now(dates(&bench, &site)["/changes"].as_deref()));
+}
+
+#[test]
+fn a_page_that_fails_since_yesterday_is_kept_whatever_one_clock_shows() {
+    // Days of the host's clock.
+    let day = Arc::new(AtomicUsize::new(0));
+    let current = Arc::clone(&day);
+    let site = Site::start(move |request| {
+        let day = current.load(Ordering::SeqCst);
+        let date = SystemTime::now() + Duration::from_secs(24 * 60 * 60 * day as u64);
+        let response = match request.target.as_str() {
+            "/" => Response::linking(["/fails", "/gone"]),
+            "/fails" if day > 0 => Response::status(503),
+            "/gone" if day == 2 => Response::status(404),
+            "/fails" | "/gone" => Response::html(format!("<title>{}</title>", request.target)),
+            _ => Response::status(404),
+        };
+        Response {
+            has_date: false,
+            ..response.with("Date", &httpdate::fmt_http_date(date))
+        }
+    });
+    let bench = Bench::new();
+    let crawl_on = |host: usize, ours: &str, code| {
+        day.store(host, Ordering::SeqCst);
+        let mut command = bench.command(&site.url("/"), &[]);
+        command.args([
+            "--config",
+            &bench.settings("pause = \"1ms\"\nretry_delays = [\"0s\"]\n"),
+        ]);
+        command.env("ARPENT_CLOCK_AHEAD", ours);
+        Ran::of(command).expect_code(code);
+        bench.published().urls().len()
+    };
+    assert_eq!(crawl_on(0, "0d", 0), 3);
+    for (host, ours) in [(1, "1d"), (2, "400d"), (2, "400d"), (2, "-36d"), (2, "2d")] {
+        assert_eq!(crawl_on(host, ours, 3), 3, "{ours}");
+    }
+    // Time goes on by both.
+    assert_eq!(crawl_on(40, "40d", 3), 2);
 }
 
 #[test]

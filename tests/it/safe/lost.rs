@@ -39,7 +39,7 @@ enum Edition {
 fn serve() -> (Site, impl Fn(Edition)) {
     let edition = Arc::new(AtomicUsize::new(0));
     let current = Arc::clone(&edition);
-    let site = Site::start(move |request| {
+    let site = Site::undated(move |request| {
         let edition = current.load(Ordering::SeqCst);
         let target = request.target.as_str();
         let linked = if edition == Edition::Linked as usize {

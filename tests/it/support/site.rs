@@ -175,6 +175,14 @@ impl Site {
         Self::start_with(None, answer)
     }
 
+    /// A site that does not say what time it is: for a program whose clock a test moves on, which the site does not follow.
+    pub fn undated(answer: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Self {
+        Self::start(move |request| Response {
+            has_date: false,
+            ..answer(request)
+        })
+    }
+
     /// A site whose pages answer by `page`; its robots.txt allows everything.
     pub fn allowing(page: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Self {
         Self::start(move |request| match request.target.as_str() {

@@ -170,7 +170,9 @@ impl Run<'_> {
         self.failed += u64::from(reason.state() == State::Failed);
         let is_fetched = match (&outcome, &basis) {
             (Outcome::NotFetched(_), Basis::Own | Basis::Confirmed) => false,
-            (_, _) => true,
+            // A page is kept in spite of an attempt.
+            (Outcome::NotFetched(_), Basis::Kept(_))
+            | (Outcome::Answered(_) | Outcome::NoAnswer { .. } | Outcome::Given(_), _) => true,
         };
         let fetched_at = is_fetched.then_some(now);
         tracing::debug!(target: "engine", url = %work.url, reason = reason.code(), "decided");

@@ -7,9 +7,10 @@
 //!
 //! `requests` sends for pages and takes their answers, `decide` judges them, `trips` stores what came of it; `seeding`
 //! reads documents beside the pages, `recrawl` and `resume` know what was before, `outage` what failed with the whole host,
-//! `moved` which redirects say nothing yet.
+//! `moved` which redirects say nothing yet, `doubt` which answers are not believed yet.
 
 mod decide;
+pub(super) mod doubt;
 mod moved;
 mod outage;
 pub(super) mod page_sink;
@@ -316,6 +317,7 @@ impl<'a> Run<'a> {
                 .limit
                 .filter(|_| self.ending == Some(Ending::LimitReached)),
             robots: self.is_robots_read.then(|| self.judge.robots().clone()),
+            doubted: None,
             notices: self.notices,
         })
     }

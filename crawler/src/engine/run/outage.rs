@@ -27,6 +27,8 @@ pub(super) struct Health {
     /// When the last request was sent that it answered well: what failed later, failed when it was not well any more.
     /// The start page, which is answered before the loop, is the first.
     last_good: Timestamp,
+    /// A page that this start asked for was answered well.
+    has_good: bool,
     /// Starts of this run before this one that ended in an outage.
     outages: u32,
 }
@@ -36,6 +38,7 @@ impl Health {
     pub(super) fn new(now: Timestamp, outages: u32) -> Self {
         Self {
             last_good: now,
+            has_good: false,
             outages,
         }
     }
@@ -43,7 +46,10 @@ impl Health {
     /// Takes the answer to a request for a page that was sent at `begun`.
     pub(super) fn note(&mut self, signal: Signal, begun: Timestamp) {
         match signal {
-            Signal::Fine { .. } => self.last_good = self.last_good.max(begun),
+            Signal::Fine { .. } => {
+                self.last_good = self.last_good.max(begun);
+                self.has_good = true;
+            }
             Signal::Overloaded { .. }
             | Signal::ServerError { .. }
             | Signal::Unreachable
@@ -51,10 +57,15 @@ impl Health {
         }
     }
 
-    /// What the next start has to know if the host is closed now.
-    fn outage(&self) -> Outage {
+    /// What the next start has to know if the host is closed now. A pause that the host asked for is no outage, as long as
+    /// the run comes on between them.
+    fn outage(&self, closed: &Closed) -> Outage {
+        let counts = match closed {
+            Closed::RetryAfter(_) => !self.has_good,
+            Closed::Down => true,
+        };
         Outage {
-            number: self.outages + 1,
+            number: self.outages + u32::from(counts),
             since: Some(self.last_good),
         }
     }
@@ -63,7 +74,7 @@ impl Health {
 /// An outage that ended a start of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Outage {
-    /// Which one of the run it is, from 1.
+    /// How many the run had with it.
     number: u32,
     /// When the last request before it was sent that was answered well; `None` once what failed since then was taken care of.
     since: Option<Timestamp>,
@@ -94,11 +105,11 @@ impl Run<'_> {
         if self.ending.is_some() {
             return;
         }
+        let text = self.health.outage(&closed).to_text(self.number);
         self.ending = Some(match closed {
             Closed::RetryAfter(_) => Ending::Deferred,
             Closed::Down => Ending::SiteDown,
         });
-        let text = self.health.outage().to_text(self.number);
         self.pending.values.push((OUTAGE.to_owned(), Some(text)));
     }
 }
@@ -214,9 +225,22 @@ mod tests {
             number: 3,
             since: Some(since),
         };
-        assert_eq!(health.outage(), third(began));
+        assert_eq!(health.outage(&Closed::Down), third(began));
         let latency = std::time::Duration::ZERO;
         health.note(Signal::Fine { latency }, later);
-        assert_eq!(health.outage(), third(later));
+        assert_eq!(health.outage(&Closed::Down), third(later));
+    }
+
+    #[test]
+    fn a_pause_that_the_host_asked_for_is_no_outage_while_the_run_comes_on() {
+        let began = "2026-03-01T12:00:00Z".parse().unwrap();
+        let pause = Closed::RetryAfter(tokio::time::Instant::now());
+        let mut health = Health::new(began, 2);
+        // Nothing but failures: whatever is wrong, it must not keep the run open for ever.
+        assert_eq!(health.outage(&pause).number, 3);
+        let latency = std::time::Duration::ZERO;
+        health.note(Signal::Fine { latency }, began);
+        assert_eq!(health.outage(&pause).number, 2);
+        assert_eq!(health.outage(&Closed::Down).number, 3);
     }
 }

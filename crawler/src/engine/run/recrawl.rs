@@ -477,14 +477,24 @@ pub(in crate::engine) fn is_server_error(answer: &FetchedFacts) -> bool {
 
 /// Whether this is an answer to a request with `validators`: servers refuse such requests, or have nothing else to say
 /// of a page than that they fail, while the page itself is fine.
-pub(in crate::engine) fn is_answer_to(validators: &Validators, result: &FetchedFacts) -> bool {
+pub(in crate::engine) fn is_answer_to(
+    validators: &Validators,
+    url: &UrlKey,
+    result: &FetchedFacts,
+) -> bool {
     match result {
         Ok((_, facts)) if facts.status == 304 => !validators.are_not_of(facts.etag.as_deref()),
+        // It leads to where the question came from, which says nothing of the page.
+        Ok((_, facts)) if leads_to_itself(url, facts) => false,
         // Who asks to wait is not asked in another way.
         Ok((_, facts)) => says_of_changes(facts.status) || matches!(facts.status, 408 | 429),
         // An answer 304 with a body is one that cannot be read.
         Err(error) => error.kind() != FetchErrorKind::Protocol,
     }
+}
+
+fn leads_to_itself(url: &UrlKey, facts: &PageFacts) -> bool {
+    (300..400).contains(&facts.status) && facts.location.as_ref() == Some(url)
 }
 
 /// Whether an answer 304 leaves nothing open about a page of which `facts` are known: it may name another canonical

@@ -189,7 +189,7 @@ impl Run<'_> {
             return;
         }
         if let Some(validators) = &validators
-            && !is_answer_to(validators, &done.result)
+            && !is_answer_to(validators, lease.url(), &done.result)
         {
             let doubt = self.doubt_by(lease.url(), &done.result);
             self.ask_whole(lease, doubt);

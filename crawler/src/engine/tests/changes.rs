@@ -3,6 +3,8 @@
 //! markup and on pages of plain `div`s.
 
 mod deaths;
+mod doubted;
+mod few;
 mod honest;
 mod site;
 
@@ -16,7 +18,7 @@ use crate::{
     config::PublishConfig,
     page::{Basis, Outcome, PageRecord, Via},
     publish::{PublishError, PublishRequest, disown, publish},
-    store::{Commit, Discovery, Finished},
+    store::{Commit, Discovery, Finished, outbox::Listing},
 };
 
 /// Pages besides the start page.
@@ -26,6 +28,8 @@ const PAGES: usize = 40;
 struct World {
     bench: Bench,
     now: Arc<Mutex<Now>>,
+    /// So many requests from now on this is stopped.
+    stop: Arc<Mutex<Option<(usize, Shutdown)>>>,
     output: tempfile::TempDir,
 }
 
@@ -36,8 +40,16 @@ impl World {
     fn new(now: Now) -> Self {
         let now = Arc::new(Mutex::new(now));
         let asked = Arc::clone(&now);
+        let stop: Arc<Mutex<Option<(usize, Shutdown)>>> = Arc::default();
+        let stopping = Arc::clone(&stop);
         let site = FixtureSite::default().scripted(move |url, _| {
             let target = url.strip_prefix("https://site.example")?;
+            if let Some((left, shutdown)) = &mut *stopping.lock().unwrap() {
+                *left = left.saturating_sub(1);
+                if *left == 0 {
+                    shutdown.stop();
+                }
+            }
             asked.lock().unwrap().answer(target)
         });
         let mut bench = Bench::new(site);
@@ -48,7 +60,12 @@ impl World {
             output: output.path().join("out"),
             ..PublishConfig::default()
         };
-        Self { bench, now, output }
+        Self {
+            bench,
+            now,
+            stop,
+            output,
+        }
     }
 
     /// Crawls and publishes as the program does, a day after the last time.
@@ -62,15 +79,17 @@ impl World {
             config: &self.bench.config.publish,
             robots: None,
             partial: false,
+            doubted: crawled.doubted.as_ref(),
             dry_run: false,
             now: self.bench.now,
             is_stopped: &|| false,
         };
         let published = publish(&mut *crawled.store, &request);
-        if published.is_err() {
+        let is_refused = matches!(published, Err(PublishError::Refused(_)));
+        if is_refused {
             disown(&mut *crawled.store, crawled.run).unwrap();
         }
-        if published.is_err() || is_drained {
+        if is_refused || is_drained {
             runs::finish(&mut *crawled.store, crawled.run).unwrap();
         }
         self.bench.keep(crawled);
@@ -80,12 +99,26 @@ impl World {
                 assert_eq!(published.problems, [""; 0]);
                 Ok(())
             }
+            // Nothing changes, and the run goes on.
+            Err(PublishError::Doubted(_)) => Ok(()),
             Err(PublishError::Refused(refusal)) => {
                 let codes = refusal.objections.iter();
                 Err(codes.map(crate::publish::Objection::code).collect())
             }
             Err(error) => panic!("{error}"),
         }
+    }
+
+    /// Begins to crawl, a day after the last time, and is stopped at a request.
+    async fn stopped(&mut self, now: Now, request: usize) {
+        *self.now.lock().unwrap() = now;
+        let shutdown = Shutdown::default();
+        *self.stop.lock().unwrap() = Some((request, shutdown.clone()));
+        let crawled = self.bench.crawl(START, &shutdown).await.unwrap();
+        assert_eq!(crawled.ending, Ending::Stopped);
+        *self.stop.lock().unwrap() = None;
+        self.bench.keep(crawled);
+        self.bench.now += 24.hours();
     }
 
     /// Publishes the pages of the site as a list of URLs names them.
@@ -139,6 +172,7 @@ impl World {
             config: &self.bench.config.publish,
             robots: None,
             partial: false,
+            doubted: None,
             dry_run: false,
             now: self.bench.now,
             is_stopped: &|| false,
@@ -146,6 +180,19 @@ impl World {
         publish(&mut **store, &request).unwrap();
         runs::finish(&mut **store, run.number).unwrap();
         self.bench.now += 24.hours();
+    }
+
+    /// What is known of the URLs of the published set.
+    fn listings(&self) -> Vec<(UrlKey, Listing)> {
+        let store = self.bench.store.lock().unwrap();
+        store.as_ref().unwrap().published(None, 10_000).unwrap()
+    }
+
+    /// The URLs of the published set with what tells their contents apart.
+    fn contents(&self) -> BTreeSet<(UrlKey, Option<u64>)> {
+        let listings = self.listings().into_iter();
+        let contents = listings.map(|(key, listing)| (key, listing.content.map(|mark| mark.hash)));
+        contents.collect()
     }
 
     /// The paths of the published set.

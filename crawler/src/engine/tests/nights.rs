@@ -95,6 +95,7 @@ impl Nights {
             config: &self.bench.config.publish,
             robots: crawled.robots.as_ref(),
             partial: false,
+            doubted: crawled.doubted.as_ref(),
             dry_run: false,
             now: self.bench.now,
             is_stopped: &|| false,
@@ -104,16 +105,19 @@ impl Nights {
                 assert_eq!(published.problems, [""; 0]);
                 Ok(())
             }
+            // Nothing changes, and the run goes on.
+            Err(PublishError::Doubted(_)) => Ok(()),
             Err(PublishError::Refused(refusal)) => {
                 let objections = refusal.objections.iter();
                 Err(objections.map(Objection::code).collect())
             }
             Err(error) => panic!("{error}"),
         };
-        if result.is_err() {
+        let is_refused = result.is_err();
+        if is_refused {
             publish::disown(&mut *crawled.store, crawled.run).unwrap();
         }
-        if result.is_err() || crawled.ending == Ending::Drained {
+        if is_refused || crawled.ending == Ending::Drained {
             runs::finish(&mut *crawled.store, crawled.run).unwrap();
         }
         let mut records = BTreeMap::new();

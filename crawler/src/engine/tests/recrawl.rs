@@ -92,7 +92,7 @@ pub(super) async fn run(bench: &mut Bench) -> Ran {
     run_from(bench, START).await
 }
 
-/// The same from the URL `start`.
+/// One start of the program from the URL `start`, a day after the last one.
 pub(super) async fn run_from(bench: &mut Bench, start: &str) -> Ran {
     let before = bench.site.requests().len();
     let crawled = bench.crawl(start, &Shutdown::default()).await;

@@ -141,6 +141,39 @@ async fn a_start_page_is_asked_for_as_a_whole_when_there_is_no_answer_to_a_condi
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_redirect_to_itself_is_no_answer_to_a_conditional_request() {
+    for status in [301, 302, 307, 308] {
+        let (mut bench, says) = bench();
+        bench.site = bench.site.answering_conditionally(move |asked, _| {
+            let path = asked.strip_prefix("https://site.example")?;
+            ["/", "/a"]
+                .contains(&path)
+                .then(|| FixturePage::redirect(status, path))
+        });
+        site_behind(&says, "/");
+        run(&mut bench).await;
+        let ran = run(&mut bench).await;
+        for path in ["/", "/a"] {
+            assert_eq!(asked(&ran, path), [1, 1], "{status} {path}");
+        }
+        assert_eq!(ran.listed(), ["/", "/a", "/b"], "{status}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_start_page_that_redirects_to_itself_whoever_asks_is_no_start() {
+    let (mut bench, says) = bench();
+    site_behind(&says, "/");
+    run(&mut bench).await;
+    says.set("/", FixturePage::redirect(301, "/"));
+    let before = bench.site.requests().len();
+    let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
+    assert!(error.to_string().contains("redirects in a loop"), "{error}");
+    let asked = bench.site.requests().split_off(before).into_iter();
+    assert_eq!(asked.filter(|request| request.url == START).count(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_start_page_that_fails_whoever_asks_gets_as_many_requests_as_ever() {
     for max_tries in [1, 3] {
         let (mut bench, says) = bench();

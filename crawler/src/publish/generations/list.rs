@@ -14,7 +14,7 @@ use crate::{
         manifest::Manifest,
         set::ReadySet,
     },
-    store::{Store, StoreError, outbox::SetNumber},
+    store::{Store, StoreError, undo::SetNumber},
 };
 
 /// Published sets that are kept, the one that stands included.

@@ -91,10 +91,14 @@ pub fn roll_back(
 /// The store cannot be read; [`PublishError::Settings`]: it is another one.
 fn expect_set(store: &dyn Store, previous: &Previous) -> Result<(), PublishError> {
     let known = store.value(MANIFEST)?;
-    let known: Option<Manifest> = known.and_then(|text| serde_json::from_str(&text).ok());
     let Some(known) = known else {
         return Err(missing("the state of the site knows of no published set"));
     };
+    let known: Manifest = serde_json::from_str(&known).map_err(|error| {
+        missing(&format!(
+            "what the state of the site knows of the published set is damaged: {error}; the next crawl writes it anew"
+        ))
+    })?;
     let found = &previous.manifest;
     if known.site != found.site {
         return Err(missing(&format!(

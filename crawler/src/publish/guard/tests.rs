@@ -7,6 +7,8 @@ fn healthy() -> Figures {
         listed: 1_000,
         known: 1_200,
         failing: 0,
+        is_complete: true,
+        young: Young::default(),
         old: OldSet {
             pages: 1_000,
             heard: 1_000,
@@ -31,12 +33,13 @@ fn group(sign: Sign, pages: u64) -> Group {
 }
 
 /// Every sign with the word of the objection.
-const SIGNS: [(Sign, &str); 12] = [
+const SIGNS: [(Sign, &str); 13] = [
     (Sign::Target, "one-redirect-target"),
     (Sign::Moved, "one-redirect-target"),
-    (Sign::Query, "one-redirect-target"),
+    (Sign::Each, "one-redirect-target"),
     (Sign::Content, "one-content"),
     (Sign::Words, "one-text"),
+    (Sign::Replaced, "one-text"),
     (Sign::Text, "one-text"),
     (Sign::FormTitle, "login-form"),
     (Sign::FormHeading, "login-form"),
@@ -157,9 +160,15 @@ fn pages_that_are_alike_now_are_not_published() {
         };
         check(&with(300, 1_000, None), &[]);
         check(&with(301, 1_000, None), &[code]);
-        // Of those that a crawl with a limit came to.
+        // Of those that a crawl came to which failed to get the others.
         check(&with(31, 100, None), &[code]);
         check(&with(4, 5, None), &[]);
+        // One that is not over comes to more.
+        let mut open = with(300, 310, None);
+        open.is_complete = false;
+        check(&open, &[]);
+        open.old.groups[0] = group(sign, 301);
+        check(&open, &[code]);
         // It was so when it was published, in any of the ways that make it usual.
         for name in names(sign) {
             let with = |pages, heard, before| with(pages, heard, Some((&name, before)));
@@ -243,6 +252,12 @@ fn a_few_pages_that_are_alike_are_an_edit_unless_they_are_all() {
     check(&with(3, 2), &["one-text"]);
     check(&with(2, 1), &[]);
     check(&with(1, 1), &[]);
+    // They got one name.
+    for sign in [Sign::Heading, Sign::Opening] {
+        check(&of(sign, 4, 4), &[]);
+        check(&of(sign, 5, 4), &[]);
+        check(&of(sign, 5, 5), &["one-title"]);
+    }
     // Two pages that become one for good.
     check(&of(Sign::Moved, 3, 2), &[]);
     check(&of(Sign::Target, 3, 2), &["one-redirect-target"]);
@@ -299,9 +314,10 @@ fn a_page_that_stood_there_twice_is_lost_once() {
 
 #[test]
 fn what_crawls_with_a_limit_take_out_piece_by_piece_is_counted_together() {
-    let after = |whole: u64| Figures {
+    let after = |whole: u64, is_complete: bool| Figures {
         before: 90,
         listed: 75,
+        is_complete,
         last: Remembered {
             is_complete: false,
             whole,
@@ -309,34 +325,142 @@ fn what_crawls_with_a_limit_take_out_piece_by_piece_is_counted_together() {
         },
         ..healthy()
     };
-    check(&after(90), &[]);
-    check(&after(100), &["fewer-urls"]);
+    check(&after(90, false), &[]);
+    check(&after(100, false), &["fewer-urls"]);
+    let refusal = judge(&after(100, false), &GuardConfig::default()).unwrap();
+    let said = "would list only 75 (-25 %) of the 100 before crawls that ended at a limit";
+    assert!(refusal.to_string().contains(said), "{refusal}");
+    // A crawl of all pages has seen what is there.
+    check(&after(100, true), &[]);
+}
+
+/// What one start heard of the pages of the set.
+fn heard(sign: Sign, heard: u64, alike: u64) -> OldSet {
+    OldSet {
+        pages: 60,
+        heard,
+        groups: vec![group(sign, alike)],
+        ..OldSet::default()
+    }
+}
+
+fn doubts(old: &OldSet, last: &Remembered) -> bool {
+    let group = &old.groups[0];
+    assert!(!is_doubtful(group, old, last, &GuardConfig::OFF), "{old:?}");
+    is_doubtful(group, old, last, &GuardConfig::default())
 }
 
 #[test]
-fn of_few_pages_that_redirect_nothing_is_known_yet() {
-    let config = GuardConfig::default();
-    let of = |sign, pages, heard, alike| Figures {
-        before: pages,
-        listed: pages,
-        old: OldSet {
-            pages,
-            heard,
-            groups: vec![group(sign, alike)],
-            ..OldSet::default()
-        },
-        ..healthy()
-    };
-    for (figures, is_early) in [
-        (of(Sign::Target, 60, 5, 4), true),
-        (of(Sign::Query, 60, 5, 2), true),
-        (of(Sign::Target, 60, 5, 1), false),
-        (of(Sign::Target, 60, 20, 4), false),
-        (of(Sign::Text, 60, 5, 4), false),
+fn of_few_pages_that_are_alike_nothing_is_believed_yet() {
+    for (old, expected) in [
+        (heard(Sign::Target, 5, 4), true),
+        (heard(Sign::Each, 5, 2), true),
+        (heard(Sign::Moved, 5, 2), true),
+        (heard(Sign::Target, 5, 1), false),
+        (heard(Sign::Target, 20, 6), false),
+        (heard(Sign::Target, 20, 7), true),
+        (heard(Sign::Text, 5, 4), true),
+        (heard(Sign::Text, 5, 3), true),
+        (heard(Sign::Text, 5, 2), false),
+        (heard(Sign::Text, 20, 6), false),
     ] {
-        assert_eq!(is_too_early(&figures, &config), is_early, "{figures:?}");
-        check(&figures, &[]);
+        assert_eq!(doubts(&old, &healthy().last), expected, "{old:?}");
     }
+}
+
+#[test]
+fn what_was_usual_is_not_doubted_but_who_redirects_did_not_before() {
+    let with = |sign: Sign, usual: u64| {
+        let names = names(sign).into_iter();
+        let last = Remembered {
+            alike: names.map(|name| (name, Share::of(usual, 60))).collect(),
+            ..healthy().last
+        };
+        doubts(&heard(sign, 5, 3), &last)
+    };
+    for (sign, _) in SIGNS {
+        let redirects = sign.redirects().is_some();
+        assert!(with(sign, 2), "{sign:?}");
+        assert_eq!(with(sign, 4), redirects, "{sign:?}");
+    }
+}
+
+#[test]
+fn redirects_of_which_the_end_is_not_known_do_not_hide_the_others() {
+    let with = |sign: Sign, open: u64| {
+        let old = OldSet {
+            open,
+            ..heard(sign, 20, 3)
+        };
+        doubts(&old, &healthy().last)
+    };
+    assert!(!with(Sign::Each, 10));
+    assert!(with(Sign::Each, 11));
+    assert!(!with(Sign::Target, 11));
+}
+
+#[test]
+fn new_pages_that_are_alike_are_doubted() {
+    let with = |sign: Sign, alike: u64, pages: u64| Young {
+        pages,
+        groups: vec![group(sign, alike)],
+        is_first: true,
+    };
+    let last = healthy().last;
+    let is_doubted = |young: &Young, last: &Remembered| {
+        let group = &young.groups[0];
+        is_doubtful_of_new(group, young, last, &GuardConfig::default())
+    };
+    for sign in [Sign::Content, Sign::Text, Sign::FormShort] {
+        assert!(is_doubted(&with(sign, 3, 9), &last));
+        assert!(!is_doubted(&with(sign, 3, 10), &last));
+        assert!(!is_doubted(&with(sign, 2, 2), &last));
+    }
+    // Sections have one title and heading, or say the same but for numbers.
+    for sign in [Sign::Heading, Sign::Opening, Sign::Words] {
+        assert!(is_doubted(&with(sign, 10, 10), &last));
+        assert!(!is_doubted(&with(sign, 9, 10), &last));
+    }
+    let usual = Remembered {
+        alike: [("heading".to_owned(), share(300_001))].into(),
+        ..healthy().last
+    };
+    assert!(!is_doubted(&with(Sign::Heading, 10, 10), &usual));
+    let mut stale = with(Sign::Text, 9, 10);
+    stale.groups[0].fresh = 1;
+    assert!(!is_doubted(&stale, &last));
+}
+
+#[test]
+fn a_first_crawl_that_became_a_wall_is_refused_at_its_end() {
+    let with = |sign: Sign, alike: u64, heard: u64| {
+        let mut figures = healthy();
+        figures.old.heard = heard;
+        figures.young = Young {
+            pages: 50,
+            groups: vec![group(sign, alike)],
+            is_first: true,
+        };
+        figures
+    };
+    check(&with(Sign::Text, 50, 10), &["one-text"]);
+    check(&with(Sign::Content, 31, 50), &["one-content"]);
+    check(&with(Sign::Content, 30, 50), &[]);
+    check(&with(Sign::Heading, 50, 10), &["one-title"]);
+    check(&with(Sign::Heading, 45, 10), &[]);
+    let mut later = with(Sign::Text, 50, 10);
+    later.young.is_first = false;
+    check(&later, &[]);
+    let mut open = with(Sign::Text, 50, 10);
+    open.is_complete = false;
+    check(&open, &[]);
+    let refusal = judge(&with(Sign::Text, 50, 10), &GuardConfig::default()).unwrap();
+    assert!(
+        refusal
+            .to_string()
+            .contains("50 of 50 pages that would be new say nearly the same"),
+        "{refusal}"
+    );
 }
 
 #[test]

@@ -49,20 +49,24 @@ impl Groups {
         }
     }
 
-    /// The same of what stands at `address`, which several pages in a row may lead to: it is one page.
+    /// Counts what stands at `address`, which several pages in a row may lead to: it is one page.
     pub(super) fn add_once(&mut self, key: u64, address: &str, is_fresh: bool) {
-        let hash = xxh3_64(address.as_bytes());
+        self.add_once_of(key, xxh3_64(address.as_bytes()), address, is_fresh);
+    }
+
+    /// Counts one page, as `add_once` does, for an address that hashes to `hash`; it is told of as `example`.
+    pub(super) fn add_once_of(&mut self, key: u64, hash: u64, example: &str, is_fresh: bool) {
         if self.0.get(&key).is_some_and(|tally| tally.last == hash) {
             return;
         }
-        self.add(key, address, is_fresh);
+        self.add(key, example, is_fresh);
         if let Some(tally) = self.0.get_mut(&key) {
             tally.last = hash;
         }
     }
 
-    /// The largest of them, as pages that show `sign`.
-    pub(super) fn largest(self, sign: Sign) -> Vec<Group> {
+    /// The largest of them that have at least `min` pages, as pages that show `sign`.
+    pub(super) fn largest(self, sign: Sign, min: u64) -> Vec<Group> {
         let groups = self.0.into_iter();
         let groups = groups.map(|(key, tally)| Group {
             sign,
@@ -71,7 +75,7 @@ impl Groups {
             fresh: tally.fresh,
             example: tally.example,
         });
-        let mut groups: Vec<Group> = groups.filter(|group| group.pages > 1).collect();
+        let mut groups: Vec<Group> = groups.filter(|group| group.pages >= min).collect();
         groups.sort_unstable_by_key(|group| (Reverse(group.pages), group.key));
         groups.truncate(MAX_TOLD);
         groups
@@ -84,7 +88,7 @@ impl Groups {
             pages += tally.pages;
             fresh += tally.fresh;
         }
-        let largest = self.largest(sign).into_iter().next()?;
+        let largest = self.largest(sign, 2).into_iter().next()?;
         Some(Group {
             key: 0,
             pages,
@@ -127,7 +131,7 @@ mod tests {
         }
         assert!(groups.0.len() <= MAX_GROUPS);
         assert_eq!(groups.most().1, 7);
-        let largest = groups.largest(Sign::Text).swap_remove(0);
+        let largest = groups.largest(Sign::Text, 2).swap_remove(0);
         assert_eq!(largest.key, 7);
         let third = all.div_ceil(3);
         assert!(largest.pages <= third && largest.pages >= third - all / 1_000);

@@ -1,29 +1,38 @@
-//! What a page looks like, and which signs pages show together: see the table of [`guard`](super::super::guard).
+//! What a page looks like, and which signs pages show together: see the table in `guard/signs.rs`.
 
 use std::collections::BTreeMap;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::groups::Groups;
+use super::{
+    groups::Groups,
+    sights::{End, Sight},
+};
 use crate::{
     config::Share,
     page::{BodyEnd, ContentHash, Likeness, PageFacts},
     publish::guard::{Group, Sign, Usual},
+    store::Doubt,
     url_key::UrlKey,
 };
 
 /// What all pages share that have something at all.
 const ANY: u64 = 0;
 
+/// Of [`Likeness::minima`] so many agree where a text was edited: what stands around all pages may make one agree.
+const MIN_IN_COMMON: usize = 2;
+
 /// What can be alike of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Look {
+pub(in crate::publish) struct Look {
     content: u64,
     title: u64,
-    /// The same of all of the title.
+    /// All of it, with what says where the page stands.
     full_title: u64,
     likeness: Likeness,
-    has_form: bool,
+    pub(super) has_form: bool,
+    /// It has few words in common with what it said before.
+    is_replaced: bool,
 }
 
 impl Look {
@@ -44,7 +53,18 @@ impl Look {
             full_title: xxh3_64(full_title.as_bytes()),
             likeness,
             has_form: facts.warnings.password_field,
+            is_replaced: false,
         })
+    }
+
+    /// The same of a page that looked like `before`.
+    pub(super) fn behind(self, before: &Self) -> Self {
+        let minima = self.likeness.minima.iter().zip(&before.likeness.minima);
+        let in_common = minima.filter(|(now, then)| now == then).count();
+        Self {
+            is_replaced: in_common < MIN_IN_COMMON,
+            ..self
+        }
     }
 
     fn text(&self) -> u64 {
@@ -74,6 +94,46 @@ impl Look {
         }
     }
 
+    /// The signs of a page that looks like this, each with what it shares by it.
+    pub(super) fn shown(&self) -> Vec<(Sign, u64)> {
+        let text = self.text();
+        let mut shown = vec![
+            (Sign::Content, self.content),
+            (Sign::Words, self.words()),
+            (Sign::Text, self.with_title(text)),
+        ];
+        if self.is_replaced {
+            shown.push((Sign::Replaced, self.words()));
+        }
+        let opening = self.with_title(self.opening());
+        match self.begins() {
+            Beginning::Heading => shown.push((Sign::Heading, opening)),
+            Beginning::Words => shown.push((Sign::Opening, opening)),
+            Beginning::Nothing => {}
+        }
+        if !self.has_form {
+            return shown;
+        }
+        shown.extend([(Sign::FormTitle, self.title), (Sign::FormText, text)]);
+        if self.begins() == Beginning::Heading {
+            shown.push((Sign::FormHeading, self.opening()));
+        }
+        if self.likeness.is_short {
+            shown.push((Sign::FormShort, ANY));
+        }
+        shown
+    }
+
+    /// What pages share that redirect to URLs of their own where it looks like this.
+    pub(in crate::publish) fn as_an_end(&self) -> (Sign, u64) {
+        let key = if self.has_form {
+            self.title
+        } else {
+            self.with_title(self.text())
+        };
+        (Sign::Each, key)
+    }
+
     fn with_title(&self, key: u64) -> u64 {
         xxh3_64_with_seed(&key.to_le_bytes(), self.title)
     }
@@ -93,121 +153,69 @@ fn key_of(parts: &[u16]) -> u64 {
 
 /// Counts pages by the signs that they show.
 #[derive(Debug, Default)]
-pub(super) struct Signs {
-    targets: Groups,
-    moved: Groups,
-    queries: Groups,
-    contents: Groups,
-    words: Groups,
-    texts: Groups,
-    headings: Groups,
-    openings: Groups,
-    forms: Forms,
-}
-
-/// Counts pages that ask for a password by the signs that they show.
-#[derive(Debug, Default)]
-struct Forms {
-    titles: Groups,
-    headings: Groups,
-    texts: Groups,
-    short: Groups,
-}
+pub(in crate::publish) struct Signs(BTreeMap<Sign, Groups>);
 
 impl Signs {
+    /// Counts what readers see of the page `key`; `is_fresh`: it was another page when it was published, as one that redirects
+    /// always was.
+    pub(in crate::publish) fn add(&mut self, sight: &Sight, key: &UrlKey, is_fresh: bool) {
+        match sight {
+            Sight::Page(look) => self.add_look(look, key, is_fresh),
+            Sight::Redirect(end) => {
+                // A wall may send each page to an address of its own.
+                if let Some(look) = &end.look {
+                    self.add_look(look, &end.target, true);
+                }
+                self.add_end(end, true);
+            }
+            Sight::Nothing => {}
+        }
+    }
+
     /// Counts what stands at `address`; `is_fresh`: it was another page when it was published.
-    pub(super) fn add(&mut self, look: &Look, address: &UrlKey, is_fresh: bool) {
-        let address = address.as_str();
-        let text = look.text();
-        self.contents.add_once(look.content, address, is_fresh);
-        self.words.add_once(look.words(), address, is_fresh);
-        self.texts
-            .add_once(look.with_title(text), address, is_fresh);
-        let opening = look.with_title(look.opening());
-        match look.begins() {
-            Beginning::Heading => self.headings.add_once(opening, address, is_fresh),
-            Beginning::Words => self.openings.add_once(opening, address, is_fresh),
-            Beginning::Nothing => {}
-        }
-        if !look.has_form {
-            return;
-        }
-        let forms = &mut self.forms;
-        forms.titles.add_once(look.title, address, is_fresh);
-        forms.texts.add_once(text, address, is_fresh);
-        if look.begins() == Beginning::Heading {
-            forms.headings.add_once(look.opening(), address, is_fresh);
-        }
-        if look.likeness.is_short {
-            forms.short.add_once(ANY, address, is_fresh);
+    pub(in crate::publish) fn add_look(&mut self, look: &Look, address: &UrlKey, is_fresh: bool) {
+        for (sign, key) in look.shown() {
+            self.of(sign).add_once(key, address.as_str(), is_fresh);
         }
     }
 
-    /// Counts a redirect that leads to `target`, of which nothing is known: its query may say where readers came from.
-    pub(super) fn add_target(&mut self, target: &UrlKey, is_fresh: bool) {
-        let target = without_query(target);
-        self.targets
-            .add(xxh3_64(target.as_bytes()), target, is_fresh);
-    }
-
-    /// Counts a redirect that leads to `target`, which answers with a page.
-    pub(super) fn add_redirect(
-        &mut self,
-        target: &UrlKey,
-        look: Option<&Look>,
-        is_for_good: bool,
-        is_fresh: bool,
-    ) {
-        let asks = look.is_some_and(|look| look.has_form);
-        let groups = if is_for_good && !asks {
-            &mut self.moved
-        } else {
-            &mut self.targets
-        };
-        let url = target.as_str();
-        groups.add(xxh3_64(url.as_bytes()), url, is_fresh);
-        let path = without_query(target);
-        if let Some(look) = look.filter(|_| path != url) {
-            let look = look.with_title(look.text());
-            let key = xxh3_64_with_seed(path.as_bytes(), look);
-            self.queries.add(key, path, is_fresh);
+    /// Counts a redirect that ends at `end`.
+    pub(in crate::publish) fn add_end(&mut self, end: &End, is_fresh: bool) {
+        let url = end.target.as_str();
+        for (sign, key) in end.shown() {
+            let groups = self.of(sign);
+            if sign == Sign::Each {
+                groups.add_once_of(key, xxh3_64(url.as_bytes()), end.place(), is_fresh);
+            } else {
+                let example = if end.is_known { url } else { end.place() };
+                groups.add(key, example, is_fresh);
+            }
         }
     }
 
-    /// The largest groups of each sign.
-    pub(super) fn largest(self) -> Vec<Group> {
-        let groups = [
-            (self.targets, Sign::Target),
-            (self.moved, Sign::Moved),
-            (self.queries, Sign::Query),
-            (self.contents, Sign::Content),
-            (self.words, Sign::Words),
-            (self.texts, Sign::Text),
-            (self.headings, Sign::Heading),
-            (self.openings, Sign::Opening),
-            (self.forms.short, Sign::FormShort),
-        ];
-        let mut largest: Vec<Group> = groups
-            .into_iter()
-            .flat_map(|(groups, sign)| groups.largest(sign))
-            .collect();
-        // There may be forms of several kinds.
-        let forms = [
-            (self.forms.titles, Sign::FormTitle),
-            (self.forms.headings, Sign::FormHeading),
-            (self.forms.texts, Sign::FormText),
-        ];
-        largest.extend(
-            forms
-                .into_iter()
-                .filter_map(|(groups, sign)| groups.shared(sign)),
-        );
-        largest
+    /// Counts a page by what it showed when it was heard last.
+    pub(in crate::publish) fn add_doubt(&mut self, doubt: &Doubt) {
+        if let Some(sign) = Sign::from_word(&doubt.sign) {
+            self.of(sign).add(doubt.key, &doubt.example, true);
+        }
     }
-}
 
-fn without_query(url: &UrlKey) -> &str {
-    url.as_str().split('?').next().unwrap_or_default()
+    fn of(&mut self, sign: Sign) -> &mut Groups {
+        self.0.entry(sign).or_default()
+    }
+
+    /// The largest groups of each sign that have at least `min` pages.
+    pub(in crate::publish) fn largest(self, min: u64) -> Vec<Group> {
+        let groups = self.0.into_iter();
+        let largest = groups.flat_map(|(sign, groups)| {
+            if sign.is_of_several() {
+                groups.shared(sign).into_iter().collect()
+            } else {
+                groups.largest(sign, min)
+            }
+        });
+        largest.collect()
+    }
 }
 
 /// Counts what the listed pages have in common: how the site is.
@@ -292,6 +300,7 @@ mod tests {
                 is_short: false,
             },
             has_form: false,
+            is_replaced: false,
         }
     }
 

@@ -101,6 +101,7 @@ impl Bench {
             config: &self.config,
             robots: None,
             partial: false,
+            doubted: None,
             dry_run: false,
             now: self.now,
             is_stopped: &|| false,

@@ -3,7 +3,10 @@
 use super::*;
 use crate::{
     config::{EntryRule, Format},
-    store::outbox::{Listing, UrlChange},
+    store::{
+        Commit,
+        outbox::{Listing, UrlChange},
+    },
 };
 
 /// Name of the state's value with the list of sets.
@@ -41,6 +44,7 @@ impl Bench {
             config: &self.config,
             robots: None,
             partial: false,
+            doubted: None,
             dry_run,
             now: self.now,
             is_stopped: &|| false,
@@ -302,6 +306,18 @@ fn a_set_is_restored_where_it_stands() {
         bench.store = MemoryStore::default();
     };
     check(&nothing, Some("knows of no published set"));
+    let damaged = |bench: &mut Bench| {
+        let values = vec![(
+            "publish.manifest".to_owned(),
+            Some("{\"site\": ".to_owned()),
+        )];
+        let commit = Commit {
+            values,
+            ..Commit::default()
+        };
+        bench.store.commit(&commit).unwrap();
+    };
+    check(&damaged, Some("knows of the published set is damaged: "));
 }
 
 #[test]
@@ -519,6 +535,7 @@ fn entries_that_cannot_be_read_are_an_error_that_names_the_file() {
             config: &bench.config,
             robots: None,
             partial: false,
+            doubted: None,
             dry_run: false,
             now: bench.now,
             is_stopped: &|| false,

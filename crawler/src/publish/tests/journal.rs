@@ -171,6 +171,7 @@ fn a_publish_that_stops_anywhere_neither_loses_nor_doubles_news() {
             config,
             robots: None,
             partial: false,
+            doubted: None,
             dry_run: false,
             now: bench.now,
             is_stopped: &|| false,

@@ -23,9 +23,10 @@ use crate::{
         StatedDates, Via, Warnings,
     },
     store::{
-        Commit, Discovery, Finished, Forgotten, GivenUrl, KeptDocument, LedgerDates, LedgerEntry,
-        QueuedUrl, Rejudged,
+        Commit, Discovery, Doubt, Finished, Forgotten, GivenUrl, KeptDocument, LedgerDates,
+        LedgerEntry, QueuedUrl, Rejudged,
         outbox::{ContentMark, Difference, Listing, OutboxStep, Tell, UrlChange, Waiting},
+        undo::UndoStep,
     },
     url_key::UrlKey,
 };
@@ -42,7 +43,7 @@ pub(super) const NOW: Timestamp = Timestamp::constant(1_772_366_400, 0);
 /// One thing done to a store.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
-    Commit(Commit),
+    Commit(Box<Commit>),
     BeginRun(RunId),
     Rejudge(Vec<Rejudged>),
     SetLedger(Vec<(UrlKey, LedgerEntry)>),
@@ -70,7 +71,7 @@ pub(super) fn keys() -> Vec<UrlKey> {
 /// Work on a store, with unique sequence numbers that grow.
 pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        12 => commit().prop_map(Step::Commit),
+        12 => commit().prop_map(|commit| Step::Commit(Box::new(commit))),
         1 => RUNS.prop_map(Step::BeginRun),
         1 => vec((select(keys()), reason()), 0..4).prop_map(Step::Rejudge),
         1 => vec((select(keys()), Just(Reason::KeptNotReached)), 0..4).prop_map(Step::Rejudge),
@@ -122,11 +123,15 @@ fn commit() -> impl Strategy<Value = Commit> {
         vec((select(keys()), sitemap_date()), 0..3),
         vec((select(keys()), option::of(kept())), 0..2),
         values,
-        (vec(outbox_step(), 0..3), option::weighted(0.2, forgotten())),
+        (
+            vec(outbox_step(), 0..3),
+            option::weighted(0.2, forgotten()),
+            vec((select(keys()), option::of(doubt())), 0..2),
+        ),
     )
         .prop_map(
             |(run, discovered, mut finished, requeued, linked, dated, kept, values, rest)| {
-                let (outbox, forgotten) = rest;
+                let (outbox, forgotten, doubts) = rest;
                 for finished in &mut finished {
                     finished.record.run = run;
                 }
@@ -138,12 +143,26 @@ fn commit() -> impl Strategy<Value = Commit> {
                     linked,
                     dated,
                     kept,
+                    doubts,
                     values,
                     outbox,
                     forgotten,
                 }
             },
         )
+}
+
+fn doubt() -> impl Strategy<Value = Doubt> {
+    (RUNS, time(), any::<u64>(), any::<String>(), any::<u32>()).prop_map(
+        |(run, at, key, example, times)| Doubt {
+            run,
+            at,
+            sign: "content".to_owned(),
+            key,
+            example,
+            times,
+        },
+    )
 }
 
 fn forgotten() -> impl Strategy<Value = Forgotten> {
@@ -173,6 +192,16 @@ fn listing() -> impl Strategy<Value = Listing> {
         .prop_map(|(lastmod, content)| Listing { lastmod, content })
 }
 
+fn undo_step() -> impl Strategy<Value = UndoStep> {
+    prop_oneof![
+        1 => Just(UndoStep::Disown),
+        1 => Just(UndoStep::ForgetRuns),
+        2 => (1..6_u64).prop_map(UndoStep::KeepBefore),
+        1 => (0..6_u64).prop_map(UndoStep::ForgetBefore),
+        1 => (0..6_u64, option::of(0..6_u64)).prop_map(|(to, run)| UndoStep::StepBack { to, run }),
+    ]
+}
+
 fn outbox_step() -> impl Strategy<Value = OutboxStep> {
     let difference = (select(keys()), option::of(change()), option::of(listing()));
     let difference = difference.prop_map(|(key, change, listing)| Difference {
@@ -193,10 +222,7 @@ fn outbox_step() -> impl Strategy<Value = OutboxStep> {
         3 => (recent(), select(vec![Tell::Nobody, Tell::Newest, Tell::All]))
             .prop_map(|(since, tell)| OutboxStep::Take { since, tell }),
         1 => Just(OutboxStep::Forget),
-        1 => Just(OutboxStep::Disown),
-        2 => (1..6_u64).prop_map(OutboxStep::KeepBefore),
-        1 => (0..6_u64).prop_map(OutboxStep::ForgetBefore),
-        1 => (0..6_u64, option::of(0..6_u64)).prop_map(|(to, run)| OutboxStep::StepBack { to, run }),
+        5 => undo_step().prop_map(OutboxStep::Undo),
         1 => recent().prop_map(|since| OutboxStep::TellAll { since }),
         1 => vec(waiting, 0..4).prop_map(OutboxStep::Put),
         2 => (vec(select(keys()), 0..4), recent())

@@ -3,7 +3,9 @@
 use super::{Bench, discover, discovery, finish, finished, publish, record, requeue, steps};
 use crate::{
     page::{Basis, ContentHash, Kept, Outcome, PageRecord, Reason, RunId},
-    store::{Discovery, Earlier, EarlierAnswer, Finished, Store, outbox::OutboxStep},
+    store::{
+        Discovery, Earlier, EarlierAnswer, Finished, Store, outbox::OutboxStep, undo::UndoStep,
+    },
     url_key::UrlKey,
 };
 
@@ -284,7 +286,7 @@ pub(crate) fn of_what_was_never_published_nothing_stays<B: Bench>() {
     bench.store().begin_run(1).unwrap();
     discover(bench.store(), 1, &found);
     finish(bench.store(), 1, said(&found[0], 1, Reason::Listed, 1));
-    steps(bench.store(), 1, vec![OutboxStep::Disown]);
+    steps(bench.store(), 1, vec![OutboxStep::Undo(UndoStep::Disown)]);
     bench.reopen();
     assert!(bench.store().page(&found[0].key).unwrap().is_some());
     find_again(bench.store(), 2, &found);
@@ -292,7 +294,7 @@ pub(crate) fn of_what_was_never_published_nothing_stays<B: Bench>() {
     finish(bench.store(), 2, said(&found[0], 2, Reason::Listed, 2));
     publish(bench.store(), 2);
     // Once something was published this changes nothing.
-    steps(bench.store(), 2, vec![OutboxStep::Disown]);
+    steps(bench.store(), 2, vec![OutboxStep::Undo(UndoStep::Disown)]);
     find_again(bench.store(), 3, &found);
     let known = known(bench.store(), &found);
     assert_eq!(known, [(Some(2), Some(2), true)]);

@@ -20,7 +20,8 @@ use super::{
 use crate::{
     page::{PageFacts, PageRecord, Reason, RunId, State},
     store::{
-        Commit, Finished, Giving, KeptDocument, LedgerEntry, QueuedUrl, Store, StoreError, Version,
+        Commit, Doubt, Finished, Giving, KeptDocument, LedgerEntry, QueuedUrl, Store, StoreError,
+        Version,
         memory::MemoryStore,
         outbox::{Listing, Waiting},
     },
@@ -85,6 +86,7 @@ struct Seen {
     orphan_count: u64,
     ledger: Vec<(UrlKey, LedgerEntry)>,
     kept: BTreeMap<UrlKey, KeptDocument>,
+    doubts: Vec<(UrlKey, Doubt)>,
     values: Vec<Option<String>>,
     published: Vec<(UrlKey, Listing)>,
     outbox: Vec<Waiting>,
@@ -123,18 +125,8 @@ impl Seen {
         store
             .visit_orphans(&mut |key| assert!(orphans.insert(key.clone())))
             .unwrap();
-        let mut kept = BTreeMap::new();
-        store
-            .visit_kept(&mut |key, note| {
-                let document = store.kept(key).unwrap().expect("it is kept");
-                assert_eq!(document.note(), note);
-                assert_eq!(kept.insert(key.clone(), document), None);
-            })
-            .unwrap();
         let of_keys = arbitrary::keys();
-        for key in &of_keys {
-            assert_eq!(store.kept(key).unwrap().is_some(), kept.contains_key(key));
-        }
+        let (kept, doubts) = (kept(store), doubts(store));
         let asked = || arbitrary::RUNS.chain([RunId::MAX >> 1]);
         Self {
             left_behind: asked()
@@ -180,6 +172,7 @@ impl Seen {
             orphan_count: store.orphan_count().unwrap(),
             ledger,
             kept,
+            doubts,
             values: arbitrary::NAMES
                 .map(|name| store.value(name).unwrap())
                 .to_vec(),
@@ -193,6 +186,37 @@ impl Seen {
             outbox_len: store.outbox_len().unwrap(),
         }
     }
+}
+
+/// The kept documents.
+fn kept(store: &dyn Store) -> BTreeMap<UrlKey, KeptDocument> {
+    let mut kept = BTreeMap::new();
+    store
+        .visit_kept(&mut |key, note| {
+            let document = store.kept(key).unwrap().expect("it is kept");
+            assert_eq!(document.note(), note);
+            assert_eq!(kept.insert(key.clone(), document), None);
+        })
+        .unwrap();
+    for key in arbitrary::keys() {
+        assert_eq!(store.kept(&key).unwrap().is_some(), kept.contains_key(&key));
+    }
+    kept
+}
+
+/// What is doubted.
+fn doubts(store: &dyn Store) -> Vec<(UrlKey, Doubt)> {
+    let doubts = pages_of(|after: Option<&(UrlKey, Doubt)>, limit| {
+        store.doubts(after.map(|(key, _)| key), limit).unwrap()
+    });
+    for key in arbitrary::keys() {
+        let doubted = doubts.iter().find(|(url, _)| *url == key);
+        assert_eq!(
+            store.doubt(&key).unwrap().as_ref(),
+            doubted.map(|(_, doubt)| doubt)
+        );
+    }
+    doubts
 }
 
 /// The pages of all runs, each with what the ledger remembers of it.

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::{
     page::{Basis, Outcome, PageFacts, PageRecord, Reason, RunId, State, Via},
-    store::{Discovery, Store, outbox::OutboxStep},
+    store::{Discovery, Store, outbox::OutboxStep, undo::UndoStep},
 };
 
 /// A record of a page that redirects.
@@ -121,7 +121,7 @@ pub(crate) fn what_was_listed_before_the_first_run_outlives_refused_ones<B: Benc
         })
         .to_vec();
     discover(bench.store(), 0, &before);
-    steps(bench.store(), 0, vec![OutboxStep::Disown]);
+    steps(bench.store(), 0, vec![OutboxStep::Undo(UndoStep::Disown)]);
     let new = discovery("/new", 3);
     for run in 1..4 {
         bench.store().begin_run(run).unwrap();

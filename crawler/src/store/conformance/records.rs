@@ -178,6 +178,7 @@ pub(crate) fn a_refused_commit_leaves_nothing_behind<B: Bench>() {
         linked: Vec::new(),
         dated: Vec::new(),
         kept: Vec::new(),
+        doubts: Vec::new(),
         values: vec![("a".to_owned(), Some("1".to_owned()))],
         outbox: Vec::new(),
         forgotten: None,

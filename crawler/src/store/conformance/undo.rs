@@ -9,18 +9,27 @@ use crate::{
     page::{ContentHash, Reason, RunId},
     store::{
         Discovery, LedgerEntry, Store,
-        outbox::{ContentMark, Difference, Listing, OutboxStep, SetNumber},
+        outbox::{ContentMark, Difference, Listing, OutboxStep},
+        undo::{SetNumber, UndoStep},
     },
     url_key::UrlKey,
 };
 
 /// Publishes what run `run` knows as the set `set`.
 fn publish(store: &mut dyn Store, run: RunId, set: SetNumber) {
-    steps(store, run, vec![OutboxStep::KeepBefore(set), TAKE]);
+    steps(
+        store,
+        run,
+        vec![OutboxStep::Undo(UndoStep::KeepBefore(set)), TAKE],
+    );
 }
 
 fn step_back(store: &mut dyn Store, to: SetNumber, run: Option<RunId>) {
-    steps(store, 0, vec![OutboxStep::StepBack { to, run }]);
+    steps(
+        store,
+        0,
+        vec![OutboxStep::Undo(UndoStep::StepBack { to, run })],
+    );
 }
 
 /// Run `run` finds all pages; what each says is told by its mark, 0 for what is gone.
@@ -96,6 +105,55 @@ pub(crate) fn a_set_is_taken_back_as_if_it_had_been_refused<B: Bench>() {
     assert_eq!(left, [&found[0].key, &found[1].key, &found[2].key]);
 }
 
+pub(crate) fn what_runs_found_is_forgotten_and_the_ledger_stays<B: Bench>() {
+    let mut bench = B::new();
+    let found = pages();
+    let listing = |found: &Discovery| Difference {
+        key: found.key.clone(),
+        change: None,
+        listing: Some(Listing::default()),
+    };
+    let dated = LedgerEntry {
+        lastmod: Some("2026-01-01".to_owned()),
+        ..LedgerEntry::default()
+    };
+    for (run, mark) in [(1, 1), (2, 2)] {
+        crawl(bench.store(), run, &found, &[mark, mark, 0, 1]);
+        let staged = found.iter().map(listing).collect();
+        steps(bench.store(), run, vec![OutboxStep::Stage(staged)]);
+        publish(bench.store(), run, run);
+        let entry = (found[0].key.clone(), dated.clone());
+        bench.store().set_ledger(&[entry]).unwrap();
+    }
+    // Some of the next run, which is not published.
+    crawl(bench.store(), 3, &found, &[3]);
+    discover(bench.store(), 3, &[discovery("/waits", 9)]);
+    let staged = vec![listing(&found[3])];
+    let forget = OutboxStep::Undo(UndoStep::ForgetRuns);
+    steps(bench.store(), 0, vec![OutboxStep::Stage(staged), forget]);
+    bench.reopen();
+    let store = bench.store();
+    for found in &found {
+        assert_eq!(store.page(&found.key).unwrap(), None);
+        assert_eq!(store.links(&found.key).unwrap(), None);
+    }
+    assert_eq!(store.published(None, 10).unwrap(), []);
+    assert_eq!(
+        (store.queue_len().unwrap(), store.last_sequence().unwrap()),
+        (0, 0)
+    );
+    let known_date = store.ledger(&found[0].key).unwrap();
+    assert_eq!(known_date.and_then(|entry| entry.lastmod), dated.lastmod);
+    // Nothing comes back, neither by another set nor by another run.
+    steps(store, 0, vec![TAKE]);
+    step_back(store, 0, None);
+    assert_eq!(store.published(None, 10).unwrap(), []);
+    assert_eq!(knows(bench.store(), 4, &found), [UNKNOWN; 4]);
+    crawl(bench.store(), 5, &found, &[1, 1, 1, 1]);
+    publish(bench.store(), 5, 5);
+    assert_eq!(knows(bench.store(), 6, &found), [listed(1); 4]);
+}
+
 pub(crate) fn what_was_taken_back_can_be_published_all_the_same<B: Bench>() {
     let mut bench = B::new();
     let found = pages();
@@ -161,7 +219,11 @@ pub(crate) fn behind_what_is_forgotten_nobody_goes_back<B: Bench>() {
     crawl(bench.store(), 2, &found, &[2, 0]);
     publish(bench.store(), 2, 2);
     set_ledger(bench.store(), &found[0], 2, "2026-02-02");
-    steps(bench.store(), 2, vec![OutboxStep::ForgetBefore(2)]);
+    steps(
+        bench.store(),
+        2,
+        vec![OutboxStep::Undo(UndoStep::ForgetBefore(2))],
+    );
     step_back(bench.store(), 1, None);
     let expected = [listed(2), (Some(0), Some(0), false)];
     assert_eq!(knows(bench.store(), 3, &found[..2]), expected);
@@ -271,7 +333,11 @@ pub(crate) fn what_is_remembered_of_the_published_set_comes_back<B: Bench>() {
         OutboxStep::Stage(changes.collect())
     };
     let publish = |store: &mut dyn Store, set: SetNumber, changes: OutboxStep| {
-        steps(store, set, vec![changes, OutboxStep::KeepBefore(set), TAKE]);
+        steps(
+            store,
+            set,
+            vec![changes, OutboxStep::Undo(UndoStep::KeepBefore(set)), TAKE],
+        );
     };
     let first = [(a, Some(1)), (b, Some(1)), (c, Some(1))];
     publish(bench.store(), 1, stage(&first));
@@ -284,10 +350,10 @@ pub(crate) fn what_is_remembered_of_the_published_set_comes_back<B: Bench>() {
     publish(bench.store(), 3, stage(&[(a, Some(3))]));
     // The files of the set are read again, which say nothing of contents.
     let of_files = stage(&[(d, None), (b, Some(7))]);
-    let back = OutboxStep::StepBack {
+    let back = OutboxStep::Undo(UndoStep::StepBack {
         to: 1,
         run: Some(1),
-    };
+    });
     steps(bench.store(), 0, vec![of_files, TAKE, back]);
     bench.reopen();
     assert_eq!(bench.store().published(None, 10).unwrap(), before);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Bench, discover, discovery, finish, finished, page, queue, record, requeue};
+use super::{Bench, discover, discovery, finish, finished, page, publish, queue, record, requeue};
 use crate::{
-    page::{Basis, PageRecord, Reason, Via},
+    page::{Basis, ContentHash, Outcome, PageRecord, Reason, Via},
     store::{Commit, Discovery, Earlier, EarlierAnswer, QueuedUrl},
 };
 
@@ -181,4 +181,33 @@ pub(crate) fn the_queue_comes_in_pages<B: Bench>() {
     assert_eq!(walked, all);
     assert_eq!(bench.store().queued(Some(u64::MAX), 4).unwrap(), []);
     assert_eq!(bench.store().queued(None, 0).unwrap(), []);
+}
+
+pub(crate) fn what_says_the_same_again_before_it_is_published_was_not_listed<B: Bench>() {
+    let mut bench = B::new();
+    let (first, mut second) = (discovery("/a", 1), discovery("/b", 2));
+    discover(bench.store(), 1, &[first.clone(), second.clone()]);
+    finish(bench.store(), 1, finished(&first, listed()));
+    publish(bench.store(), 1);
+    for sequence in 3..6 {
+        finish(bench.store(), 1, finished(&second, listed()));
+        second.sequence = sequence;
+        requeue(bench.store(), 1, &second, sequence, 1);
+        bench.reopen();
+        let waiting = bench.store().queued(None, 10).unwrap().remove(0);
+        let was_listed = waiting.earlier.is_some_and(|earlier| earlier.was_listed);
+        assert!(!was_listed, "{sequence}");
+    }
+    requeue(bench.store(), 1, &first, 6, 1);
+    let waiting = bench.store().queued(None, 10).unwrap().remove(1);
+    assert!(waiting.earlier.is_some_and(|earlier| earlier.was_listed));
+}
+
+/// The record of a listed page with a content that can be compared.
+fn listed() -> PageRecord {
+    let mut record = record(1, Reason::Listed);
+    if let Some(Outcome::Answered(facts)) = &mut record.outcome {
+        facts.content_hash = Some(ContentHash(7));
+    }
+    record
 }

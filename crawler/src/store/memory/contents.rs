@@ -10,8 +10,8 @@ use super::{outbox::Outbox, undo::Undo};
 use crate::{
     page::{Basis, Outcome, PageRecord, Reason, RunId, SitemapDate, State, Via},
     store::{
-        Commit, Discovery, Finished, Forgotten, GivenUrl, KeptDocument, LedgerEntry, QueuedUrl,
-        StoreError, StoreErrorKind,
+        Commit, Discovery, Doubt, Finished, Forgotten, GivenUrl, KeptDocument, LedgerEntry,
+        QueuedUrl, StoreError, StoreErrorKind,
     },
     url_key::UrlKey,
 };
@@ -33,8 +33,9 @@ pub(super) struct Contents {
     pub(super) published_run: Option<RunId>,
     /// What was known of pages, and their links, before a run decided about them that is not published yet.
     pub(super) stood: BTreeMap<UrlKey, (Known, Option<Vec<UrlKey>>)>,
-    /// The same of pages that redirect to a URL which was not asked yet.
+    /// What was known of pages whose answers do not count yet.
     pub(super) put_off: BTreeMap<UrlKey, Known>,
+    pub(super) doubts: BTreeMap<UrlKey, Doubt>,
     pub(super) undo: Undo,
 }
 
@@ -176,6 +177,11 @@ impl Contents {
             return;
         }
         known.history = known.history(self.published_run);
+        // What it was decided to be since the last publish does not count yet.
+        let stood = self.stood.get(&queued.key).map(|(stood, _)| stood);
+        if let Some(stood) = stood.filter(|stood| stood.record.run == run) {
+            known.history.was_listed = stood.history.was_listed;
+        }
         known.record.basis = Basis::Own;
         if let Some(Outcome::Answered(facts)) = known.record.outcome.take() {
             known.earlier = Some(*facts);
@@ -216,6 +222,7 @@ impl Contents {
         self.links.retain(|key, _| self.pages.contains_key(key));
         self.stood.retain(|key, _| self.pages.contains_key(key));
         self.put_off.retain(|key, _| self.pages.contains_key(key));
+        self.doubts.retain(|key, _| self.pages.contains_key(key));
         self.undo.forget_pages(|key| self.pages.contains_key(key));
         self.ledger.retain(|key, entry| {
             let seen = entry.seen_seconds.unwrap_or_default();

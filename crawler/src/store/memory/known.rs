@@ -78,7 +78,7 @@ impl Known {
         .if_any()
     }
 
-    /// Whether `record` lists the page with the same content and the same validators.
+    /// Whether `record` lists the page as it was listed, with the same content and the same validators.
     pub(super) fn is_said_again_by(&self, record: &PageRecord) -> bool {
         let before = match &self.record.outcome {
             Some(Outcome::Answered(facts)) => Some(&**facts),
@@ -87,8 +87,10 @@ impl Known {
             }
         };
         let is_kept = matches!(record.basis, Basis::Kept(_));
+        let was_listed = self.history.was_listed || self.record.reason.state() == State::Listed;
         record.reason.state() == State::Listed
             && !is_kept
+            && was_listed
             && record.facts().zip(before).is_some_and(|(now, before)| {
                 before.content_hash.is_some()
                     && now.content_hash == before.content_hash

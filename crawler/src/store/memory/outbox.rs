@@ -31,11 +31,8 @@ impl Outbox {
             }
             OutboxStep::Unstage => self.staged.clear(),
             OutboxStep::Take { since, tell } => self.take(*since, *tell),
-            // These are not of it alone.
-            OutboxStep::KeepBefore(_)
-            | OutboxStep::ForgetBefore(_)
-            | OutboxStep::StepBack { .. }
-            | OutboxStep::Disown => {}
+            // It is not of this alone.
+            OutboxStep::Undo(_) => {}
             OutboxStep::Forget => self.waiting.clear(),
             OutboxStep::TellAll { since } => {
                 for key in self.published.keys() {
@@ -103,6 +100,12 @@ impl Outbox {
         staged
             .filter_map(|key| Some((key.clone(), self.published.get(key)?.clone())))
             .collect()
+    }
+
+    /// Forgets the published set, and what was staged.
+    pub(super) fn forget_published(&mut self) {
+        self.published.clear();
+        self.staged.clear();
     }
 
     /// Puts back what was known of URLs that are in the published set.

@@ -7,7 +7,8 @@ use crate::{
     page::{Basis, ContentHash, PageRecord, RunId, State},
     store::{
         LedgerEntry,
-        outbox::{EVERY_SET, Listing, SetNumber},
+        outbox::Listing,
+        undo::{EVERY_SET, SetNumber, UndoStep},
     },
     url_key::UrlKey,
 };
@@ -82,7 +83,20 @@ impl Undo {
 }
 
 impl Contents {
-    pub(super) fn keep_before(&mut self, set: SetNumber) {
+    /// See [`UndoStep`].
+    pub(super) fn apply_undo(&mut self, step: UndoStep) {
+        match step {
+            UndoStep::KeepBefore(set) => self.keep_before(set),
+            UndoStep::ForgetBefore(until) => self.forget_before(until),
+            UndoStep::StepBack { to, run } => self.step_back(to, run),
+            UndoStep::Disown => {
+                self.published_run.get_or_insert(0);
+            }
+            UndoStep::ForgetRuns => self.forget_runs(),
+        }
+    }
+
+    fn keep_before(&mut self, set: SetNumber) {
         let before = self.undo.sets.entry(set).or_default();
         let pages = &self.pages;
         let is_said_again = |key: &UrlKey, known: &Known| {
@@ -105,11 +119,24 @@ impl Contents {
         self.undo.kept_set = Some(set);
     }
 
-    pub(super) fn forget_before(&mut self, until: SetNumber) {
+    fn forget_runs(&mut self) {
+        let old = std::mem::take(self);
+        let mut outbox = old.outbox;
+        outbox.forget_published();
+        *self = Self {
+            ledger: old.ledger,
+            kept: old.kept,
+            values: old.values,
+            outbox,
+            ..Self::default()
+        };
+    }
+
+    fn forget_before(&mut self, until: SetNumber) {
         self.undo.sets.retain(|set, _| *set > until);
     }
 
-    pub(super) fn step_back(&mut self, to: SetNumber, run: Option<RunId>) {
+    fn step_back(&mut self, to: SetNumber, run: Option<RunId>) {
         let newest = self.undo.sets.entry(EVERY_SET).or_default();
         for (key, known) in std::mem::take(&mut self.stood) {
             newest.pages.entry(key).or_insert(known);

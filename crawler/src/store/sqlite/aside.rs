@@ -4,7 +4,7 @@
 use rusqlite::{Connection, Statement, params};
 
 use super::{
-    SqliteStore, put_off,
+    SqliteStore, page_columns, put_off,
     record::{self, Stored, select_records},
     undo::no_undo_has_links_of,
 };
@@ -20,10 +20,16 @@ pub(super) const SET_LINKS: &str = "REPLACE INTO outlinks (id, links) VALUES (
      AND NOT EXISTS (SELECT 1 FROM undo_page WHERE undo_page.url = ?1 AND undo_page.outlinks = page.outlinks)), ?2
 )";
 
-/// A page that is listed with the same content and the same validators needs no second row: most do not change.
-const PUT: &str = "INSERT OR IGNORE INTO stood SELECT * FROM page
-WHERE url = ?1 AND run = ?2
-  AND NOT (?3 AND content_hash IS NOT NULL AND content_hash IS ?4 AND etag IS ?5 AND last_modified IS ?6)";
+/// A page that is listed as it was, with the same content and the same validators, needs no second row: most do not change.
+fn put() -> String {
+    format!(
+        "INSERT OR IGNORE INTO stood ({}) SELECT {} FROM page
+         WHERE url = ?1 AND run = ?2
+           AND NOT (?3 AND (state = 'listed' OR listed_before IS 1) AND content_hash IS NOT NULL AND content_hash IS ?4 AND etag IS ?5 AND last_modified IS ?6)",
+        page_columns::all(),
+        page_columns::of("page")
+    )
+}
 
 /// Puts pages aside.
 pub(super) struct Aside<'c> {
@@ -39,7 +45,7 @@ impl<'c> Aside<'c> {
         if published == i64::MAX {
             return Ok(None);
         }
-        let put = transaction.prepare(PUT)?;
+        let put = transaction.prepare(&put())?;
         Ok(Some(Self { put }))
     }
 
@@ -89,9 +95,14 @@ pub(super) fn take_back(transaction: &Connection) -> rusqlite::Result<()> {
            SELECT page.outlinks FROM stood JOIN page ON page.url = stood.url AND page.run >= stood.run
            WHERE page.outlinks IS NOT stood.outlinks AND ",
         no_undo_has_links_of!("page"),
-        ");
-         REPLACE INTO page SELECT stood.* FROM stood JOIN page ON page.url = stood.url AND page.run >= stood.run;",
+        ");",
     ))?;
+    let restore = format!(
+        "REPLACE INTO page ({}) SELECT {} FROM stood JOIN page ON page.url = stood.url AND page.run >= stood.run",
+        page_columns::all(),
+        page_columns::of("stood")
+    );
+    transaction.execute(&restore, [])?;
     forget(transaction)?;
     put_off::restore(transaction)
 }
@@ -123,7 +134,7 @@ pub(super) fn before(store: &SqliteStore, key: &UrlKey) -> Result<Option<PageFac
     })
 }
 
-/// See [`OutboxStep::Disown`](crate::store::outbox::OutboxStep::Disown).
+/// See [`UndoStep::Disown`](crate::store::undo::UndoStep::Disown).
 pub(super) fn disown(transaction: &Connection) -> rusqlite::Result<()> {
     transaction
         .execute(

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, Statement, params};
 
 use super::{
     aside::{self, Aside},
+    doubt,
     links::Encoder,
     outbox, page_columns, put_off,
     record::{self, Packed},
@@ -46,6 +47,9 @@ pub(super) fn apply(transaction: &Connection, commit: &Commit) -> rusqlite::Resu
     }
     for (key, document) in &commit.kept {
         keep(transaction, key, document.as_ref())?;
+    }
+    for (key, doubt) in &commit.doubts {
+        doubt::set(transaction, key, doubt.as_ref())?;
     }
     for (name, value) in &commit.values {
         set_value(transaction, name, value.as_deref())?;
@@ -119,7 +123,13 @@ impl<'c> Effects<'c> {
                 "UPDATE page SET
                    state = ?3, reason = ?4, depth = min(depth, ?5), attempts = 0, fetched_at = NULL,
                    not_fetched = NULL, error = NULL,
-                   listed_before = iif(state = 'queued' OR run > ?6, listed_before, state = 'listed'),
+                   listed_before = CASE
+                     -- What it was decided to be since the last publish does not count yet.
+                     WHEN EXISTS (SELECT 1 FROM stood WHERE stood.url = page.url AND stood.run = page.run)
+                       THEN (SELECT stood.listed_before FROM stood WHERE stood.url = page.url)
+                     WHEN state = 'queued' OR run > ?6 THEN listed_before
+                     ELSE state = 'listed'
+                   END,
                    given_lastmod = NULL, given_changefreq = NULL, given_priority = NULL, given_extensions = NULL, answer_run = iif(answer_run IS NULL, NULL, -1)
                  WHERE url = ?1 AND run = ?2 AND reason <> ?4",
             )?,
@@ -260,6 +270,10 @@ fn forget(transaction: &Connection, forgotten: &Forgotten) -> rusqlite::Result<(
     ] {
         transaction.execute(&sql, [forgotten.before])?;
     }
+    transaction.execute(
+        "DELETE FROM doubt WHERE url NOT IN (SELECT url FROM page)",
+        [],
+    )?;
     transaction.execute(
         "DELETE FROM ledger WHERE coalesce(seen_seconds, 0) < ?1 AND url NOT IN (SELECT url FROM page)",
         [forgotten.seen_before.as_second()],

@@ -6,9 +6,12 @@ use rusqlite::{Connection, params};
 use super::{aside, columns::Columns, put_off, ranges, undo};
 use crate::{
     page::RunId,
-    store::outbox::{
-        ContentMark, Difference, Listing, MAX_OUTBOX, OutboxStep, Tell, UrlChange, Waiting,
-        gap_before, whole_second,
+    store::{
+        outbox::{
+            ContentMark, Difference, Listing, MAX_OUTBOX, OutboxStep, Tell, UrlChange, Waiting,
+            gap_before, whole_second,
+        },
+        undo::UndoStep,
     },
     url_key::UrlKey,
 };
@@ -65,10 +68,11 @@ pub(super) fn apply(
             }
             take(transaction, *since, *tell)
         }
-        OutboxStep::KeepBefore(set) => undo::keep_before(transaction, *set),
-        OutboxStep::ForgetBefore(until) => undo::forget_before(transaction, *until),
-        OutboxStep::StepBack { to, run } => undo::step_back(transaction, *to, *run),
-        OutboxStep::Disown => aside::disown(transaction),
+        OutboxStep::Undo(UndoStep::KeepBefore(set)) => undo::keep_before(transaction, *set),
+        OutboxStep::Undo(UndoStep::ForgetBefore(until)) => undo::forget_before(transaction, *until),
+        OutboxStep::Undo(UndoStep::StepBack { to, run }) => undo::step_back(transaction, *to, *run),
+        OutboxStep::Undo(UndoStep::Disown) => aside::disown(transaction),
+        OutboxStep::Undo(UndoStep::ForgetRuns) => undo::forget_runs(transaction),
         OutboxStep::Forget => transaction.execute("DELETE FROM outbox", []).map(drop),
         OutboxStep::TellAll { since } => {
             transaction.execute(

@@ -80,6 +80,20 @@ pub(super) const WITH_ANSWER: usize = FOUND.len() + ANSWER.len();
 pub(super) const WITH_INPUT: usize = WITH_ANSWER + INPUT.len();
 pub(super) const PARAMETERS: usize = WITH_INPUT + BASIS.len();
 
+/// All columns of `page`, and of the tables that have rows of it too, as they are called in `table`.
+pub(super) fn of(table: &str) -> String {
+    let columns = [&FOUND[..], &ANSWER, &INPUT, &BASIS, &["listed_before"]].concat();
+    let columns = columns.iter().map(|column| format!("{table}.{column}"));
+    columns.collect::<Vec<_>>().join(", ")
+}
+
+/// The same columns by their names alone.
+pub(super) fn all() -> String {
+    [&FOUND[..], &ANSWER, &INPUT, &BASIS, &["listed_before"]]
+        .concat()
+        .join(", ")
+}
+
 /// The statement that stores a record; its parameters are the columns, in their order. Of a record of the same run, how
 /// the URL was found, whether it was listed before and the smaller depth stay; links that are not new stay in any case.
 pub(super) fn replace() -> String {
@@ -127,6 +141,23 @@ mod tests {
             .collect();
         assert_eq!(bound, expected);
         assert_eq!(bound.len(), PARAMETERS);
+    }
+
+    #[test]
+    fn all_columns_of_a_page_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&folder.path().join("state.db")).unwrap();
+        let mut named: Vec<String> = all().split(", ").map(str::to_owned).collect();
+        named.sort();
+        for table in ["page", "stood", "put_off"] {
+            let sql = format!("SELECT name FROM pragma_table_info('{table}') ORDER BY name");
+            let mut statement = store.connection.prepare(&sql).unwrap();
+            let columns = statement.query_map([], |row| row.get(0)).unwrap();
+            let columns: Vec<String> = columns.map(Result::unwrap).collect();
+            assert_eq!(named, columns, "{table}");
+        }
+        let of_one: Vec<String> = all().split(", ").map(|name| format!("x.{name}")).collect();
+        assert_eq!(of("x"), of_one.join(", "));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What was known of listed pages that redirect, as long as nobody knows where that ends: they are listed by it, and
-//! their own answers wait. It is taken from what stands aside ([`super::aside`]), stays over publishes of the same run, and
+//! What was known of listed pages whose answers do not count yet, because nobody knows where they lead, or they are doubted: they
+//! are listed by it, and their own answers wait. It is taken from what stands aside ([`super::aside`]), stays over publishes of the same run, and
 //! counts again when another run begins.
 
 use std::cmp::Ordering;
@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, Statement, params};
 
 use super::{
     columns::Columns,
+    page_columns,
     record::{EARLIER, Stored, read_earlier, select_records},
     undo::no_undo_has_links_of,
 };
@@ -26,10 +27,12 @@ pub(super) struct PutOff<'c> {
 impl<'c> PutOff<'c> {
     pub(super) fn new(transaction: &'c Connection) -> rusqlite::Result<Self> {
         Ok(Self {
-            take: transaction.prepare(
-                "INSERT OR IGNORE INTO put_off SELECT stood.* FROM stood JOIN page ON page.url = stood.url
+            take: transaction.prepare(&format!(
+                "INSERT OR IGNORE INTO put_off ({}) SELECT {} FROM stood JOIN page ON page.url = stood.url
                  WHERE stood.url = ?1 AND stood.run = page.run AND stood.listed_before = 1 AND page.answer_run = page.run",
-            )?,
+                page_columns::all(),
+                page_columns::of("stood")
+            ))?,
             bare: transaction
                 .prepare("UPDATE put_off SET outlinks = NULL, read_as = NULL WHERE url = ?1")?,
         })
@@ -76,12 +79,14 @@ pub(super) fn take_back(
         ),
         params![key.as_str(), run, waiting],
     )?;
-    let taken = transaction.execute(
-        "REPLACE INTO page
-         SELECT put_off.* FROM put_off JOIN page ON page.url = put_off.url AND page.run = put_off.run
+    let take = format!(
+        "REPLACE INTO page ({})
+         SELECT {} FROM put_off JOIN page ON page.url = put_off.url AND page.run = put_off.run
          WHERE page.url = ?1 AND page.run = ?2 AND page.answer_run = page.run AND page.reason = ?3",
-        params![key.as_str(), run, waiting],
-    )?;
+        page_columns::all(),
+        page_columns::of("put_off")
+    );
+    let taken = transaction.execute(&take, params![key.as_str(), run, waiting])?;
     if taken > 0 {
         transaction.execute("DELETE FROM put_off WHERE url = ?1", [key.as_str()])?;
         transaction.execute(
@@ -99,10 +104,15 @@ pub(super) fn restore(transaction: &Connection) -> rusqlite::Result<()> {
            SELECT page.outlinks FROM put_off JOIN page ON page.url = put_off.url AND page.run = put_off.run
            WHERE ",
         no_undo_has_links_of!("page"),
-        ");
-         REPLACE INTO page SELECT put_off.* FROM put_off JOIN page ON page.url = put_off.url AND page.run = put_off.run;
-         DELETE FROM put_off;",
-    ))
+        ")"
+    ))?;
+    let restore = format!(
+        "REPLACE INTO page ({}) SELECT {} FROM put_off JOIN page ON page.url = put_off.url AND page.run = put_off.run",
+        page_columns::all(),
+        page_columns::of("put_off")
+    );
+    transaction.execute(&restore, [])?;
+    transaction.execute("DELETE FROM put_off", []).map(drop)
 }
 
 /// What was known before of the page of a row, if what that comes to is put off.

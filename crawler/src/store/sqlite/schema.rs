@@ -230,9 +230,20 @@ CREATE TABLE IF NOT EXISTS kept (
 CREATE TABLE IF NOT EXISTS stood AS SELECT * FROM page WHERE 0;
 CREATE UNIQUE INDEX IF NOT EXISTS stood_url ON stood (url);
 
--- The same of pages that redirect to a URL which was not asked yet: they are listed by it meanwhile.
+-- What was known of pages whose answers do not count yet: they are listed by it meanwhile.
 CREATE TABLE IF NOT EXISTS put_off AS SELECT * FROM page WHERE 0;
 CREATE UNIQUE INDEX IF NOT EXISTS put_off_url ON put_off (url);
+
+CREATE TABLE IF NOT EXISTS doubt (
+  -- URLs whose last answer is not believed until a later start hears the same: many pages said it at once.
+  url TEXT NOT NULL PRIMARY KEY,
+  run INTEGER NOT NULL,               -- number of the run that heard it last
+  since TEXT NOT NULL,                -- end of the start that heard it first
+  sign TEXT NOT NULL,                 -- in what these pages are alike
+  shared TEXT NOT NULL,               -- what they share: a fingerprint, hexadecimal
+  example TEXT NOT NULL,              -- one of them, or where they lead
+  times INTEGER NOT NULL              -- how many starts heard it
+) WITHOUT ROWID;
 ";
 
 /// How much is asked of a file before it is worked with.

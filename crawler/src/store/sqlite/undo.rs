@@ -11,7 +11,7 @@ use crate::{
     page::{ContentHash, RunId},
     store::{
         LedgerEntry,
-        outbox::{EVERY_SET, SetNumber},
+        undo::{EVERY_SET, SetNumber},
     },
     url_key::UrlKey,
 };
@@ -49,7 +49,7 @@ macro_rules! no_undo_has_links_of {
 }
 pub(super) use no_undo_has_links_of;
 
-/// See [`OutboxStep::KeepBefore`](crate::store::outbox::OutboxStep::KeepBefore).
+/// See [`UndoStep::KeepBefore`](crate::store::undo::UndoStep::KeepBefore).
 pub(super) fn keep_before(transaction: &Connection, set: SetNumber) -> rusqlite::Result<()> {
     let columns = columns(transaction, "page")?;
     // A page that is listed with the content of before is known by its newer answer as well; and one that never was
@@ -98,7 +98,7 @@ pub(super) fn keep_before(transaction: &Connection, set: SetNumber) -> rusqlite:
     Ok(())
 }
 
-/// See [`OutboxStep::ForgetBefore`](crate::store::outbox::OutboxStep::ForgetBefore).
+/// See [`UndoStep::ForgetBefore`](crate::store::undo::UndoStep::ForgetBefore).
 pub(super) fn forget_before(transaction: &Connection, until: SetNumber) -> rusqlite::Result<()> {
     drop_pages(transaction, 0, until)?;
     for table in ["undo_ledger", "undo_published"] {
@@ -108,7 +108,7 @@ pub(super) fn forget_before(transaction: &Connection, until: SetNumber) -> rusql
     Ok(())
 }
 
-/// See [`OutboxStep::StepBack`](crate::store::outbox::OutboxStep::StepBack).
+/// See [`UndoStep::StepBack`](crate::store::undo::UndoStep::StepBack).
 pub(super) fn step_back(
     transaction: &Connection,
     to: SetNumber,
@@ -130,6 +130,16 @@ pub(super) fn step_back(
         [run],
     )?;
     Ok(())
+}
+
+/// See [`UndoStep::ForgetRuns`](crate::store::undo::UndoStep::ForgetRuns).
+pub(super) fn forget_runs(transaction: &Connection) -> rusqlite::Result<()> {
+    transaction.execute_batch(
+        "DELETE FROM page; DELETE FROM queue; DELETE FROM orphan; DELETE FROM outlinks; DELETE FROM stood;
+         DELETE FROM put_off; DELETE FROM doubt; DELETE FROM undo_page; DELETE FROM undo_ledger; DELETE FROM undo_published;
+         DELETE FROM undone_ledger; DELETE FROM published; DELETE FROM staged;
+         UPDATE run SET last_sequence = 0, published_run = NULL, kept_set = NULL;",
+    )
 }
 
 /// Puts the records aside again that the sets behind `to` took the place of. Of a URL the oldest counts.
@@ -300,6 +310,7 @@ mod tests {
             conformance::{discovery, finished, record},
             outbox::{OutboxStep, Tell},
             sqlite::SqliteStore,
+            undo::UndoStep,
         },
     };
 
@@ -374,14 +385,18 @@ mod tests {
                     since: Timestamp::UNIX_EPOCH,
                     tell: Tell::Nobody,
                 };
-                let forget = OutboxStep::ForgetBefore(set.saturating_sub(2));
-                let keep = OutboxStep::KeepBefore(set);
+                let forget = OutboxStep::Undo(UndoStep::ForgetBefore(set.saturating_sub(2)));
+                let keep = OutboxStep::Undo(UndoStep::KeepBefore(set));
                 steps(&mut store, run, vec![forget, keep, take]);
                 assert_eq!(strays(&store), (0, 0), "set {set}");
             }
             if run % 5 == 4 {
                 let to = set - 1 - run % 2;
-                steps(&mut store, 0, vec![OutboxStep::StepBack { to, run: None }]);
+                steps(
+                    &mut store,
+                    0,
+                    vec![OutboxStep::Undo(UndoStep::StepBack { to, run: None })],
+                );
                 assert_eq!(strays(&store), (0, 0), "back to {to}");
             }
         }

@@ -133,7 +133,10 @@ impl Job<'_> {
     /// Publishes what was crawled.
     async fn publish(&mut self, crawled: Crawled, mut config: Config) -> anyhow::Result<ExitCode> {
         let settings = &self.site.settings;
-        let is_partial = self.summary.is_partial() || crawled.ending != Ending::Drained;
+        // What is doubted waits, whatever ended the crawl.
+        let is_partial = self.summary.is_partial()
+            || self.summary.is_unfinished()
+            || crawled.ending != Ending::Drained;
         // What a sitemap names that could not be read this time is missing, not gone.
         let is_guarded = self.summary.lacks_pages()
             || crawled.ending != Ending::Drained
@@ -252,6 +255,7 @@ fn publish_and_count(
         run,
         ending,
         robots,
+        doubted,
         ..
     } = crawled;
     // A state that cannot be read is told of where it is published from.
@@ -262,6 +266,7 @@ fn publish_and_count(
         config: &config.publish,
         robots: robots.as_ref().filter(|_| !config.ignore.robots),
         partial,
+        doubted: doubted.as_ref(),
         dry_run,
         now,
         is_stopped: &|| shutdown.is_stopping(),
@@ -284,7 +289,7 @@ fn publish_and_count(
         | Err(
             PublishError::Empty
             | PublishError::Shrunk { .. }
-            | PublishError::TooEarly
+            | PublishError::Doubted(_)
             | PublishError::Check { .. },
         ) => is_drained,
         // Something outside stood in the way: the next start publishes what is known without fetching it again.

@@ -18,6 +18,15 @@ fn one_title(layout: Layout) -> Now {
     now
 }
 
+/// Pages that have most of their words from the template.
+fn alike(layout: Layout) -> Now {
+    Now::of(layout, PAGES, |number| Page {
+        title: words(number as u64, 2),
+        heading: Some(words(number as u64, 2)),
+        text: format!("{} {}", words(number as u64, 12), words(7, 60)),
+    })
+}
+
 /// Pages that are much alike.
 fn thin(layout: Layout) -> Now {
     Now::of(layout, PAGES, |number| Page {
@@ -55,14 +64,14 @@ fn seed_of(text: &str) -> u64 {
 const FORM: &str = "<form action=/session><input type=hidden name=csrf>User <input name=user> Password \
                     <input type=password name=word> <button>Sign in</button></form>";
 
-fn login(more: &str) -> Answer {
+pub(super) fn login(more: &str) -> Answer {
     Answer::Html(format!(
         "<title>Sign in</title><body><h1>Please sign in to go on</h1>{FORM} {more}"
     ))
 }
 
 /// What shops suggest.
-fn suggestions(target: &str) -> String {
+pub(super) fn suggestions(target: &str) -> String {
     let names = (0..8).map(|item| {
         let name = words(seed_of(target).wrapping_add(item), 5);
         format!("<li><a href=/p/{item}>{name}</a>")
@@ -70,7 +79,7 @@ fn suggestions(target: &str) -> String {
     names.collect()
 }
 
-fn redirect(to: String) -> Answer {
+pub(super) fn redirect(to: String) -> Answer {
     Answer::Redirect(302, to)
 }
 
@@ -82,7 +91,7 @@ macro_rules! to_login {
     }};
 }
 
-fn own(page: &Page, title: &str, heading: &str, text: &str) -> Answer {
+pub(super) fn own(page: &Page, title: &str, heading: &str, text: &str) -> Answer {
     let _ = page;
     Answer::Page(Page {
         title: title.to_owned(),
@@ -91,7 +100,7 @@ fn own(page: &Page, title: &str, heading: &str, text: &str) -> Answer {
     })
 }
 
-fn not_found(target: &str, page: &Page) -> Answer {
+pub(super) fn not_found(target: &str, page: &Page) -> Answer {
     let text = format!(
         "Sorry, this page does not exist any more. You may like: {}",
         suggestions(target)
@@ -251,6 +260,16 @@ const ROWS: &[Row] = &[
     Row::new("not found, with suggestions", articles, |now, _| {
         now.instead = Some(not_found);
     }),
+    Row::new(
+        "not found under the title, of pages that are much alike",
+        alike,
+        |now, _| {
+            now.instead = Some(|_, page| {
+                let text = format!("{} is not available. Try the search.", page.title);
+                own(page, &page.title, &page.title, &text)
+            });
+        },
+    ),
     Row::new(
         "not found, with suggestions, of a site of one title",
         one_title,

@@ -11,7 +11,7 @@ const NIGHTS: usize = 3;
 const LOGIN: &str = "<div class=login>Log in <form action=/session>Name <input name=user> Password \
                      <input type=password name=word> <button>Go</button></form></div>";
 
-fn articles(layout: Layout) -> Now {
+pub(super) fn articles(layout: Layout) -> Now {
     Now::articles(layout)
 }
 
@@ -35,7 +35,7 @@ fn edit_text(number: usize, page: &mut Page) {
     page.text = Page::edited(number).text;
 }
 
-fn one_title(layout: Layout) -> Now {
+pub(super) fn one_title(layout: Layout) -> Now {
     let mut now = articles(layout);
     now.edit(with_title("Acme GmbH"));
     now
@@ -57,7 +57,7 @@ fn branch(number: usize, more: &str) -> Page {
 const TRUSTED: &str = "Trusted since 1990 by thousands of happy families in your region.";
 const BOOKED: &str = "Now with online booking, weekend visits and a free check of your heating.";
 
-fn branches(layout: Layout) -> Now {
+pub(super) fn branches(layout: Layout) -> Now {
     Now::of(layout, PAGES, |number| branch(number, TRUSTED))
 }
 
@@ -74,7 +74,7 @@ fn photo(number: usize) -> Page {
     }
 }
 
-fn photos(layout: Layout) -> Now {
+pub(super) fn photos(layout: Layout) -> Now {
     Now::of(layout, PAGES, photo)
 }
 
@@ -87,25 +87,25 @@ fn shell(title: String, without: &str) -> Page {
     }
 }
 
-fn shells(layout: Layout) -> Now {
+pub(super) fn shells(layout: Layout) -> Now {
     Now::of(layout, PAGES, |number| {
         shell(words(number as u64, 3), "This needs scripts")
     })
 }
 
-fn one_shell(layout: Layout) -> Now {
+pub(super) fn one_shell(layout: Layout) -> Now {
     Now::of(layout, PAGES, |_| {
         shell("App".to_owned(), "This needs scripts")
     })
 }
 
-fn shop(layout: Layout) -> Now {
+pub(super) fn shop(layout: Layout) -> Now {
     let mut now = articles(layout);
     now.above = LOGIN.to_owned();
     now
 }
 
-fn data(layout: Layout) -> Now {
+pub(super) fn data(layout: Layout) -> Now {
     Now::of(layout, PAGES, |number| data_of(number, 1))
 }
 
@@ -145,6 +145,27 @@ fn retire(now: &mut Now, last: usize, are_linked: bool) {
         }
         let new = Answer::Page(Page::article(number + 1_000));
         now.answers.insert(path(number + 1_000), new);
+    }
+}
+
+/// All pages but the first get the name of the company as title and heading.
+fn with_one_name(now: &mut Now, _: usize) {
+    now.edit(|_, page| {
+        page.title = "Acme".to_owned();
+        page.heading = Some("Acme".to_owned());
+    });
+}
+
+/// So many pages that say that they will be there, in one template.
+pub(super) fn add_placeholders(now: &mut Now, pages: usize) {
+    for number in 0..pages {
+        let soon = Page {
+            title: "Coming soon | Acme".to_owned(),
+            heading: Some("Coming soon".to_owned()),
+            text: "There will be something here. Come back in a few weeks.".to_owned(),
+        };
+        let path = format!("/soon/{}", town(number));
+        now.answers.insert(path, Answer::Page(soon));
     }
 }
 
@@ -421,6 +442,8 @@ const ROWS: &[Row] = &[
                 .insert("/both".to_owned(), Answer::Page(Page::article(55)));
         },
     ),
+    Row::new("three pages get one name", small, with_one_name),
+    Row::new("five pages get one name", five, with_one_name),
     Row::new("five pages are edited", five, |now, _| now.edit(edit_text)),
     Row::new("one of five pages is gone", five, |now, _| {
         now.answer_for(1, 1, |_| Answer::Status(410));
@@ -529,6 +552,15 @@ const ROWS: &[Row] = &[
         },
     )
     .with_budget(60),
+    Row::new("a large new section of placeholders", articles, |now, _| {
+        add_placeholders(now, 3 * PAGES);
+    }),
+    Row::new(
+        "a small budget, and a new section of placeholders",
+        articles,
+        |now, _| add_placeholders(now, PAGES * 3 / 10),
+    )
+    .with_budget(30),
     Row::new("many new pages", articles, |now, night| {
         for number in 0..50 * night {
             let page = Answer::Page(Page::article(number + 5_000));

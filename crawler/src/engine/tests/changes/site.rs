@@ -88,7 +88,7 @@ impl Page {
         }
     }
 
-    /// The same with another text.
+    /// An article with another text.
     pub(super) fn edited(number: usize) -> Self {
         Self {
             text: words(number as u64 + 20_000, 40),

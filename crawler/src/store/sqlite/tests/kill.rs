@@ -38,6 +38,7 @@ fn commit(number: u64) -> Commit {
         linked: Vec::new(),
         dated: Vec::new(),
         kept: Vec::new(),
+        doubts: Vec::new(),
         values: vec![("commits".to_owned(), Some(number.to_string()))],
         outbox: Vec::new(),
         forgotten: None,

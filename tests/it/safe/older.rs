@@ -1,0 +1,210 @@
+//! A state that is older than the set that stands: brought back from a copy, or one of two that publish to one output.
+
+use std::{
+    fs,
+    path::Path,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use crate::support::{
+    program::{Bench, Ran},
+    site::{Response, Site},
+    state::assert_adds_up,
+};
+
+/// Pages of the first edition; the second has as many more.
+const PAGES: usize = 40;
+
+/// What is told of such a state.
+const TOLD: &str = "the state is older than the published set";
+
+/// A site, and its edition now: the second has more pages and another text on the first ten, in the third the new
+/// ones answer 404, in the fourth they redirect to the start page.
+fn serve() -> (Site, impl Fn(usize)) {
+    let edition = Arc::new(AtomicUsize::new(1));
+    let current = Arc::clone(&edition);
+    let site = Site::undated(move |request| {
+        let edition = current.load(Ordering::SeqCst);
+        let count = if edition == 1 { PAGES } else { 2 * PAGES };
+        if request.target == "/" {
+            return Response::linking((0..count).map(|number| format!("/p{number}")));
+        }
+        let number = request.target.strip_prefix("/p");
+        match number.and_then(|text| text.parse::<usize>().ok()) {
+            Some(number) if number < count => match edition {
+                3 if number >= PAGES => Response::status(404),
+                4 if number >= PAGES => Response::redirect(302, "/"),
+                _ => {
+                    let text = edition.min(2) * usize::from(number < 10);
+                    let words = "of its own ".repeat(number + 1);
+                    Response::html(format!(
+                        "<!doctype html><title>Page {number}</title><p>Text {text} {words}</p>"
+                    ))
+                }
+            },
+            Some(_) | None => Response::status(404),
+        }
+    });
+    (site, move |to| edition.store(to, Ordering::SeqCst))
+}
+
+fn on_day(mut command: Command, day: u32) -> Ran {
+    command.env("ARPENT_CLOCK_AHEAD", format!("{}h", 24 * day));
+    Ran::of(command)
+}
+
+fn crawl(bench: &Bench, site: &Site, day: u32, options: &[&str]) -> Ran {
+    on_day(bench.command(&site.url("/"), options), day)
+}
+
+fn copy(from: &Path, to: &Path) {
+    if to.exists() {
+        fs::remove_dir_all(to).expect("the folder can be removed");
+    }
+    fs::create_dir(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("the folder") {
+        let entry = entry.expect("an entry");
+        if entry.path().is_file() {
+            fs::copy(entry.path(), to.join(entry.file_name())).expect("a copy");
+        }
+    }
+}
+
+/// Two editions were published, and the state is that of the first again.
+fn brought_back() -> (Bench, Site, impl Fn(usize)) {
+    let (site, is) = serve();
+    let bench = Bench::new();
+    crawl(&bench, &site, 0, &[]).expect_code(0);
+    let kept = bench.path().join("kept");
+    copy(&bench.state(), &kept);
+    is(2);
+    crawl(&bench, &site, 1, &[]).expect_code(0);
+    let dated = bench.published().entries();
+    assert_eq!(dated.len(), 2 * PAGES + 1);
+    assert_eq!(dated.values().filter(|date| date.is_some()).count(), 11);
+    copy(&kept, &bench.state());
+    (bench, site, is)
+}
+
+#[test]
+fn a_state_from_before_costs_no_page_and_no_date() {
+    let (bench, site, _) = brought_back();
+    let before = bench.published();
+    let ran = crawl(&bench, &site, 2, &["--max-pages", "15"]).expect_code(3);
+    let told = format!("{TOLD} (is it a copy, or of another user?)");
+    assert_eq!(ran.stderr.matches(&told).count(), 1, "{}", ran.stderr);
+    let summary = ran.summary();
+    assert_adds_up(&summary);
+    assert_eq!(summary["listed"], 2 * PAGES + 1, "{summary}");
+    assert_eq!(bench.published().differences(&before), [""; 0]);
+    for day in [3, 4] {
+        let ran = crawl(&bench, &site, day, &[]).expect_code(0);
+        assert!(!ran.stderr.contains(TOLD), "{}", ran.stderr);
+        assert_eq!(ran.summary()["outcome"], "unchanged");
+        assert_eq!(bench.published().differences(&before), [""; 0]);
+    }
+}
+
+#[test]
+fn what_a_state_from_before_does_not_know_leaves_on_evidence_only() {
+    for (edition, words) in [(3, "answer 404 now"), (4, "now redirect to")] {
+        let (bench, site, is) = brought_back();
+        let before = bench.published();
+        is(edition);
+        let ran = crawl(&bench, &site, 2, &[]).expect_code(4);
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        assert_eq!(bench.published().differences(&before), [""; 0]);
+        is(2);
+        let ran = crawl(&bench, &site, 3, &[]).expect_code(0);
+        assert!(!ran.stderr.contains(TOLD), "{}", ran.stderr);
+        assert_eq!(bench.published().differences(&before), [""; 0]);
+    }
+}
+
+#[test]
+fn without_a_crawl_a_state_from_before_publishes_nothing_unless_it_has_to() {
+    let (bench, site, _) = brought_back();
+    let before = bench.published();
+    let publish = |options: &[&str]| {
+        let mut command = bench.program();
+        command.args(["publish", &site.url("/"), "--summary", "json"]);
+        command.arg("--output").arg(bench.output());
+        command.arg("--state").arg(bench.state()).args(options);
+        on_day(command, 2)
+    };
+    for options in [&[][..], &["--dry-run"], &["--rollback"]] {
+        let ran = publish(options).expect_code(4);
+        let words = "is newer than the state of the site";
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        assert_eq!(bench.published().differences(&before), [""; 0]);
+    }
+    publish(&["--force"]).expect_code(0);
+    assert_eq!(bench.published().entries().len(), PAGES + 1);
+    // From then on it is the set of this state.
+    let ran = crawl(&bench, &site, 3, &[]).expect_code(0);
+    assert!(!ran.stderr.contains(TOLD), "{}", ran.stderr);
+}
+
+#[test]
+fn of_two_states_that_publish_to_one_output_each_goes_on_from_what_the_other_published() {
+    let (site, is) = serve();
+    let bench = Bench::new();
+    let by = |state: &str, day: u32| {
+        let state = bench.path().join(state);
+        let options = ["--state", state.to_str().expect("a name")];
+        // The one on the command line counts, the last of them.
+        let mut command = bench.program();
+        command.args(["crawl", &site.url("/"), "--summary", "json"]);
+        command.args(["--discover=links", "--rate", "unlimited"]);
+        command.arg("--output").arg(bench.output()).args(options);
+        on_day(command, day)
+    };
+    by("service", 0).expect_code(0);
+    by("person", 1).expect_code(0);
+    is(2);
+    by("person", 2).expect_code(0);
+    let dated = bench.published();
+    let ran = by("service", 3).expect_code(0);
+    assert!(ran.stderr.contains(TOLD), "{}", ran.stderr);
+    assert_eq!(bench.published().differences(&dated), [""; 0]);
+    // A change that the service sees has its date, which stays when the person comes back.
+    is(1);
+    by("service", 4).expect_code(4);
+    is(2);
+    by("service", 5).expect_code(0);
+    by("person", 6).expect_code(0);
+    assert_eq!(bench.published().differences(&dated), [""; 0]);
+}
+
+#[test]
+fn one_state_may_publish_to_several_outputs_in_turns() {
+    let (site, is) = serve();
+    let bench = Bench::new();
+    let other = bench.path().join("other");
+    let to_other = ["--output", other.to_str().expect("a name")];
+    let crawl_to = |is_other: bool, day: u32| {
+        let mut command = bench.program();
+        command.args(["crawl", &site.url("/"), "--discover=links"]);
+        command.args(["--rate", "unlimited"]);
+        command.arg("--state").arg(bench.state());
+        if is_other {
+            command.args(to_other);
+        } else {
+            command.arg("--output").arg(bench.output());
+        }
+        let ran = on_day(command, day).expect_code(0);
+        assert!(!ran.stderr.contains(TOLD), "day {day}: {}", ran.stderr);
+    };
+    crawl_to(false, 0);
+    crawl_to(true, 1);
+    is(2);
+    crawl_to(false, 2);
+    crawl_to(true, 3);
+    // By a clock that is days behind the last set is the older one.
+    crawl_to(false, 1);
+    crawl_to(true, 4);
+}
