@@ -18,7 +18,7 @@ use crate::support::{
 };
 
 /// A host that fails six times in a row is down; of requests that are sent at the same time all fail in one turn.
-const IMPATIENT: &str = "concurrency = 1\nfailures_before_pause = 3\npause = \"10ms\"\nmax_pause = \"10ms\"\n\
+const IMPATIENT: &str = "failures_before_pause = 3\npause = \"10ms\"\nmax_pause = \"10ms\"\n\
                          max_pauses = 1\nmax_tries = 1\n";
 
 /// Pages that answer all the same while the others are down.
@@ -47,7 +47,7 @@ fn start() -> (Site, Arc<AtomicBool>) {
 fn what_failed_when_the_site_went_down_is_asked_for_when_it_is_well_again() {
     let (site, is_down) = start();
     for is_known in [false, true] {
-        let bench = Bench::new();
+        let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
         let settings = bench.settings(IMPATIENT);
         let options = ["--config", settings.as_str()];
         is_down.store(false, SeqCst);
@@ -91,7 +91,7 @@ fn what_failed_when_the_site_went_down_is_asked_for_when_it_is_well_again() {
 fn a_damaged_file_of_waits_is_set_aside_and_nobody_is_asked_for_a_while() {
     for damaged in ["\0\0\0", "site.example\tsoon\n"] {
         let site = Site::of_two_pages();
-        let bench = Bench::new();
+        let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
         let settings = bench.settings("pause = \"200ms\"\n");
         let file = bench.state().join("retry-after");
         fs::create_dir_all(bench.state()).expect("created");
