@@ -249,7 +249,7 @@ impl<'a> Doubts<'a> {
                     && seen.sight.is_open()
                     && before.times < seen.role.max_times() =>
             {
-                return Some(self.still_doubted(seen, before, 1));
+                return Some(Self::still_doubted(seen, before, 1));
             }
             Before::Other(before) => before,
             Before::Again(before) => {
@@ -263,7 +263,7 @@ impl<'a> Doubts<'a> {
                     if is_confirmed || before.times + more >= seen.role.max_times() {
                         Finding::Believed
                     } else {
-                        self.still_doubted(seen, before, more.max(1))
+                        Self::still_doubted(seen, before, more.max(1))
                     },
                 );
             }
@@ -274,13 +274,11 @@ impl<'a> Doubts<'a> {
         })
     }
 
-    /// What was doubted still is, and was heard so many times `more`. If somebody vouched for it, that has to happen anew.
-    fn still_doubted(&self, seen: &Seen, before: &Doubt, more: u32) -> Finding {
-        let is_vouched_for = seen.is_vouched_for(self.well);
+    /// What was doubted still is, and was heard so many times `more`.
+    fn still_doubted(seen: &Seen, before: &Doubt, more: u32) -> Finding {
         Finding::Doubted {
             doubt: Doubt {
                 run: seen.run,
-                at: if is_vouched_for { self.now } else { before.at },
                 times: before.times + more,
                 ..before.clone()
             },
