@@ -63,10 +63,10 @@ pub struct Doubts<'a> {
     well: Option<Timestamp>,
     /// Pages that answered in these starts.
     heard: u64,
-    /// Nothing of the site was asked for twice.
-    is_first: bool,
     /// Those of them, besides the start page, of which it counts what they said.
     believed: u64,
+    /// Nothing of the site was asked for twice.
+    is_first: bool,
 }
 
 /// What becomes of an answer.
@@ -208,8 +208,8 @@ impl<'a> Doubts<'a> {
             standing,
             well,
             heard: all,
-            is_first,
             believed: 0,
+            is_first,
         }))
     }
 
@@ -349,7 +349,7 @@ impl<'a> Doubts<'a> {
         waiting: &QueuedUrl,
     ) -> Result<bool, StoreError> {
         let doubt = store.doubt(&waiting.key)?;
-        Ok(doubt.is_some_and(|doubt| self.well.is_none_or(|well| doubt.at >= well)))
+        Ok(doubt.is_some_and(|doubt| !seen::is_vouched_for(&doubt, self.well)))
     }
 
     /// Whether nothing waits but pages of which this run cannot tell more: then another one has to ask for all of the site.
@@ -403,8 +403,7 @@ fn standing(store: &dyn Store, well: Option<Timestamp>) -> Result<Vec<Shown>, St
             let is_told = kinds
                 .iter()
                 .any(|kind| kind.sign == sign && kind.key == doubt.key);
-            let is_vouched_for = well.is_some_and(|well| doubt.at < well);
-            if !is_told && !is_vouched_for && kinds.len() < MAX_STANDING {
+            if !is_told && !seen::is_vouched_for(&doubt, well) && kinds.len() < MAX_STANDING {
                 kinds.push(Shown {
                     sign,
                     key: doubt.key,

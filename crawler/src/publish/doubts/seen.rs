@@ -118,14 +118,19 @@ impl Seen {
 
     /// Whether the site was itself at `well`, after this was doubted.
     pub(super) fn is_vouched_for(&self, well: Option<Timestamp>) -> bool {
-        let doubt = self.before.doubt().zip(well);
-        doubt.is_some_and(|(doubt, well)| doubt.at < well)
+        let doubt = self.before.doubt();
+        doubt.is_some_and(|doubt| is_vouched_for(doubt, well))
     }
 
     /// Whether it says again what is doubted of it, and the site was itself at `well`, in between.
     pub(super) fn is_confirmed(&self, well: Option<Timestamp>) -> bool {
         matches!(self.before, Before::Again(_)) && self.is_vouched_for(well)
     }
+}
+
+/// Whether the site was itself at `well`, after what `doubt` says.
+pub(super) fn is_vouched_for(doubt: &Doubt, well: Option<Timestamp>) -> bool {
+    well.is_some_and(|well| doubt.at < well)
 }
 
 /// Whether a page that shows `shown` is of the group of those that share `key` by `sign`.

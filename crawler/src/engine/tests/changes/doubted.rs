@@ -2,7 +2,7 @@
 //! asked for. A wall changes nothing, and what people do comes to its end.
 
 use super::{
-    few::{WALLS, behind, recover},
+    few::{WALLS, Wall, behind, recover},
     honest::articles,
     site::{Answer, Layout, Now, Page, path},
     *,
@@ -27,12 +27,15 @@ const PLANS: &[(&[u64], std::ops::Range<usize>)] = &[
     (&[12, 12, 12, 12, 12, 12], 0..6),
 ];
 
+/// Those that take out nothing: pages that answer 404 twice leave, as few as may leave unseen.
+fn seen_walls() -> impl Iterator<Item = &'static (&'static str, Wall)> {
+    WALLS.iter().filter(|(name, _)| !name.ends_with("404"))
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_run_that_goes_on_into_a_wall_changes_nothing() {
     let mut failures = Vec::new();
-    // Pages that answer 404 twice leave, as few as may leave unseen.
-    let walls = WALLS.iter().filter(|(name, _)| !name.ends_with("404"));
-    for (name, wall) in walls {
+    for (name, wall) in seen_walls() {
         for (budgets, walled) in PLANS {
             let site = articles(Layout::Landmarks);
             let mut world = World::new(site.clone());
@@ -63,7 +66,7 @@ async fn a_run_that_goes_on_into_a_wall_changes_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_start_that_is_stopped_in_a_wall_takes_nothing_out_later() {
-    for (name, wall) in WALLS.iter().filter(|(name, _)| !name.ends_with("404")) {
+    for (name, wall) in seen_walls() {
         let site = articles(Layout::Divs);
         let mut world = World::new(site.clone());
         world.night(site.clone()).await.unwrap();
@@ -82,7 +85,7 @@ async fn a_start_that_is_stopped_in_a_wall_takes_nothing_out_later() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_was_stopped_and_goes_on_into_a_wall_changes_nothing() {
-    for (name, wall) in WALLS.iter().filter(|(name, _)| !name.ends_with("404")) {
+    for (name, wall) in seen_walls() {
         let site = articles(Layout::Landmarks);
         let mut world = World::new(site.clone());
         world.night(site.clone()).await.unwrap();
@@ -98,7 +101,7 @@ async fn a_run_that_was_stopped_and_goes_on_into_a_wall_changes_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_heard_while_the_clock_was_ahead_is_of_that_start() {
-    for (name, wall) in WALLS.iter().filter(|(name, _)| !name.ends_with("404")) {
+    for (name, wall) in seen_walls() {
         let site = articles(Layout::Landmarks);
         let mut world = World::new(site.clone());
         world.night(site.clone()).await.unwrap();
@@ -118,7 +121,7 @@ async fn what_was_heard_while_the_clock_was_ahead_is_of_that_start() {
 
 #[tokio::test(start_paused = true)]
 async fn a_start_that_is_killed_while_it_is_judged_vouches_for_nothing() {
-    for (name, wall) in WALLS.iter().filter(|(name, _)| !name.ends_with("404")) {
+    for (name, wall) in seen_walls() {
         let site = articles(Layout::Landmarks);
         let mut world = World::new(site.clone());
         world.night(site.clone()).await.unwrap();
