@@ -16,25 +16,26 @@ const SAMPLE_GAP: Duration = Duration::from_millis(500);
 /// Pages per second over the last half minute.
 #[derive(Debug, Default)]
 pub(crate) struct Speed {
-    /// When, since the start, how many pages were done. At most the window divided by the gap, and one.
-    samples: VecDeque<(Duration, u64)>,
+    /// When, since the start, how many pages were done and how many URLs waited. At most the window divided by the gap,
+    /// and one.
+    samples: VecDeque<(Duration, u64, u64)>,
 }
 
 impl Speed {
-    /// Takes note that `pages` were done at `elapsed` since the start.
-    pub(crate) fn note(&mut self, elapsed: Duration, pages: u64) {
+    /// Takes note that `pages` were done and `queued` URLs waited at `elapsed` since the start.
+    pub(crate) fn note(&mut self, elapsed: Duration, pages: u64, queued: u64) {
         if self
             .samples
             .back()
-            .is_some_and(|(last, _)| elapsed < *last + SAMPLE_GAP)
+            .is_some_and(|(last, ..)| elapsed < *last + SAMPLE_GAP)
         {
             return;
         }
-        self.samples.push_back((elapsed, pages));
+        self.samples.push_back((elapsed, pages, queued));
         while self
             .samples
             .front()
-            .is_some_and(|(first, _)| *first + SPEED_WINDOW < elapsed)
+            .is_some_and(|(first, ..)| *first + SPEED_WINDOW < elapsed)
         {
             self.samples.pop_front();
         }
@@ -42,7 +43,7 @@ impl Speed {
 
     /// `None` while too little is known.
     pub(crate) fn per_second(&self) -> Option<f64> {
-        let ((first, before), (last, after)) = (self.samples.front()?, self.samples.back()?);
+        let ((first, before, _), (last, after, _)) = (self.samples.front()?, self.samples.back()?);
         let seconds = last.checked_sub(*first)?.as_secs_f64();
         let pages = after.checked_sub(*before)?;
         #[expect(
@@ -50,6 +51,12 @@ impl Speed {
             reason = "pages within half a minute are far below 2^53"
         )]
         (seconds > 0.0).then(|| pages as f64 / seconds)
+    }
+
+    /// Whether more URLs wait than at the beginning of the window.
+    pub(crate) fn is_queue_growing(&self) -> bool {
+        let queued = |sample: Option<&(Duration, u64, u64)>| sample.map(|(_, _, queued)| *queued);
+        queued(self.samples.back()) > queued(self.samples.front())
     }
 }
 
@@ -60,6 +67,8 @@ pub(crate) struct View<'a> {
     pub(crate) progress: &'a Progress,
     /// Pages per second lately, when known.
     pub(crate) per_second: Option<f64>,
+    /// More URLs wait than half a minute ago.
+    pub(crate) is_queue_growing: bool,
     /// The `delay` setting, to tell it from the host's own wish.
     pub(crate) delay: Option<Duration>,
 }
@@ -96,9 +105,14 @@ impl View<'_> {
         if progress.site.is_none() {
             return fit("  waiting for robots.txt and the start page", width);
         }
+        let manner = if self.is_queue_growing {
+            "at least"
+        } else {
+            "about"
+        };
         let left = self
             .time_left()
-            .map(|left| format!("about {} left", human::duration(whole_seconds(left))));
+            .map(|left| format!("{manner} {} left", human::duration(whole_seconds(left))));
         // Each with its rank: the lowest ranks stay when there is no room for all.
         let figures = [
             (
@@ -140,7 +154,11 @@ impl View<'_> {
 
     /// What the host is doing, when it is worth a word.
     fn host(&self) -> Option<String> {
-        words_of_host(self.progress.host, self.delay)
+        words_of_host(
+            self.progress.host,
+            self.delay,
+            self.progress.trouble.as_deref(),
+        )
     }
 
     /// Queued URLs at the speed of late, or at the pace that the pauses in force allow, whichever is slower.
@@ -159,12 +177,20 @@ impl View<'_> {
     }
 }
 
-/// What a host is doing, when it is worth a word; `own_delay` is the `delay` setting.
-pub(crate) fn words_of_host(state: HostState, own_delay: Option<Duration>) -> Option<String> {
+/// What a host is doing, when it is worth a word; `own_delay` is the `delay` setting, `trouble` the last failure.
+pub(crate) fn words_of_host(
+    state: HostState,
+    own_delay: Option<Duration>,
+    trouble: Option<&str>,
+) -> Option<String> {
     let wait = |left| human::duration(whole_seconds(left));
+    let because = |otherwise| trouble.unwrap_or(otherwise);
     match state {
         HostState::Open => None,
-        HostState::RetryAfter(left) => Some(format!("waiting {}: Retry-After", wait(left))),
+        HostState::RetryAfter(left) => Some(match trouble {
+            Some(trouble) => format!("waiting {} (Retry-After): {trouble}", wait(left)),
+            None => format!("waiting {}: Retry-After", wait(left)),
+        }),
         HostState::Delay(delay) => {
             let whose = if own_delay.is_some_and(|own| own >= delay) {
                 "delay setting"
@@ -177,12 +203,15 @@ pub(crate) fn words_of_host(state: HostState, own_delay: Option<Duration>) -> Op
             ))
         }
         HostState::SlowedDown(divisor) => Some(format!(
-            "slowed down to 1/{divisor}: the host is in trouble"
+            "slowed down to 1/{divisor}: {}",
+            because("answers take twice as long")
         )),
-        HostState::Pausing(left) => {
-            Some(format!("pausing {}: the host failed too often", wait(left)))
-        }
-        HostState::Closed => Some("no further request to this host in this run".to_owned()),
+        HostState::Pausing(left) => Some(format!(
+            "pausing {}: {}",
+            wait(left),
+            because("the host failed too often")
+        )),
+        HostState::Closed => Some("no further request to this host in this session".to_owned()),
     }
 }
 
@@ -226,6 +255,7 @@ mod tests {
         View {
             progress,
             per_second: Some(9.8),
+            is_queue_growing: false,
             delay: None,
         }
     }
@@ -278,13 +308,16 @@ mod tests {
     #[test]
     fn the_state_of_the_host_is_told() {
         fn check(host: HostState, delay: Option<u64>, expected: Option<&str>) {
+            let failed = matches!(host, HostState::SlowedDown(_) | HostState::Pausing(_));
             let progress = Progress {
                 host,
+                trouble: failed.then(|| "503 at https://h/x".to_owned()),
                 ..Progress::default()
             };
             let view = View {
                 progress: &progress,
                 per_second: None,
+                is_queue_growing: false,
                 delay: delay.map(Duration::from_secs),
             };
             assert_eq!(
@@ -332,17 +365,17 @@ mod tests {
         check(
             HostState::SlowedDown(4),
             None,
-            Some("slowed down to 1/4: the host is in trouble"),
+            Some("slowed down to 1/4: 503 at https://h/x"),
         );
         check(
             HostState::Pausing(seconds(60)),
             None,
-            Some("pausing 1 min: the host failed too often"),
+            Some("pausing 1 min: 503 at https://h/x"),
         );
         check(
             HostState::Closed,
             None,
-            Some("no further request to this host in this run"),
+            Some("no further request to this host in this session"),
         );
     }
 
@@ -353,12 +386,18 @@ mod tests {
         assert_eq!(
             view(&progress).log_line(),
             "https://www.example.com/docs/: 1,234 pages done, 5,678 queued, 9.8 pages/s, 12.3 MiB, 3 failed, \
-             about 9 min left; slowed down to 1/2: the host is in trouble"
+             about 9 min left; slowed down to 1/2: answers take twice as long"
         );
+        let growing = View {
+            is_queue_growing: true,
+            ..view(&progress)
+        };
+        assert!(growing.log_line().contains("at least 9 min left"));
         assert_eq!(
             View {
                 progress: &Progress::default(),
                 per_second: None,
+                is_queue_growing: false,
                 delay: None
             }
             .log_line(),
@@ -377,6 +416,7 @@ mod tests {
             let view = View {
                 progress: &progress,
                 per_second,
+                is_queue_growing: false,
                 delay: None,
             };
             assert_eq!(view.time_left(), expected.map(Duration::from_secs));
@@ -396,15 +436,17 @@ mod tests {
     fn the_speed_is_that_of_the_last_half_minute() {
         let mut speed = Speed::default();
         assert_eq!(speed.per_second(), None);
-        speed.note(Duration::ZERO, 0);
+        speed.note(Duration::ZERO, 0, 10);
         assert_eq!(speed.per_second(), None);
-        speed.note(Duration::from_millis(100), 50);
+        speed.note(Duration::from_millis(100), 50, 10);
         assert_eq!(speed.per_second(), None, "samples too close are not taken");
-        speed.note(Duration::from_secs(10), 100);
+        speed.note(Duration::from_secs(10), 100, 11);
         assert_eq!(speed.per_second(), Some(10.0));
+        assert!(speed.is_queue_growing());
         for second in 11..=100 {
-            speed.note(Duration::from_secs(second), 100 + (second - 10) * 2);
+            speed.note(Duration::from_secs(second), 100 + (second - 10) * 2, 11);
         }
+        assert!(!speed.is_queue_growing());
         assert_eq!(speed.per_second(), Some(2.0));
         assert!(speed.samples.len() <= 61, "{}", speed.samples.len());
     }

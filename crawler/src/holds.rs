@@ -19,8 +19,8 @@ use jiff::Timestamp;
 
 use crate::url_key::HostKey;
 
-/// Longest hold that is believed.
-pub const MAX_HOLD: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// The longest that a host is left alone at its own wish, counted from when it said so.
+pub const MAX_HOLD: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Hosts remembered at most; the ones that end first are forgotten first.
 const MAX_HOSTS: usize = 1_000;
@@ -349,7 +349,7 @@ mod tests {
         fs::write(&path, "h.example\t2999-01-01T00:00:00Z\n").unwrap();
         assert_eq!(
             hosts_of(&Holds::in_file(&path), noon()),
-            [(HostKey::new("h.example"), time("2026-03-31T12:00:00Z"))]
+            [(HostKey::new("h.example"), time("2026-03-02T12:00:00Z"))]
         );
     }
 

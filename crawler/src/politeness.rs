@@ -9,8 +9,9 @@
 //!   passed since the *end* of the last answer;
 //! - `1 / rate` has passed since the last start (burst 1).
 //!
-//! Trouble (overload, errors, time-outs, doubled latency) divides rate and concurrency by a factor;
-//! fine answers bring them back step by step, never above the settings.
+//! Rate and concurrency halve when 3 of the last 10 first tries failed (429, 5xx, time-outs, broken connections), or the
+//! latency doubled. After 10 s with 3 good answers they double again, never above the settings. A slowdown does not
+//! stretch delays.
 //!
 //! Spacing is kept twice: by our own clocks, which know the factor and can take a turn back, and by a
 //! `governor` limiter at the rate of the settings. The limiter is asked last, so a refusal elsewhere
@@ -33,6 +34,7 @@ use tokio::time::Instant;
 
 use crate::{
     config::PolitenessConfig,
+    holds::MAX_HOLD,
     url_key::{HostKey, Origin},
 };
 
@@ -138,7 +140,7 @@ pub enum NextTurn {
     /// When one of the turns that are out comes back. It may be the turn of another host, when the
     /// process has `max_in_flight` of them out.
     Busy,
-    /// No more in this run: a `Retry-After` beyond the limit, or the host counts as down.
+    /// No more in this session: a `Retry-After` beyond the limit, or the host counts as down.
     Closed(Closed),
 }
 
@@ -159,20 +161,59 @@ pub enum Signal {
         /// From sending the request to the head of the answer.
         latency: Duration,
     },
-    /// 429, 502, 503, 504 or 52x: the host is in trouble or says we are too fast.
+    /// 429, 502, 503, 504 or 52x: the host is in trouble or says that requests come too fast.
     Overloaded {
         /// `Retry-After`, from now on.
         retry_after: Option<Duration>,
     },
-    /// Another 5xx: slows down, but is no sign that the host is down.
+    /// Another 5xx.
     ServerError {
         /// `Retry-After`, from now on.
         retry_after: Option<Duration>,
     },
-    /// A time-out, or no connection.
+    /// A time-out, no connection, or one that broke.
     Unreachable,
+    /// This machine is at fault (no network, too few file descriptors): the host pauses at once.
+    Local,
     /// The request failed for reasons of its own (TLS, protocol, refused by the address guard).
     Neutral,
+}
+
+impl Signal {
+    /// The `Retry-After` of the answer, from now on.
+    pub fn retry_after(self) -> Option<Duration> {
+        match self {
+            Self::Overloaded { retry_after } | Self::ServerError { retry_after } => retry_after,
+            Self::Fine { .. } | Self::Unreachable | Self::Local | Self::Neutral => None,
+        }
+    }
+
+    /// The same answer, `Retry-After` left out.
+    #[must_use]
+    pub fn without_retry_after(self) -> Self {
+        match self {
+            Self::Overloaded { .. } => Self::Overloaded { retry_after: None },
+            Self::ServerError { .. } => Self::ServerError { retry_after: None },
+            Self::Fine { .. } | Self::Unreachable | Self::Local | Self::Neutral => self,
+        }
+    }
+
+    /// Whether the answer counts as a failure of the host.
+    pub fn is_failure(self) -> bool {
+        match self {
+            Self::Overloaded { .. } | Self::ServerError { .. } | Self::Unreachable => true,
+            Self::Fine { .. } | Self::Local | Self::Neutral => false,
+        }
+    }
+}
+
+/// Whether a failure counts as trouble of the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// The first try of a URL.
+    Counted,
+    /// Another try of a URL that counted already, or a URL of a directory that fails while others answer.
+    Ignored,
 }
 
 impl Politeness {
@@ -218,10 +259,9 @@ impl Politeness {
         known.settings = Some(Arc::new(settings));
     }
 
-    /// A new run on `host` begins: what trouble of an earlier run left behind (slowdown, failures in a
-    /// row, pauses, counting as down) is forgotten, unless requests of another run are out. A
-    /// `Retry-After` and the spacing stay in force.
-    pub fn begin_run(&mut self, host: &HostKey) {
+    /// Forgets what trouble left behind at `host` (slowdown, failures in a row, pauses, counting as down), unless requests
+    /// are out. A `Retry-After` and the spacing stay in force.
+    pub fn forget_trouble(&mut self, host: &HostKey) {
         if let Some(known) = self.hosts.get_mut(host) {
             known.clocks.forget_trouble();
         }
@@ -257,7 +297,7 @@ impl Politeness {
     }
 
     /// Takes a turn back after its request ended at `now`.
-    pub fn finish(&mut self, turn: Turn, signal: Signal, now: Instant) {
+    pub fn finish(&mut self, turn: Turn, signal: Signal, weight: Weight, now: Instant) {
         self.in_flight = self.in_flight.saturating_sub(1);
         let Turn {
             host,
@@ -275,6 +315,7 @@ impl Politeness {
                     started,
                     ended: now,
                     signal,
+                    weight,
                 },
             );
         }

@@ -31,6 +31,9 @@ use self::matcher::Matcher;
 /// ([RFC 9309 section 2.3.1.2](https://www.rfc-editor.org/rfc/rfc9309#section-2.3.1.2)).
 pub const MAX_REDIRECTS: u32 = 5;
 
+/// The longest `Crawl-delay` that a crawl obeys; a longer one ends it, since no site is crawled at that pace.
+pub const MAX_CRAWL_DELAY: Duration = Duration::from_secs(60 * 60);
+
 /// The product token when a `User-Agent` has none.
 const DEFAULT_TOKEN: &str = "arpent";
 

@@ -133,7 +133,7 @@ const ROOMS: [(&str, &[&str]); 26] = [
     ("report", &["page", "seeds", "store"]),
     ("schedule", &["url_key"]),
     ("frontier", &["store", "url_key"]),
-    ("politeness", &["config", "url_key"]),
+    ("politeness", &["config", "holds", "url_key"]),
     ("verdict", &["clock", "page", "scope", "store", "url_key"]),
     ("scope", &["config", "page", "pattern", "site", "url_key"]),
     ("seeds", &["page", "store", "url_key"]),

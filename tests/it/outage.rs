@@ -29,8 +29,8 @@ fn start() -> (Site, Arc<AtomicBool>) {
     let is_down = Arc::new(AtomicBool::new(false));
     let down = Arc::clone(&is_down);
     let site = Site::allowing(move |request| {
-        let Some(number) = request.target.strip_prefix("/page/") else {
-            let pages = (0..40).map(|number| format!("/page/{number}"));
+        let Some(number) = request.target.strip_prefix("/page-") else {
+            let pages = (0..40).map(|number| format!("/page-{number}"));
             return Response::linking(pages);
         };
         let is_one_of_those = number.parse::<usize>().is_ok_and(|number| number >= UP);
@@ -80,7 +80,7 @@ fn what_failed_when_the_site_went_down_is_asked_for_when_it_is_well_again() {
         assert_eq!(bench.published().urls().len(), 41);
         let asked = site.pages();
         for number in UP..40 {
-            let path = format!("/page/{number}");
+            let path = format!("/page-{number}");
             let times = asked.iter().filter(|asked| **asked == path).count();
             assert_eq!(times, 1, "{path}");
         }

@@ -490,54 +490,29 @@ fn with_several_requests_out_none_follows_a_retry_after() {
 }
 
 #[test]
-fn a_long_retry_after_ends_the_run_and_holds_the_next_start() {
-    let site = refusing("/page/1", || Response::status(503).with("Retry-After", "5"));
+fn a_long_retry_after_of_a_page_costs_that_page_only() {
+    let site = refusing("/page/1", || {
+        Response::status(503).with("Retry-After", "31536000")
+    });
     let bench = Bench::with_options(["--rate", "unlimited", "--concurrency", "1"]);
-    let patient = bench.settings("retry_delays = [\"10ms\"]");
-    let impatient = "impatient.toml";
-    let settings = "retry_delays = [\"10ms\"]\nmax_retry_after = \"1s\"\n";
-    std::fs::write(bench.path().join(impatient), settings).expect("written");
-
-    let ran = bench
-        .crawl(&site.url("/"), &["--config", impatient])
-        .expect_code(3);
+    let config = bench.settings("retry_delays = [\"10ms\"]");
+    let options = ["--config", config.as_str()];
+    let ran = bench.crawl(&site.url("/"), &options).expect_code(3);
     let summary = ran.summary();
     assert_adds_up(&summary);
-    assert!(number(&summary, "queued") > 0, "{summary}");
-    let before = site.log();
     assert_eq!(
-        before.last().map(|seen| seen.status),
-        Some(503),
-        "{before:?}"
+        (number(&summary, "failed"), number(&summary, "listed")),
+        (1, 4)
     );
-
-    // A start that may not wait that long sends nothing at all.
-    let ran = bench
-        .crawl(&site.url("/"), &["--config", impatient])
-        .expect_code(5);
-    assert!(ran.stderr.contains("Retry-After"), "{}", ran.stderr);
-    assert_eq!(site.log().len(), before.len());
-
-    // One that may waits, and goes on where the first one stopped.
-    bench
-        .crawl(&site.url("/"), &["--config", &patient])
-        .expect_code(0);
-    assert_kept(&inside_a_pause(&site.log(), retry_after));
-    let asked: Vec<String> = site.log().iter().map(|seen| seen.target.clone()).collect();
-    assert_eq!(
-        asked,
-        [
-            "/robots.txt",
-            "/",
-            "/page/0",
-            "/page/1",
-            "/robots.txt",
-            "/",
-            "/page/1",
-            "/page/2",
-            "/page/3"
-        ]
-    );
+    for word in [
+        site.url("/page/1"),
+        "503".to_owned(),
+        "--ignore retry-after".to_owned(),
+    ] {
+        assert!(ran.stderr.contains(&word), "{word}: {}", ran.stderr);
+    }
+    assert_eq!(site.log().len(), 6);
+    bench.crawl(&site.url("/"), &options).expect_code(0);
     assert_eq!(bench.published().urls().len(), 5);
 }
 
@@ -613,12 +588,21 @@ fn sites_on_one_host_share_its_clocks() {
 fn refusals_without_a_word_slow_the_crawl_down() {
     for status in [429, 503] {
         let crawl = |refusals: usize| {
-            let site = site_of(6, "", move |request, usual| match request.target.as_str() {
-                "/page/0" if request.earlier < refusals => Response::status(status),
-                _ => usual,
+            let site = Site::allowing(move |request| {
+                let number = request
+                    .target
+                    .strip_prefix("/page-")
+                    .map(str::parse::<usize>);
+                match number {
+                    None => Response::linking((0..15).map(|number| format!("/page-{number}"))),
+                    Some(Ok(number)) if number < refusals && request.earlier == 0 => {
+                        Response::status(status)
+                    }
+                    Some(_) => Response::linking(["/"]),
+                }
             });
             let bench = Bench::with_options(["--rate", "20", "--concurrency", "1"]);
-            let config = bench.settings("retry_delays = [\"10ms\"]\nmax_tries = 5\n");
+            let config = bench.settings("retry_delays = [\"10ms\"]\n");
             bench
                 .crawl(&site.url("/"), &["--config", &config])
                 .expect_code(0);
@@ -627,10 +611,10 @@ fn refusals_without_a_word_slow_the_crawl_down() {
             let after = last_refusal.map_or(2, |position| position + 1);
             log[after..].to_vec()
         };
-        // Three refusals, one after the other, make the rate an eighth of what it was.
+        // Three failures halve the pace, so nine make it an eighth of what it was.
         let interval = milliseconds(50) * 8;
-        let slowed = crawl(3);
-        assert_eq!(slowed.len(), 6);
+        let slowed = crawl(9);
+        assert_eq!(slowed.len(), 15);
         assert_kept(&too_many_per_second(&slowed, interval));
         assert_broken(&too_many_per_second(&crawl(0), interval));
     }

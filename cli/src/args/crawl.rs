@@ -61,7 +61,7 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "GLOB", help_heading = "Scope")]
     list_only: Vec<String>,
 
-    /// For your own site only: ignore its robots.txt, noindex or canonical links (comma-separated, repeatable)
+    /// For your own site only: ignore its robots, noindex, canonical or retry-after (comma-separated, repeatable)
     #[arg(long, value_name = "robots,noindex,canonical", help_heading = "Scope")]
     ignore: Vec<String>,
 

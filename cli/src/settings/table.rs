@@ -678,7 +678,7 @@ fn rate(value: &Value) -> Read<Rate> {
 
 /// Words, several of them with commas between them too.
 fn ignored(value: &Value) -> Read<IgnoreConfig> {
-    const EXPECTED: &str = r#""robots", "noindex" or "canonical""#;
+    const EXPECTED: &str = r#""robots", "noindex", "canonical" or "retry-after""#;
     let mut ignored = IgnoreConfig::default();
     for words in list(value, |item| filled(item, EXPECTED))? {
         for word in words.split(',').map(str::trim_ascii) {
@@ -686,6 +686,7 @@ fn ignored(value: &Value) -> Read<IgnoreConfig> {
                 "robots" => ignored.robots = true,
                 "noindex" => ignored.noindex = true,
                 "canonical" => ignored.canonical = true,
+                "retry-after" => ignored.retry_after = true,
                 other => return Err(Wrong::found(EXPECTED, &Value::Text(other.to_owned()))),
             }
         }

@@ -62,6 +62,10 @@ pub struct ScopeConfig {
 
 /// What a site says to crawlers and engines, and is ignored: for one's own site only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent wishes, each a word of one setting"
+)]
 pub struct IgnoreConfig {
     /// What robots.txt disallows is fetched and listed, and a robots.txt that cannot be read stops nothing. Its
     /// `Crawl-delay` and its `Sitemap` lines count all the same. Default: no.
@@ -71,6 +75,8 @@ pub struct IgnoreConfig {
     pub noindex: bool,
     /// A canonical link to another URL keeps no page out; where it leads is looked at as any link is. Default: no.
     pub canonical: bool,
+    /// `Retry-After` is not obeyed, neither that of an answer nor one remembered of an earlier session. Default: no.
+    pub retry_after: bool,
 }
 
 impl IgnoreConfig {
@@ -80,6 +86,7 @@ impl IgnoreConfig {
             (self.robots, "robots"),
             (self.noindex, "noindex"),
             (self.canonical, "canonical"),
+            (self.retry_after, "retry-after"),
         ]
         .into_iter()
         .filter_map(|(is_ignored, word)| is_ignored.then_some(word))

@@ -23,7 +23,8 @@ pub struct PolitenessConfig {
     /// When set: one request at a time, this long after the end of the last answer. Default none.
     /// The larger of this and robots.txt's `Crawl-delay` holds.
     pub delay: Option<Duration>,
-    /// A `Retry-After` beyond this ends the work on the host for this run. Default 120 s.
+    /// A `Retry-After` up to this stops the host; a longer one stops the URL for this session, and the host when most
+    /// answers ask for one. Default 120 s.
     pub max_retry_after: Duration,
     /// Requests in flight in the whole process. Default 64.
     pub max_in_flight: NonZeroU32,

@@ -20,8 +20,8 @@ use crate::{
         BodySink, BodyWish, Fetch, FetchError, FetchErrorKind, Fetched, Request, ResponseHead,
         Validators,
     },
-    holds::{Holds, HoldsError},
-    politeness::{Closed, NextTurn, Politeness, SharedPoliteness, Signal, Turn},
+    holds::{Holds, HoldsError, MAX_HOLD},
+    politeness::{Closed, NextTurn, Politeness, SharedPoliteness, Signal, Turn, Weight},
     robots::{self, RobotsSink, Rules},
     url_key::{HostKey, Identity, Origin, StandIn, UrlKey},
 };
@@ -37,6 +37,10 @@ pub(super) struct Door {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) identity: Arc<Identity>,
     pub(super) limits: Arc<LimitsConfig>,
+    /// Longer waits than this are not obeyed at once.
+    pub(super) max_retry_after: Duration,
+    /// Whether `Retry-After` is read at all.
+    pub(super) obeys_retry_after: bool,
     pub(super) max_body_bytes: u64,
     /// Product token that selects the robots.txt group.
     pub(super) agent: Arc<str>,
@@ -78,20 +82,20 @@ pub(super) struct HeldTurn {
 impl HeldTurn {
     /// The request ended now with `signal`. A `Retry-After` is written down beside the work, within moments: a kill in
     /// these makes the next start forget it, a later one does not. [`Door::settle`] waits for it.
-    pub(super) fn finish(mut self, signal: Signal) {
-        self.end(signal);
+    pub(super) fn finish(mut self, signal: Signal, weight: Weight) {
+        self.end(signal, weight);
     }
 
-    fn end(&mut self, signal: Signal) {
+    fn end(&mut self, signal: Signal, weight: Weight) {
         let Some(turn) = self.turn.take() else { return };
         let host = turn.host().clone();
         let now = Instant::now();
         let held_until = {
             let mut clocks = self.door.clocks();
-            clocks.finish(turn, signal, now);
+            clocks.finish(turn, signal, weight, now);
             clocks.held_until(&host)
         };
-        if let (true, Some(until)) = (asks_to_wait(signal), held_until) {
+        if let (Some(_), Some(until)) = (signal.retry_after(), held_until) {
             self.door.remember_hold(host, until, now);
         }
     }
@@ -99,24 +103,15 @@ impl HeldTurn {
 
 impl Drop for HeldTurn {
     fn drop(&mut self) {
-        self.end(Signal::Neutral);
-    }
-}
-
-fn asks_to_wait(signal: Signal) -> bool {
-    match signal {
-        Signal::Overloaded { retry_after } | Signal::ServerError { retry_after } => {
-            retry_after.is_some()
-        }
-        Signal::Fine { .. } | Signal::Unreachable | Signal::Neutral => false,
+        self.end(Signal::Neutral, Weight::Ignored);
     }
 }
 
 /// One answered, or unanswered, request.
 pub(super) struct Asked {
     pub(super) result: Result<Fetched, FetchError>,
-    /// From sending the request to the head of the answer, or to the failure.
-    pub(super) latency: Duration,
+    /// What it says about the host.
+    pub(super) signal: Signal,
 }
 
 /// The last of several tries.
@@ -126,6 +121,8 @@ pub(super) struct Answered<S> {
     pub(super) receiver: S,
     /// Tries made, this one included.
     pub(super) tries: u32,
+    /// What it says about the host.
+    pub(super) signal: Signal,
 }
 
 /// Why no request was sent.
@@ -145,6 +142,8 @@ pub(super) enum Robots {
     Unreachable(String),
     /// It must not be asked for, so nothing may be fetched. Says why.
     Forbidden(String),
+    /// It asks for a longer `Crawl-delay` than [`robots::MAX_CRAWL_DELAY`].
+    TooSlow(Duration),
     /// No request could be sent.
     Refused(Refused),
 }
@@ -197,6 +196,9 @@ impl Door {
     /// # Errors
     /// Nobody knows; then nobody may be asked.
     pub(super) fn recall_holds(&self) -> Result<Option<String>, HoldsError> {
+        if !self.obeys_retry_after {
+            return Ok(None);
+        }
         let wall = self.clock.now();
         let now = Instant::now();
         let pause = self.clocks().pause();
@@ -268,7 +270,7 @@ impl Door {
             );
             return Asked {
                 result: Err(FetchError::new(FetchErrorKind::Forbidden, message)),
-                latency: Duration::ZERO,
+                signal: Signal::Neutral,
             };
         }
         let mut timed = Timed {
@@ -287,7 +289,50 @@ impl Door {
         {
             self.first_date.get_or_init(|| date);
         }
-        Asked { result, latency }
+        let mut signal = signal::of(&result, latency, self.clock.now());
+        if !self.obeys_retry_after {
+            signal = signal.without_retry_after();
+        }
+        Asked { result, signal }
+    }
+
+    /// Whether an answer asks for a longer wait than the settings allow.
+    pub(super) fn is_long_wait(&self, signal: Signal) -> bool {
+        signal
+            .retry_after()
+            .is_some_and(|wait| wait > self.max_retry_after)
+    }
+
+    /// Leaves `host` alone for the long wait that its robots.txt or start page asks for, 24 hours at most; says until
+    /// when, if it asks for one.
+    pub(super) fn obey_long_wait(&self, host: HostKey, signal: Signal) -> Option<Closed> {
+        let wait = signal.retry_after().filter(|_| self.is_long_wait(signal))?;
+        let now = Instant::now();
+        let until = now + wait.min(MAX_HOLD.max(self.max_retry_after));
+        self.clocks().hold_until(&host, until, now);
+        self.remember_hold(host, until, now);
+        Some(Closed::RetryAfter(until))
+    }
+
+    /// Why a host gets no request now, and what to do, as the end of a sentence about it.
+    pub(super) fn closed_text(&self, closed: Closed) -> String {
+        match closed {
+            Closed::RetryAfter(until) => format!(
+                "asks not to be contacted before {} (Retry-After), which is longer than max_retry_after = {:?}; start again \
+                 then, or with --ignore retry-after if the site is your own",
+                self.date_of(until),
+                self.max_retry_after
+            ),
+            Closed::Down => "does not answer".to_owned(),
+        }
+    }
+
+    /// The wall time of an instant, to the second.
+    pub(super) fn date_of(&self, until: Instant) -> Timestamp {
+        let wait = until.saturating_duration_since(Instant::now());
+        let date = self.clock.now().checked_add(wait);
+        let date = date.unwrap_or(Timestamp::MAX);
+        date.round(jiff::Unit::Second).unwrap_or(date)
     }
 
     /// Waits for a turn at the host of `url`.
@@ -395,14 +440,20 @@ impl Door {
             let turn = self.turn(url, stop).await?;
             let mut receiver = sink();
             let asked = self.send_request(request, &mut receiver).await;
-            let signal = signal::of(&asked.result, asked.latency, self.clock.now());
-            turn.finish(signal);
+            let signal = asked.signal;
+            let weight = match tries {
+                0 => Weight::Counted,
+                _ => Weight::Ignored,
+            };
+            turn.finish(signal, weight);
             tries += 1;
-            if tries >= self.limits.max_tries || is_final(&asked.result) {
+            let is_last = tries >= self.limits.max_tries || self.is_long_wait(signal);
+            if is_last || is_final(&asked.result) {
                 return Ok(Answered {
                     result: asked.result,
                     receiver,
                     tries,
+                    signal,
                 });
             }
             tracing::debug!(target: "engine", url = %request.shown(), tries, "another try");
@@ -465,6 +516,7 @@ impl Door {
             let Answered {
                 result,
                 receiver: sink,
+                signal,
                 ..
             } = match self.ask(&url, stop, RobotsSink::new).await {
                 Ok(answered) => answered,
@@ -497,12 +549,19 @@ impl Door {
                     break Rules::of_refusal(status);
                 }
                 robots::RobotsAnswer::Unreachable => {
+                    if let Some(closed) = self.obey_long_wait(url.host(), signal) {
+                        return Ok(Robots::Refused(Refused::Closed(closed)));
+                    }
                     let why = format!("{url} {}", robots_trouble(&fetched));
                     return Ok(Robots::Unreachable(why));
                 }
             }
         };
-        self.clocks().set_crawl_delay(origin, rules.crawl_delay());
+        let delay = rules.crawl_delay();
+        if let Some(delay) = delay.filter(|delay| *delay > robots::MAX_CRAWL_DELAY) {
+            return Ok(Robots::TooSlow(delay));
+        }
+        self.clocks().set_crawl_delay(origin, delay);
         Ok(Robots::Rules(rules))
     }
 }

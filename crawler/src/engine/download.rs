@@ -28,6 +28,7 @@ use super::{
     door::{Answered, Door, Refused, Robots, location},
     run::ROBOTS_LIFETIME,
     signal,
+    start::too_slow,
 };
 use crate::{
     clock::Clock,
@@ -315,6 +316,8 @@ impl Downloader {
             clock,
             identity: Arc::new(config.identity.clone()),
             limits: Arc::new(config.limits.clone()),
+            max_retry_after: config.politeness.max_retry_after,
+            obeys_retry_after: !config.ignore.retry_after,
             max_body_bytes: MAX_DOCUMENT_BYTES,
             agent,
             first_date: Arc::new(OnceLock::new()),
@@ -416,7 +419,7 @@ impl Downloader {
         let is_new = !self.known().keys().any(|known| known.host == origin.host);
         if is_new {
             // Trouble of an earlier run is forgotten, that of this one is not.
-            self.door.clocks().begin_run(&host);
+            self.door.clocks().forget_trouble(&host);
         }
         let mut everybody = None;
         let mut see = |status, body: &[u8]| {
@@ -440,6 +443,9 @@ impl Downloader {
             }
             Ok(Robots::Forbidden(why)) => {
                 Err(self.give_up(origin, Unreachable::Forbidden(why.into())))
+            }
+            Ok(Robots::TooSlow(delay)) => {
+                Err(self.give_up(origin, Unreachable::Trouble(too_slow(origin, delay).into())))
             }
             Ok(Robots::Refused(refused)) => Err(refused_at(host, refused)),
             Err(unreachable) => Err(self.give_up(origin, unreachable)),

@@ -117,6 +117,8 @@ pub struct Progress {
     pub in_flight: u32,
     /// What the host is doing, when it is not simply being crawled.
     pub host: HostState,
+    /// The last failure of the host: what happened, and at which URL.
+    pub trouble: Option<String>,
     /// Time one request needs under the pauses in force, for an estimate of the time left; `None` while unknown.
     pub pace: Option<Duration>,
     /// What was known when an unfinished run was taken up; `None` for a new run.
@@ -177,7 +179,8 @@ pub enum Ending {
     Drained,
     /// `max_pages` or `max_time` was reached.
     LimitReached,
-    /// `Retry-After` beyond `max_retry_after`: the host gets no further request in this run.
+    /// The host asks for a longer wait than the settings allow (`Retry-After`, `Crawl-delay`): it gets no further request
+    /// in this session.
     Deferred,
     /// Too many pauses after failures in a row: nothing is published.
     SiteDown,
@@ -319,6 +322,8 @@ pub async fn crawl(
         clock: Arc::clone(&clock),
         identity: Arc::new(config.identity.clone()),
         limits: Arc::new(config.limits.clone()),
+        max_retry_after: config.politeness.max_retry_after,
+        obeys_retry_after: !config.ignore.retry_after,
         max_body_bytes: config.fetch.max_body_bytes,
         agent,
         first_date: Arc::default(),
@@ -570,7 +575,7 @@ fn begin_at_hosts(config: &Config, start: &UrlKey, door: &Door) {
     for host in [Some(start.host()), www_twin(start)].into_iter().flatten() {
         let mut clocks = door.clocks();
         clocks.set_settings(&host, &config.politeness);
-        clocks.begin_run(&host);
+        clocks.forget_trouble(&host);
     }
 }
 
@@ -603,6 +608,7 @@ fn ignored_text(word: &str) -> String {
     let meaning = match word {
         "robots" => "what robots.txt disallows is fetched and listed",
         "noindex" => "pages that say noindex are listed (nofollow still counts)",
+        "retry-after" => "the site is asked again sooner than its Retry-After allows",
         _ => "pages that name another canonical URL are listed",
     };
     format!("ignoring {word}: {meaning}; this is for your own site only")

@@ -38,7 +38,7 @@ pub(super) fn of(
             500..=599 => Signal::ServerError {
                 retry_after: retry_after(&fetched.head.headers, now),
             },
-            _ if fetched.end == BodyEnd::CutShort => Signal::Neutral,
+            _ if fetched.end == BodyEnd::CutShort => Signal::Unreachable,
             _ => Signal::Fine { latency },
         },
         Err(error) => match error.kind() {
@@ -46,6 +46,7 @@ pub(super) fn of(
             | FetchErrorKind::Connect
             | FetchErrorKind::Timeout
             | FetchErrorKind::Reset => Signal::Unreachable,
+            FetchErrorKind::Local => Signal::Local,
             FetchErrorKind::Tls | FetchErrorKind::Protocol | FetchErrorKind::Forbidden => {
                 Signal::Neutral
             }

@@ -7,6 +7,7 @@ mod known;
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
+    time::Duration,
 };
 
 use tokio_util::sync::CancellationToken;
@@ -17,7 +18,7 @@ use super::{
     door::{Answered, Door, Refused, Robots},
     honesty::Doubt,
     judge::Judge,
-    read_as,
+    read_as, rough_duration,
     run::{
         page_sink::{Found, PageSink, Wanted},
         recrawl::{FetchedFacts, is_answer_to, is_server_error, says_all},
@@ -29,8 +30,7 @@ use crate::{
     fetch::Validators,
     page::PageFacts,
     parse::{PageParser, PageReader},
-    politeness::Closed,
-    robots::Rules,
+    robots::{self, Rules},
     scope::Scope,
     site::{self, Site},
     url_key::{Origin, UrlKey},
@@ -212,10 +212,10 @@ impl Guide<'_> {
             let parser = PageParser::new(url, &door.identity, self.reader);
             PageSink::new(parser, wanted_of_start(self.config))
         };
-        let refused = |refused| refused_start(url, refused);
+        let refused = |refused| refused_start(door, url, refused);
         let Some(Known { facts, validators }) = known else {
             let asked = door.ask(url, self.stop, sink).await;
-            return hop_of(url, asked.map_err(refused)?, Manner::Whole);
+            return hop_of(door, url, asked.map_err(refused)?, Manner::Whole);
         };
         let asked = door.ask_once_with(url, &validators, self.stop, sink).await;
         let asked = asked.map_err(refused)?;
@@ -251,7 +251,7 @@ impl Guide<'_> {
             _ if is_passing => Manner::Whole,
             Ok(_) | Err(_) => Manner::InVain(Doubt::Refused),
         };
-        let (hop, bytes) = hop_of(url, asked, manner)?;
+        let (hop, bytes) = hop_of(door, url, asked, manner)?;
         Ok((hop, bytes + wasted_bytes))
     }
 }
@@ -273,10 +273,14 @@ fn finish(url: &UrlKey, answered: Answered<PageSink>) -> Read {
 }
 
 fn hop_of(
+    door: &Door,
     url: &UrlKey,
     answered: Answered<PageSink>,
     manner: Manner,
 ) -> Result<(Hop, u64), CrawlError> {
+    if let Some(closed) = door.obey_long_wait(url.host(), answered.signal) {
+        return Err(problem(format!("{url} {}", door.closed_text(closed))));
+    }
     let attempts = answered.tries;
     let (result, found) = finish(url, answered);
     let (fetched, facts) = result.map_err(|error| CrawlError::Start {
@@ -355,29 +359,35 @@ async fn read_robots(
         }),
         Robots::Refused(Refused::Stopping) => Err(CrawlError::Stopped),
         Robots::Refused(Refused::Closed(closed)) => Err(CrawlError::Robots {
-            message: format!("{origin} {}", closed_text(closed)),
+            message: format!("{origin} {}", door.closed_text(closed)),
+            source: None,
+        }),
+        Robots::TooSlow(delay) => Err(CrawlError::Robots {
+            message: too_slow(origin, delay),
             source: None,
         }),
     }
 }
 
-fn refused_start(url: &UrlKey, refused: Refused) -> CrawlError {
+fn refused_start(door: &Door, url: &UrlKey, refused: Refused) -> CrawlError {
     match refused {
         Refused::Stopping => CrawlError::Stopped,
         Refused::Closed(closed) => problem(format!(
             "{url} cannot be fetched: the host {}",
-            closed_text(closed)
+            door.closed_text(closed)
         )),
     }
 }
 
-fn closed_text(closed: Closed) -> &'static str {
-    match closed {
-        Closed::RetryAfter(_) => {
-            "asks not to be contacted for longer than max_retry_after (Retry-After); start again later"
-        }
-        Closed::Down => "does not answer",
-    }
+/// What a `Crawl-delay` beyond [`robots::MAX_CRAWL_DELAY`] means.
+pub(super) fn too_slow(origin: &Origin, delay: Duration) -> String {
+    format!(
+        "robots.txt of {origin} asks for one request every {} (Crawl-delay: {}); a crawl waits {} at most between two \
+         requests, so nothing is fetched there until robots.txt says less",
+        rough_duration(delay),
+        delay.as_secs(),
+        rough_duration(robots::MAX_CRAWL_DELAY)
+    )
 }
 
 fn problem(message: String) -> CrawlError {

@@ -62,6 +62,13 @@ pub(super) fn describe(
             FetchErrorKind::Timeout,
             format!("no answer from {target}: timed out"),
         ),
+        (Cause::Io(error), _) if local_reason(error).is_some() => (
+            FetchErrorKind::Local,
+            format!(
+                "{}; {target} was not asked",
+                local_reason(error).unwrap_or_default()
+            ),
+        ),
         (Cause::Io(error), Phase::Connecting) if is_broken_off(error) => (
             FetchErrorKind::Reset,
             format!("{target} closed the connection during the TLS handshake"),
@@ -194,6 +201,23 @@ fn is_broken_off(error: &io::Error) -> bool {
             | io::ErrorKind::UnexpectedEof
             | io::ErrorKind::NotConnected
     )
+}
+
+/// Why this machine could not even ask, if the error says so.
+fn local_reason(error: &io::Error) -> Option<&'static str> {
+    let errno = rustix::io::Errno::from_io_error(error);
+    match (error.kind(), errno) {
+        (_, Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE)) => {
+            Some("this machine has no file descriptor left (see ulimit -n)")
+        }
+        (io::ErrorKind::NetworkDown | io::ErrorKind::NetworkUnreachable, _) => {
+            Some("this machine has no way to the network")
+        }
+        (io::ErrorKind::AddrNotAvailable, _) => {
+            Some("this machine has no local address or port left")
+        }
+        _ => None,
+    }
 }
 
 /// The system's reason in lower case, e.g. `connection refused`.

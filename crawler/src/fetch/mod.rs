@@ -238,6 +238,8 @@ pub enum FetchErrorKind {
     Protocol,
     /// The address guard refused the host or every address of it.
     Forbidden,
+    /// This machine is at fault: it has no network, or no file descriptor left.
+    Local,
 }
 
 impl FetchErrorKind {
@@ -245,7 +247,7 @@ impl FetchErrorKind {
     pub fn is_passing(self) -> bool {
         match self {
             Self::Dns | Self::Connect | Self::Timeout | Self::Reset => true,
-            Self::Tls | Self::Protocol | Self::Forbidden => false,
+            Self::Tls | Self::Protocol | Self::Forbidden | Self::Local => false,
         }
     }
 }

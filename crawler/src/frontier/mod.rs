@@ -1,5 +1,5 @@
 //! Which URL is next: a window in memory over the store's queue, URLs waiting for another try, and
-//! the leases that are out.
+//! the leases that are out. First tries come first, then the URLs of directories that fail (`directories`), then other tries.
 //!
 //! A URL is leased at most once at a time, and a lease ends in exactly one commit, in another try,
 //! or in nothing (crash: the URL is still queued in the store). The frontier knows nothing of hosts
@@ -10,12 +10,14 @@
 //! URLs may have earlier answers none enters directly: only the store can say what to ask them with. Some of them are
 //! brought forward ([`Frontier::hurry`]): their places behind the window are passed over later.
 
+mod directories;
 mod seen;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tokio::time::Instant;
 
+use self::directories::Directories;
 pub use self::seen::Seen;
 use crate::{
     store::{Earlier, QueuedUrl},
@@ -28,12 +30,29 @@ pub const WINDOW_URLS: usize = 4_096;
 /// URLs at most that are brought forward and have their places behind the window: half a megabyte.
 const MAX_AHEAD: usize = 65_536;
 
-/// The one running attempt at a URL. It must come back by [`Frontier::finish`], [`Frontier::retry`]
-/// or [`Frontier::give_back`].
+/// URLs of failing directories at most that wait behind all others, and other tries that wait behind first tries. Beyond
+/// it they keep their places. At up to 2 KiB each this bounds either to 32 MiB.
+const MAX_BEHIND: usize = 16_384;
+
+/// The one running attempt at a URL. It must come back by [`Frontier::finish`], [`Frontier::retry`],
+/// [`Frontier::retry_soon`] or [`Frontier::give_back`].
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub struct Lease {
     waiting: Waiting,
+    from: Place,
+}
+
+/// Where a URL waited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Window,
+    /// For another try before first tries, from this instant.
+    Soon(Instant),
+    /// For another try after all first tries, from this instant.
+    Later(Instant),
+    /// Behind the URLs of directories that do not fail.
+    Aside,
 }
 
 impl Lease {
@@ -89,9 +108,14 @@ pub enum Next {
 #[derive(Debug)]
 pub struct Frontier {
     window: VecDeque<Waiting>,
-    /// Later tries by due time; the sequence number makes keys unique.
+    /// Other tries that come before first tries, by due time; the sequence number makes keys unique.
+    soon: BTreeMap<(Instant, u64), Waiting>,
+    /// Other tries that come after all first tries, likewise.
     later: BTreeMap<(Instant, u64), Waiting>,
-    /// Leases out, and later tries, by depth.
+    directories: Directories,
+    /// First tries below failing directories.
+    aside: VecDeque<Waiting>,
+    /// Leases out, other tries, and what waits aside, by depth.
     outstanding: BTreeMap<u32, usize>,
     /// Sequence number of the last URL that entered the window.
     entered: Option<u64>,
@@ -131,7 +155,10 @@ impl Frontier {
     pub fn new(level_by_level: bool) -> Self {
         Self {
             window: VecDeque::new(),
+            soon: BTreeMap::new(),
             later: BTreeMap::new(),
+            directories: Directories::default(),
+            aside: VecDeque::new(),
             outstanding: BTreeMap::new(),
             entered: None,
             more_in_store: true,
@@ -248,60 +275,156 @@ impl Frontier {
         self.hurry.ahead.contains(&sequence)
     }
 
-    /// The next URL to work on: later tries that are due first, then the queue in order.
+    /// The next URL to work on.
     pub fn lease(&mut self, now: Instant) -> Next {
-        if let Some(entry) = self.later.first_entry()
-            && entry.key().0 <= now
+        if let Some(lease) = Self::due(&mut self.soon, now, Place::Soon) {
+            return Next::Lease(lease);
+        }
+        if self.later.len() >= MAX_BEHIND
+            && let Some(lease) = Self::due(&mut self.later, now, Place::Later)
         {
-            return Next::Lease(Lease {
-                waiting: entry.remove(),
-            });
+            return Next::Lease(lease);
         }
-        let nearest = self.outstanding.first_key_value().map(|(&depth, _)| depth);
-        let is_too_deep = |first: &Waiting| nearest.is_some_and(|depth| depth < first.url.depth);
-        let must_wait = self.level_by_level && self.window.front().is_some_and(is_too_deep);
-        if !must_wait && let Some(waiting) = self.window.pop_front() {
+        while !self.must_wait()
+            && let Some(waiting) = self.window.pop_front()
+        {
             *self.outstanding.entry(waiting.url.depth).or_default() += 1;
-            return Next::Lease(Lease { waiting });
+            if self.directories.is_failing(&waiting.url.key) && self.aside.len() < MAX_BEHIND {
+                self.aside.push_back(waiting);
+                continue;
+            }
+            let from = Place::Window;
+            return Next::Lease(Lease { waiting, from });
         }
-        match self.later.first_key_value() {
-            Some((&(due, _), _)) => Next::WaitUntil(due),
-            None => Next::Nothing,
+        if self.is_starving() {
+            return Next::Nothing;
         }
+        if let Some(waiting) = self.aside.pop_front() {
+            let from = Place::Aside;
+            return Next::Lease(Lease { waiting, from });
+        }
+        self.lease_another_try(now)
+    }
+
+    /// The next URL to try again, where no first try may begin.
+    pub fn lease_another_try(&mut self, now: Instant) -> Next {
+        let soon = Self::due(&mut self.soon, now, Place::Soon);
+        let due = soon.or_else(|| Self::due(&mut self.later, now, Place::Later));
+        match (due, self.next_try()) {
+            (Some(lease), _) => Next::Lease(lease),
+            (None, Some(due)) => Next::WaitUntil(due),
+            (None, None) => Next::Nothing,
+        }
+    }
+
+    fn due(
+        tries: &mut BTreeMap<(Instant, u64), Waiting>,
+        now: Instant,
+        from: fn(Instant) -> Place,
+    ) -> Option<Lease> {
+        let entry = tries.first_entry().filter(|entry| entry.key().0 <= now)?;
+        let from = from(entry.key().0);
+        let waiting = entry.remove();
+        Some(Lease { waiting, from })
+    }
+
+    /// Whether something nearer to the start has to be finished before the window goes on.
+    fn must_wait(&self) -> bool {
+        let nearest = self.outstanding.first_key_value().map(|(&depth, _)| depth);
+        self.level_by_level
+            && self
+                .window
+                .front()
+                .is_some_and(|first| nearest.is_some_and(|depth| depth < first.url.depth))
     }
 
     /// The URL is decided.
     pub fn finish(&mut self, lease: Lease) {
-        let Lease { waiting } = lease;
+        let Lease { waiting, from: _ } = lease;
         self.settle(waiting.url.depth);
     }
 
-    /// Another try, not before `due`.
+    /// Another try after all first tries, not before `due`.
     pub fn retry(&mut self, lease: Lease, due: Instant) {
         let mut waiting = lease.waiting;
         waiting.tries += 1;
         self.later.insert((due, waiting.url.sequence), waiting);
     }
 
-    /// The lease was not used: the URL is first in line again.
+    /// Another try before any first try, not before `due`.
+    pub fn retry_soon(&mut self, lease: Lease, due: Instant) {
+        let mut waiting = lease.waiting;
+        waiting.tries += 1;
+        self.soon.insert((due, waiting.url.sequence), waiting);
+    }
+
+    /// The lease was not used: the URL is first in its line again.
     pub fn give_back(&mut self, lease: Lease) {
-        self.settle(lease.waiting.url.depth);
-        self.window.push_front(lease.waiting);
+        let Lease { waiting, from } = lease;
+        let sequence = waiting.url.sequence;
+        match from {
+            Place::Window => {
+                self.settle(waiting.url.depth);
+                self.window.push_front(waiting);
+            }
+            Place::Soon(due) => {
+                self.soon.insert((due, sequence), waiting);
+            }
+            Place::Later(due) => {
+                self.later.insert((due, sequence), waiting);
+            }
+            Place::Aside => self.aside.push_front(waiting),
+        }
+    }
+
+    /// A first try of `url` failed. Says whether that is the fault of its directory: it fails, and other URLs wait.
+    pub fn failed(&mut self, url: &UrlKey) -> bool {
+        let others_wait = !self.window.is_empty() || self.more_in_store;
+        self.directories.failed(url) && others_wait && self.aside.len() < MAX_BEHIND
+    }
+
+    /// `url` was answered well.
+    pub fn answered(&mut self, url: &UrlKey) {
+        self.directories.answered(url);
+    }
+
+    /// Gives up the directories that fail, since the host is well; says how many there are.
+    pub fn give_up_failing(&mut self) -> usize {
+        self.directories.give_up_failing()
+    }
+
+    /// Gives up whatever waits.
+    pub fn give_up_all(&mut self) {
+        self.directories.give_up_all();
+    }
+
+    /// Whether the directory of `url` was given up.
+    pub fn is_given_up(&self, url: &UrlKey) -> bool {
+        self.directories.is_given_up(url)
     }
 
     /// URLs that wait for another try.
     pub fn tries_waiting(&self) -> usize {
-        self.later.len()
+        self.soon.len() + self.later.len()
     }
 
     /// When the next of them is due.
     pub fn next_try(&self) -> Option<Instant> {
-        self.later.first_key_value().map(|(&(due, _), _)| due)
+        let first = |tries: &BTreeMap<(Instant, u64), Waiting>| {
+            tries.first_key_value().map(|(&(due, _), _)| due)
+        };
+        first(&self.soon)
+            .into_iter()
+            .chain(first(&self.later))
+            .min()
     }
 
     /// Whether nothing waits here or in the store. Leases may still be out.
     pub fn is_empty(&self) -> bool {
-        self.window.is_empty() && self.later.is_empty() && !self.more_in_store
+        self.window.is_empty()
+            && self.tries_waiting() == 0
+            && self.aside.is_empty()
+            && !self.more_in_store
     }
 
     fn settle(&mut self, depth: u32) {

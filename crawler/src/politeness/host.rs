@@ -1,27 +1,37 @@
 //! The clocks of one host: what is out, when the last start and end were, and what trouble there is.
 
-use std::{cmp::Reverse, time::Duration};
+use std::{cmp::Reverse, collections::VecDeque, time::Duration};
 
 use tokio::time::Instant;
 
-use super::{Closed, HostState, NextTurn, Settings, Signal, after, latency::Latency};
+use super::{
+    Closed, HostState, MAX_HOLD, NextTurn, Settings, Signal, Weight, after, latency::Latency,
+};
 use crate::url_key::Origin;
 
-/// Rate and concurrency are divided by at most this.
-const MAX_SLOWDOWN: u32 = 64;
-
-/// A slowdown stretches a pause to at most this; a pause that is longer by itself stays as it is.
-const MAX_STRETCHED: Duration = Duration::from_secs(60);
+/// Rate and concurrency are divided by at most this: four steps of ten seconds lead back to the full pace.
+const MAX_SLOWDOWN: u32 = 16;
 
 /// Time between two starts that a slowdown multiplies when the rate is unlimited: 100 per second.
 const UNLIMITED_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Fine answers in a row that take one step of slowdown back.
-const ANSWERS_PER_STEP: u32 = 20;
+/// First tries whose answers are looked at together.
+const WINDOW: usize = 10;
 
-/// Fine answers in a row that take one step back, at most: it doubles whenever a step back led into trouble again, so that a host with a
-/// limit of its own is not driven against it all the time.
-const MAX_ANSWERS_PER_STEP: u32 = 640;
+/// Failures among them that halve the pace.
+const FAILURES_PER_STEP: usize = 3;
+
+/// Time after a change of pace before the pace doubles.
+const STEP_BACK: Duration = Duration::from_secs(10);
+
+/// Good answers that doubling the pace needs beside the time.
+const GOOD_PER_STEP: u32 = 3;
+
+/// The longest that [`STEP_BACK`] becomes for a host that refuses whenever the pace has doubled.
+const MAX_STEP_BACK: Duration = Duration::from_secs(10 * 60);
+
+/// URLs at least that ask for a longer wait than the settings allow before it counts as the host's wish.
+const LONG_WAITS: usize = 5;
 
 /// The share of one more turn in the usual time of a turn.
 const TURN_TIME_DIVISOR: u32 = 8;
@@ -46,6 +56,8 @@ pub(super) struct HostClocks {
     slowdown: Slowdown,
     failures: Failures,
     latency: Latency,
+    /// Of the last [`WINDOW`] answers: the wait that was asked for, where that is longer than the settings allow.
+    long_waits: VecDeque<Option<Instant>>,
 }
 
 /// A turn that came back used.
@@ -58,6 +70,7 @@ pub(super) struct Answer {
     pub(super) started: Instant,
     pub(super) ended: Instant,
     pub(super) signal: Signal,
+    pub(super) weight: Weight,
 }
 
 /// A `Retry-After` in force.
@@ -73,24 +86,30 @@ struct Hold {
 struct Slowdown {
     /// A power of two, 1 to [`MAX_SLOWDOWN`].
     factor: u32,
-    /// Fine answers since the last trouble or step back.
-    fine_in_row: u32,
-    /// Fine answers in a row that the next step back needs.
-    answers_per_step: u32,
-    /// A step back was taken and has not proved itself yet.
-    is_probing: bool,
-    /// The first turn that began after the last slowdown: earlier ones do not slow down again.
+    /// Whether the last first tries failed, at most [`WINDOW`]; empty after each halving.
+    window: VecDeque<bool>,
+    /// The first turn that began after the last halving: answers to earlier ones do not count.
     from_turn: u64,
+    /// When the factor changed last.
+    changed_at: Option<Instant>,
+    /// When it was halved last by a doubling of the pace.
+    doubled_at: Option<Instant>,
+    /// Good answers since the factor changed.
+    good: u32,
+    /// How long the pace stays before it doubles.
+    step_back: Duration,
 }
 
 impl Default for Slowdown {
     fn default() -> Self {
         Self {
             factor: 1,
-            fine_in_row: 0,
-            answers_per_step: ANSWERS_PER_STEP,
-            is_probing: false,
+            window: VecDeque::new(),
             from_turn: 0,
+            changed_at: None,
+            doubled_at: None,
+            good: 0,
+            step_back: STEP_BACK,
         }
     }
 }
@@ -111,6 +130,7 @@ impl HostClocks {
     pub(super) fn refusal(&mut self, settings: &Settings, now: Instant) -> Option<NextTurn> {
         self.hold = self.hold.filter(|hold| hold.until > now);
         self.failures.pause_until = self.failures.pause_until.filter(|&until| until > now);
+        self.step_back(now);
         if self.failures.is_down {
             return Some(NextTurn::Closed(Closed::Down));
         }
@@ -137,37 +157,49 @@ impl HostClocks {
     /// A turn came back used.
     pub(super) fn finish(&mut self, settings: &Settings, answer: Answer) {
         let Answer { started, ended, .. } = answer;
-        let max_retry_after = settings.config.max_retry_after;
         self.give_back(started);
         self.last_start = self.last_start.max(Some(started));
         self.last_end = self.last_end.max(Some(ended));
         self.note_turn_time(ended.saturating_duration_since(started));
+        self.note_wait(settings, answer);
         match answer.signal {
             Signal::Fine { latency } => {
                 self.failures.in_row = 0;
                 self.failures.pauses = 0;
-                self.fine_answer(answer, latency);
+                self.good_answer(answer, latency);
             }
-            Signal::Overloaded { retry_after } => {
-                self.slow_down(answer);
-                // A `Retry-After: 0` says nothing.
-                if let Some(wait) = retry_after.filter(|wait| !wait.is_zero()) {
-                    self.hold_until(after(ended, wait), ended, max_retry_after);
-                } else {
-                    self.failure(settings, answer);
-                }
-            }
-            Signal::ServerError { retry_after } => {
-                self.slow_down(answer);
-                if let Some(wait) = retry_after {
-                    self.hold_until(after(ended, wait), ended, max_retry_after);
-                }
-            }
-            Signal::Unreachable => {
-                self.slow_down(answer);
+            Signal::Overloaded { .. } => {
+                self.note_refusal(ended);
                 self.failure(settings, answer);
             }
-            Signal::Neutral => {}
+            Signal::ServerError { .. } | Signal::Unreachable => self.failure(settings, answer),
+            Signal::Local if answer.number >= self.failures.from_turn => {
+                self.pause(settings, answer);
+            }
+            Signal::Local | Signal::Neutral => {}
+        }
+    }
+
+    /// Obeys a `Retry-After` up to `max_retry_after`. A longer one is about its URL, until most answers ask for one.
+    fn note_wait(&mut self, settings: &Settings, answer: Answer) {
+        let Answer { ended, signal, .. } = answer;
+        let max_retry_after = settings.config.max_retry_after;
+        // A `Retry-After: 0` asks for nothing.
+        let wait = signal.retry_after().filter(|wait| !wait.is_zero());
+        let until = wait.map(|wait| after(ended, wait.min(MAX_HOLD.max(max_retry_after))));
+        let is_long = wait.is_some_and(|wait| wait > max_retry_after);
+        if self.long_waits.len() == WINDOW {
+            self.long_waits.pop_front();
+        }
+        self.long_waits.push_back(until.filter(|_| is_long));
+        let long = self.long_waits.iter().flatten();
+        let (count, latest) = (long.clone().count(), long.max().copied());
+        match until {
+            Some(until) if !is_long => self.hold_until(until, ended, max_retry_after),
+            Some(until) if count >= LONG_WAITS && count * 2 > self.long_waits.len() => {
+                self.hold_until(latest.unwrap_or(until), ended, max_retry_after);
+            }
+            Some(_) | None => {}
         }
     }
 
@@ -194,7 +226,8 @@ impl HostClocks {
         self.crawl_delays.iter().map(|(_, delay)| *delay).max()
     }
 
-    /// Holds the host until `until`, never shorter than it already is.
+    /// Holds the host until `until`, never shorter than it already is. One that ends later than `max_retry_after` from
+    /// `now` closes the host.
     pub(super) fn hold_until(&mut self, until: Instant, now: Instant, max_retry_after: Duration) {
         let is_too_long = until.saturating_duration_since(now) > max_retry_after;
         let previous = self.hold.filter(|hold| hold.until > now);
@@ -274,19 +307,15 @@ impl HostClocks {
     fn interval(&self, settings: &Settings) -> Duration {
         match self.slowdown.factor {
             1 => settings.interval,
-            factor if settings.interval.is_zero() => stretch(UNLIMITED_INTERVAL, factor),
-            factor => stretch(settings.interval, factor),
+            factor if settings.interval.is_zero() => UNLIMITED_INTERVAL * factor,
+            factor => settings.interval.saturating_mul(factor),
         }
     }
 
     /// Time from the end of an answer to the next start, when the host or the settings ask for one.
     fn delay(&self, settings: &Settings) -> Option<Duration> {
-        let delay = settings
-            .config
-            .delay
-            .max(self.crawl_delay())
-            .filter(|delay| !delay.is_zero())?;
-        Some(stretch(delay, self.slowdown.factor))
+        let delay = settings.config.delay.max(self.crawl_delay());
+        delay.filter(|delay| !delay.is_zero())
     }
 
     /// The earliest instant at which nothing but turns that are out stands against a start.
@@ -313,56 +342,92 @@ impl HostClocks {
         });
     }
 
-    fn fine_answer(&mut self, answer: Answer, latency: Duration) {
+    fn good_answer(&mut self, answer: Answer, latency: Duration) {
         if answer.number < self.slowdown.from_turn {
             return;
         }
+        self.note_in_window(false, answer.weight);
         if self.latency.has_doubled(latency) {
-            self.slow_down(answer);
+            self.halve(answer);
             return;
         }
-        let slowdown = &mut self.slowdown;
-        slowdown.fine_in_row += 1;
-        if slowdown.fine_in_row < slowdown.answers_per_step {
-            return;
-        }
-        slowdown.fine_in_row = 0;
-        if slowdown.factor > 1 {
-            slowdown.factor /= 2;
-            slowdown.is_probing = true;
-            self.latency.start_over();
-        } else {
-            slowdown.answers_per_step = ANSWERS_PER_STEP;
-            slowdown.is_probing = false;
-        }
+        self.slowdown.good = self.slowdown.good.saturating_add(1);
+        self.step_back(answer.ended);
     }
 
-    /// One step slower, unless the turn began before the last step.
-    fn slow_down(&mut self, answer: Answer) {
+    /// Doubles the pace when it was kept long enough and enough answers were good.
+    fn step_back(&mut self, now: Instant) {
         let slowdown = &mut self.slowdown;
-        if answer.number < slowdown.from_turn {
+        let is_due = slowdown
+            .changed_at
+            .is_some_and(|changed| now >= after(changed, slowdown.step_back));
+        if slowdown.factor == 1 || slowdown.good < GOOD_PER_STEP || !is_due {
             return;
         }
-        slowdown.factor = (slowdown.factor * 2).min(MAX_SLOWDOWN);
-        slowdown.fine_in_row = 0;
-        slowdown.from_turn = answer.next_number;
-        if slowdown.is_probing {
-            slowdown.is_probing = false;
-            slowdown.answers_per_step = (slowdown.answers_per_step * 2).min(MAX_ANSWERS_PER_STEP);
-        }
+        slowdown.factor /= 2;
+        slowdown.changed_at = Some(now);
+        slowdown.doubled_at = Some(now);
+        slowdown.good = 0;
         self.latency.start_over();
     }
 
-    /// One more failure in a row, unless the turn began before the last pause.
+    /// The host refused a request: soon after a doubling of the pace that makes the next one wait twice as long.
+    fn note_refusal(&mut self, now: Instant) {
+        let slowdown = &mut self.slowdown;
+        let doubled_at = slowdown.doubled_at;
+        if doubled_at.is_some_and(|doubled| now <= after(doubled, STEP_BACK)) {
+            slowdown.step_back = (slowdown.step_back * 2).min(MAX_STEP_BACK);
+            slowdown.doubled_at = None;
+        }
+    }
+
+    fn note_in_window(&mut self, is_failure: bool, weight: Weight) {
+        if weight == Weight::Counted {
+            let window = &mut self.slowdown.window;
+            if window.len() == WINDOW {
+                window.pop_front();
+            }
+            window.push_back(is_failure);
+        }
+    }
+
+    /// Halves the pace.
+    fn halve(&mut self, answer: Answer) {
+        let slowdown = &mut self.slowdown;
+        slowdown.factor = (slowdown.factor * 2).min(MAX_SLOWDOWN);
+        slowdown.window.clear();
+        slowdown.from_turn = answer.next_number;
+        slowdown.changed_at = Some(answer.ended);
+        slowdown.good = 0;
+        self.latency.start_over();
+    }
+
+    /// One more failure of the host.
     fn failure(&mut self, settings: &Settings, answer: Answer) {
+        if answer.weight == Weight::Ignored {
+            return;
+        }
+        if answer.number >= self.slowdown.from_turn {
+            self.note_in_window(true, answer.weight);
+            let window = &self.slowdown.window;
+            if window.iter().filter(|failed| **failed).count() >= FAILURES_PER_STEP {
+                self.halve(answer);
+            }
+        }
+        // Who says when to come back is there.
+        let asks = answer.signal.retry_after();
+        if answer.number < self.failures.from_turn || asks.is_some_and(|wait| !wait.is_zero()) {
+            return;
+        }
+        self.failures.in_row += 1;
+        if self.failures.in_row >= settings.config.failures_before_pause {
+            self.pause(settings, answer);
+        }
+    }
+
+    /// Pauses the host, twice as long each time; after too many pauses it is down.
+    fn pause(&mut self, settings: &Settings, answer: Answer) {
         let (config, failures) = (&settings.config, &mut self.failures);
-        if answer.number < failures.from_turn {
-            return;
-        }
-        failures.in_row += 1;
-        if failures.in_row < config.failures_before_pause {
-            return;
-        }
         failures.in_row = 0;
         failures.from_turn = answer.next_number;
         if failures.pauses >= config.max_pauses {
@@ -374,9 +439,4 @@ impl HostClocks {
         failures.pause_until = failures.pause_until.max(Some(after(answer.ended, pause)));
         failures.pauses += 1;
     }
-}
-
-/// `pause` times `factor`, bounded by [`MAX_STRETCHED`], never shorter than `pause`.
-fn stretch(pause: Duration, factor: u32) -> Duration {
-    pause.saturating_mul(factor).min(MAX_STRETCHED).max(pause)
 }

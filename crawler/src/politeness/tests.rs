@@ -109,17 +109,23 @@ impl Bench {
     }
 
     fn finish(&mut self, turn: Turn, signal: Signal) {
-        self.politeness.finish(turn, signal, self.now);
+        self.politeness
+            .finish(turn, signal, Weight::Counted, self.now);
     }
 
     /// Waits as asked, then makes one request that is answered at once.
     #[track_caller]
     fn answer(&mut self, signal: Signal) {
+        self.answer_as(signal, Weight::Counted);
+    }
+
+    #[track_caller]
+    fn answer_as(&mut self, signal: Signal, weight: Weight) {
         if let NextTurn::WaitUntil(at) = self.ask_and_give_back() {
             self.now = at;
         }
         let turn = self.turn();
-        self.finish(turn, signal);
+        self.politeness.finish(turn, signal, weight, self.now);
     }
 
     fn ask_and_give_back(&mut self) -> NextTurn {
@@ -353,7 +359,7 @@ async fn sleeping_as_told_spaces_starts_exactly() {
         match politeness.next(&host, Instant::now()) {
             NextTurn::Ready(turn) => {
                 starts.push(begin.elapsed());
-                politeness.finish(turn, FINE, Instant::now());
+                politeness.finish(turn, FINE, Weight::Counted, Instant::now());
             }
             NextTurn::WaitUntil(at) => tokio::time::sleep_until(at).await,
             other @ (NextTurn::Busy | NextTurn::Closed(_)) => panic!("{other:?}"),
@@ -382,6 +388,7 @@ fn any_signal() -> impl Strategy<Value = Signal> {
         1 => wait.clone().prop_map(|retry_after| Signal::Overloaded { retry_after }),
         1 => wait.prop_map(|retry_after| Signal::ServerError { retry_after }),
         1 => Just(Signal::Unreachable),
+        1 => Just(Signal::Local),
         1 => Just(Signal::Neutral),
     ]
 }
@@ -411,13 +418,13 @@ proptest! {
         let mut out: Vec<(Turn, Instant)> = Vec::new();
         let mut used_starts: Vec<Instant> = Vec::new();
         let mut last_end = None;
-        let (mut held, mut closed, mut crawl_delay) = (bench.now, false, Duration::ZERO);
+        let (mut held, mut crawl_delay) = (bench.now, Duration::ZERO);
         for step in steps {
             match step {
                 Step::Ask => match bench.next() {
                     NextTurn::Ready(turn) => {
                         let now = bench.now;
-                        prop_assert!(!closed && now >= held, "a start inside a hold");
+                        prop_assert!(now >= held, "a start inside a wait");
                         prop_assert!(out.len() < concurrency as usize, "too many in flight");
                         for start in used_starts.iter().chain(out.iter().map(|(_, start)| start)) {
                             prop_assert!(now - *start >= interval, "two starts closer than the rate allows");
@@ -439,9 +446,9 @@ proptest! {
                     let (turn, start) = out.swap_remove(which);
                     if let Signal::Overloaded { retry_after: Some(wait) }
                         | Signal::ServerError { retry_after: Some(wait) } = signal
+                        && wait <= config.max_retry_after
                     {
                         held = held.max(bench.now + wait);
-                        closed |= wait > config.max_retry_after;
                     }
                     used_starts.push(start);
                     last_end = Some(bench.now);

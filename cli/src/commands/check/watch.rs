@@ -152,7 +152,7 @@ impl CheckView {
             .politeness
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        words_of_host(clocks.state(host, now), self.delay)
+        words_of_host(clocks.state(host, now), self.delay, None)
     }
 }
 

@@ -196,11 +196,13 @@ impl RunView {
     /// The lines of the live view.
     fn lines(&mut self, width: usize) -> Vec<String> {
         let progress = self.newest();
-        self.speed.note(self.began.elapsed(), progress.fetched);
+        self.speed
+            .note(self.began.elapsed(), progress.fetched, progress.queued);
         let is_known = progress.site.is_some();
         let view = View {
             progress: &progress,
             per_second: self.speed.per_second(),
+            is_queue_growing: self.speed.is_queue_growing(),
             delay: self.delay,
         };
         let mut lines = view.lines(width);
@@ -218,13 +220,14 @@ impl RunView {
     fn line_when_due(&mut self) -> Option<String> {
         let progress = self.newest();
         let elapsed = self.began.elapsed();
-        self.speed.note(elapsed, progress.fetched);
+        self.speed.note(elapsed, progress.fetched, progress.queued);
         if !self.lines.is_due(elapsed) {
             return None;
         }
         let view = View {
             progress: &progress,
             per_second: self.speed.per_second(),
+            is_queue_growing: self.speed.is_queue_growing(),
             delay: self.delay,
         };
         let line = view.log_line();

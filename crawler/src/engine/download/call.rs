@@ -121,9 +121,16 @@ impl Downloader {
             .ask_until(&request, &shutdown.stop, Beginning::default, is_final)
             .await;
         let answered = asked.map_err(|refused| match refused {
-            Refused::Closed(closed) => CallError::Closed { host, closed },
+            Refused::Closed(closed) => CallError::Closed {
+                host: host.clone(),
+                closed,
+            },
             Refused::Stopping => CallError::Stopped,
         })?;
+        // A service is one host's only page: its wish is the host's.
+        if let Some(closed) = self.door.obey_long_wait(host.clone(), answered.signal) {
+            return Err(CallError::Closed { host, closed });
+        }
         let fetched = answered.result.map_err(|error| CallError::NoAnswer {
             kind: error.kind(),
             message: error.to_string(),
@@ -143,7 +150,7 @@ impl Downloader {
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         if called.insert(host.clone()) {
-            self.door.clocks().begin_run(host);
+            self.door.clocks().forget_trouble(host);
         }
     }
 }

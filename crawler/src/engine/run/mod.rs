@@ -6,7 +6,7 @@
 //! no lock and no second writer.
 //!
 //! `requests` sends for pages and takes their answers, `decide` judges them, `trips` stores what came of it; `seeding`
-//! reads documents beside the pages, `recrawl` and `resume` know what was before, `outage` what failed with the whole host,
+//! reads documents beside the pages, `recrawl` and `resume` know what was before, `outage` what failed with the whole host, `trouble` what slowed it down,
 //! `moved` which redirects say nothing yet, `doubt` which answers are not believed yet.
 
 mod decide;
@@ -19,6 +19,7 @@ mod requests;
 pub(super) mod resume;
 pub(super) mod seeding;
 mod trips;
+mod trouble;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -39,12 +40,14 @@ use self::{
     resume::Memory,
     seeding::{SeedEnd, Seeding},
     trips::Trip,
+    trouble::HostTrouble,
 };
 use super::{
     CrawlError, Crawled, Ending, Limit, Progress, Resumed, Shutdown, USING_STATE,
     door::{Door, Robots},
     download::Downloader,
     judge::Judge,
+    start::too_slow,
 };
 use crate::{
     config::Config,
@@ -125,6 +128,7 @@ pub(super) struct Run<'a> {
     seeding: Seeding,
     recrawl: Recrawl,
     health: Health,
+    trouble: HostTrouble,
     /// A page would be asked for if there were a turn.
     page_waits: bool,
     pending: Commit,
@@ -154,6 +158,10 @@ enum Done {
     Page(PageDone),
     Trip(Trip),
     Robots(Robots),
+    StartPage {
+        /// Whether it was answered well.
+        is_well: bool,
+    },
     Seed(Box<SeedEnd>),
     Test(TestEnd),
 }
@@ -214,6 +222,7 @@ impl<'a> Run<'a> {
             seeding,
             recrawl: Recrawl::new(has_earlier, setup.resumed, honesty, answers, start_test),
             health,
+            trouble: HostTrouble::default(),
             page_waits: false,
             pending: Commit {
                 run: setup.number,
@@ -297,6 +306,7 @@ impl<'a> Run<'a> {
             self.limit = None;
         }
         self.conclude();
+        self.conclude_trouble();
         self.conclude_seeding();
         self.show(Instant::now(), true);
         let store = self
@@ -414,6 +424,7 @@ impl<'a> Run<'a> {
                 self.take_answers(trip.earlier);
             }
             Ok((_, Done::Robots(robots))) => self.take_robots(robots),
+            Ok((_, Done::StartPage { is_well })) => self.take_start_page(is_well),
             Ok((_, Done::Seed(end))) => self.take_seed(*end),
             Ok((_, Done::Test(end))) => self.take_test(&end),
             Err(error) => match self.out.remove(&error.id()) {
@@ -461,6 +472,11 @@ impl<'a> Run<'a> {
                 self.robots_due = now + ROBOTS_RETRY;
             }
             Robots::Refused(_) => self.robots_due = now + ROBOTS_RETRY,
+            Robots::TooSlow(delay) => {
+                self.robots_due = now + ROBOTS_RETRY;
+                self.say(too_slow(&self.site.origin, delay));
+                self.ending.get_or_insert(Ending::Deferred);
+            }
         }
     }
 
@@ -482,6 +498,7 @@ impl<'a> Run<'a> {
             bytes_in: self.bytes_in,
             in_flight: u32::try_from(self.out.len()).unwrap_or(u32::MAX),
             host,
+            trouble: self.trouble.last(),
             pace,
             resumed: self.resumed,
             notices: self.said.clone(),

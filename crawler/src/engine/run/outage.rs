@@ -43,6 +43,11 @@ impl Health {
         }
     }
 
+    /// Whether so many sessions of the crawl ended in an outage that what still fails is its own fault.
+    pub(super) fn is_past_help(&self) -> bool {
+        self.outages >= MAX_OUTAGES
+    }
+
     /// Takes the answer to a request for a page that was sent at `begun`.
     pub(super) fn note(&mut self, signal: Signal, begun: Timestamp) {
         match signal {
@@ -53,6 +58,7 @@ impl Health {
             Signal::Overloaded { .. }
             | Signal::ServerError { .. }
             | Signal::Unreachable
+            | Signal::Local
             | Signal::Neutral => {}
         }
     }

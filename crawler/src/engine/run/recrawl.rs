@@ -18,7 +18,7 @@ use std::collections::{HashMap, VecDeque};
 
 use tokio::{task::Id, time::Instant};
 
-pub(super) use self::trial::{TestEnd, open_start_test};
+pub(super) use self::trial::{TestEnd, Unread, open_start_test};
 use self::{
     trial::{START_TEST, Test, Tested, says_of_changes, start_test_text},
     walk::{Portion, WALK_URLS, Walk},
@@ -280,7 +280,7 @@ impl Run<'_> {
     pub(super) fn ask_whole(&mut self, lease: Lease, doubt: Doubt) {
         tracing::debug!(target: "engine", url = %lease.url(), "no answer to a conditional request");
         self.recrawl.doubted.insert(lease.url().clone(), doubt);
-        self.frontier.retry(lease, Instant::now());
+        self.frontier.retry_soon(lease, Instant::now());
     }
 
     /// Why an `answer` to a conditional request for `url` is none.

@@ -20,7 +20,7 @@ use crate::{
         door::{BUSY_POLL, HeldTurn, retry_delay},
         signal,
     },
-    fetch::Validators,
+    fetch::{FetchErrorKind, Validators},
     frontier::{Lease, Next},
     page::{Outcome, Reason},
     parse::PageParser,
@@ -62,6 +62,9 @@ impl Run<'_> {
             if !self.has_room() || self.recrawl.recalled() >= MAX_RECALLS {
                 return None;
             }
+            if self.trouble.is_asking() {
+                return None;
+            }
             if self.door.is_awaited(&self.host) {
                 return Some(now + BUSY_POLL);
             }
@@ -69,7 +72,7 @@ impl Run<'_> {
                 // The store tells at once what comes next.
                 return None;
             }
-            let lease = match self.frontier.lease(now) {
+            let mut lease = match self.frontier.lease(now) {
                 Next::Lease(lease) => lease,
                 Next::WaitUntil(due) => return Some(due),
                 Next::Nothing => return None,
@@ -82,14 +85,23 @@ impl Run<'_> {
                     continue;
                 }
             }
+            if self.frontier.is_given_up(lease.url()) {
+                self.end_given_up(lease);
+                continue;
+            }
             if lease.earlier_tries() == 0 && self.first_tries() >= self.config.limits.max_pages {
                 self.frontier.give_back(lease);
-                let next_try = self.frontier.next_try();
-                if self.out.is_empty() && next_try.is_none() {
-                    self.ending = Some(Ending::LimitReached);
-                    self.limit = Some(Limit::Pages);
-                }
-                return next_try;
+                lease = match self.frontier.lease_another_try(now) {
+                    Next::Lease(lease) => lease,
+                    Next::WaitUntil(due) => return Some(due),
+                    Next::Nothing => {
+                        if self.out.is_empty() {
+                            self.ending = Some(Ending::LimitReached);
+                            self.limit = Some(Limit::Pages);
+                        }
+                        return None;
+                    }
+                };
             }
             let next = self.door.clocks().next(&self.host, now);
             match next {
@@ -109,7 +121,7 @@ impl Run<'_> {
                 }
                 NextTurn::Closed(closed) => {
                     self.frontier.give_back(lease);
-                    self.close(closed);
+                    self.host_closed(closed);
                     return None;
                 }
             }
@@ -133,7 +145,11 @@ impl Run<'_> {
             let parser = PageParser::new(&url, &door.identity, &reader);
             let mut sink = PageSink::new(parser, wanted);
             let asked = door.send(&url, asked_with, &mut sink).await;
-            let signal = signal::of(&asked.result, asked.latency, door.clock.now());
+            // The name was known when the session began: it is our own network that does not know it any more.
+            let signal = match &asked.result {
+                Err(error) if error.kind() == FetchErrorKind::Dns => Signal::Local,
+                Ok(_) | Err(_) => asked.signal,
+            };
             let passing = signal::is_passing(&asked.result);
             let mut found = None;
             let result = asked.result.map(|fetched| {
@@ -170,24 +186,33 @@ impl Run<'_> {
             begun,
         } = out;
         let now = Instant::now();
-        turn.finish(done.signal);
-        self.health.note(done.signal, begun);
+        let signal = done.signal;
+        let weight = self.weigh(&lease, signal);
+        turn.finish(signal, weight);
+        self.health.note(signal, begun);
+        self.note_failure(lease.url(), &done.result, signal);
         if let Ok((fetched, _)) = &done.result {
             self.bytes_in += fetched.wire_bytes;
         }
         let tries = lease.earlier_tries() + 1;
-        if done.passing && tries < self.config.limits.max_tries {
-            let due = now + retry_delay(&self.config.limits, lease.url(), tries);
-            tracing::debug!(target: "engine", url = %lease.url(), tries, "another try");
-            self.watch_failure(lease.url(), validators.is_some(), &done.result);
-            self.frontier.retry(lease, due);
-            return;
-        }
-        if self.is_deferred(done.signal) {
-            // The host will not be asked again in this run: the URL is not judged by an answer that says "later".
+        if signal == Signal::Local {
             self.frontier.give_back(lease);
             return;
         }
+        let is_long_wait = self.door.is_long_wait(signal);
+        if done.passing && tries < self.config.limits.max_tries && !is_long_wait {
+            let due = now + retry_delay(&self.config.limits, lease.url(), tries);
+            tracing::debug!(target: "engine", url = %lease.url(), tries, "another try");
+            self.watch_failure(lease.url(), validators.is_some(), &done.result);
+            if validators.is_some() {
+                // Nobody knows whether the page fails, or the server has no answer to the condition.
+                self.frontier.retry_soon(lease, due);
+            } else {
+                self.frontier.retry(lease, due);
+            }
+            return;
+        }
+        let validators = validators.filter(|_| !is_long_wait);
         if let Some(validators) = &validators
             && !is_answer_to(validators, lease.url(), &done.result)
         {
@@ -234,21 +259,5 @@ impl Run<'_> {
         let work = Work::of(&lease, tries);
         self.frontier.finish(lease);
         self.decide(&work, outcome);
-    }
-
-    fn is_deferred(&self, signal: Signal) -> bool {
-        match signal {
-            Signal::Overloaded {
-                retry_after: Some(wait),
-            }
-            | Signal::ServerError {
-                retry_after: Some(wait),
-            } => wait > self.config.politeness.max_retry_after,
-            Signal::Overloaded { retry_after: None }
-            | Signal::ServerError { retry_after: None }
-            | Signal::Fine { .. }
-            | Signal::Unreachable
-            | Signal::Neutral => false,
-        }
     }
 }

@@ -14,6 +14,7 @@ mod recalled;
 mod recrawl;
 mod seeding;
 mod start;
+mod trouble;
 mod waits;
 mod year;
 
@@ -112,6 +113,12 @@ impl Bench {
 
     async fn run(&self) -> Crawled {
         self.crawl(START, &Shutdown::default()).await.unwrap()
+    }
+
+    /// Puts the store back after a crawl that is over.
+    fn finish(&self, mut crawled: Crawled) {
+        runs::finish(&mut *crawled.store, crawled.run).unwrap();
+        self.keep(crawled);
     }
 
     fn keep(&self, crawled: Crawled) {

@@ -145,7 +145,7 @@ async fn pages_do_not_wait_for_all_documents() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_site_that_asks_to_wait_too_long_keeps_its_documents_for_the_next_start() {
+async fn a_document_that_asks_to_wait_too_long_is_read_by_the_next_crawl() {
     let wait = FixturePage::status(503).with_header("retry-after", "3600");
     let home = FixturePage::linking([]);
     let site = site([("/", home), ("/sitemap.xml", urlset(["/seed".to_owned()]))]).scripted(
@@ -153,12 +153,12 @@ async fn a_site_that_asks_to_wait_too_long_keeps_its_documents_for_the_next_star
     );
     let bench = discovering(site);
     let crawled = bench.run().await;
-    assert_eq!(crawled.ending, Ending::Deferred);
-    let documents = seeds::documents(&*crawled.store).unwrap();
-    assert_eq!(documents[0].state, DocumentState::Waiting);
-    bench.keep(crawled);
+    assert_eq!(crawled.ending, Ending::Drained);
+    let failed = [(url("/sitemap.xml"), Some(SeedProblem::ServerError))];
+    assert_eq!(problems(&crawled), failed);
+    bench.finish(crawled);
     let crawled = bench.run().await;
-    assert_eq!((crawled.ending, crawled.resumed), (Ending::Drained, true));
+    assert_eq!(crawled.ending, Ending::Drained);
     assert_eq!(orphans(&crawled), BTreeSet::from(["/seed".to_owned()]));
 }
 
@@ -180,7 +180,7 @@ async fn another_host_that_asks_to_wait_too_long_costs_its_documents_only() {
     let crawled = bench.run().await;
     assert_eq!(crawled.ending, Ending::Drained);
     assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/a"]);
-    let told = [(there.to_owned(), Some(SeedProblem::HostClosed))];
+    let told = [(there.to_owned(), Some(SeedProblem::ServerError))];
     assert_eq!(problems(&crawled), told);
 }
 

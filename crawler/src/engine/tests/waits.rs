@@ -86,19 +86,22 @@ async fn a_retry_after_stops_the_whole_host_and_the_page_is_fetched_later() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retry_after_that_is_too_long_defers_the_rest_and_is_remembered() {
+async fn a_host_of_which_most_answers_ask_for_a_long_wait_is_left_alone_until_then() {
     let folder = tempfile::tempdir().unwrap();
-    let site =
-        FixtureSite::new([(START, FixturePage::linking(["/a", "/b", "/c"]))]).scripted(|url, _| {
-            url.ends_with("/a")
-                .then(|| FixturePage::status(503).with_header("retry-after", "3600"))
-        });
+    let paths: Vec<String> = (0..9).map(|number| format!("/{number}")).collect();
+    let home = FixturePage::linking(paths.iter().map(String::as_str));
+    let site = FixtureSite::new([(START, home)]).scripted(|url, _| {
+        let is_page = url.ends_with(|last: char| last.is_ascii_digit());
+        is_page.then(|| FixturePage::status(503).with_header("retry-after", "3600"))
+    });
     let mut bench = Bench::new(site);
     bench.config.politeness.concurrency = std::num::NonZeroU32::MIN;
     bench.holds = Holds::in_file(&folder.path().join("holds"));
     let crawled = bench.run().await;
     assert_eq!(crawled.ending, Ending::Deferred);
-    assert_eq!(with_reason(&crawled, Reason::Queued), ["/a", "/b", "/c"]);
+    // robots.txt and the start page were answered well before.
+    assert_eq!(with_reason(&crawled, Reason::ServerError).len(), 5);
+    assert_eq!(with_reason(&crawled, Reason::Queued).len(), 4);
     bench.keep(crawled);
     let before = bench.site.requests().len();
     let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();

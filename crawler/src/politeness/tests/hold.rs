@@ -18,11 +18,17 @@ fn retry_after_stops_the_whole_host() {
     );
     bench.wait(20 * SECOND);
     let _turn = bench.turn();
-    assert_eq!(
-        bench.state(),
-        HostState::SlowedDown(2),
-        "half the rate afterwards"
-    );
+    assert_eq!(bench.state(), HostState::Open, "one failure is no trouble");
+}
+
+#[test]
+fn an_obeyed_retry_after_is_one_of_three_failures() {
+    let mut bench = Bench::new(&config(Rate::PerSecond(10.0), 4));
+    for _ in 0..3 {
+        bench.answer(retry_after(SECOND));
+        bench.answer(FINE);
+    }
+    assert_eq!(bench.state(), HostState::SlowedDown(2));
 }
 
 #[test]
@@ -51,36 +57,78 @@ fn retry_after_is_never_shortened() {
 }
 
 #[test]
-fn retry_after_beyond_the_limit_closes_the_host() {
-    fn check(wait: Duration, closes: bool) {
+fn a_retry_after_beyond_the_limit_is_about_its_url() {
+    fn check(wait: Duration, stops: bool) {
         let mut bench = Bench::new(&config(Rate::Unlimited, 4));
         let turn = bench.turn();
         bench.finish(turn, retry_after(wait));
-        if closes {
-            assert!(
-                matches!(bench.closed(), Closed::RetryAfter(until) if until > bench.now + 120 * SECOND)
-            );
-            assert_eq!(bench.state(), HostState::Closed);
-        } else {
+        if stops {
             assert_eq!(bench.asked_wait(), wait);
+        } else {
+            let _turn = bench.turn();
+            assert_eq!(bench.politeness.held_until(&bench.host), None);
         }
     }
-    check(120 * SECOND, false);
-    check(120 * SECOND + Duration::from_nanos(1), true);
-    check(Duration::from_secs(u64::MAX), true);
-    check(Duration::MAX, true);
+    check(120 * SECOND, true);
+    check(120 * SECOND + Duration::from_nanos(1), false);
+    check(Duration::from_secs(u64::MAX), false);
+    check(Duration::MAX, false);
+}
+
+#[test]
+fn the_host_is_left_alone_when_most_answers_ask_for_a_long_wait() {
+    /// One letter an answer: `L` asks for an hour, anything else is good.
+    fn closes(answers: &str) -> bool {
+        let mut bench = Bench::new(&config(Rate::PerSecond(1_000.0), 4));
+        for letter in answers.chars() {
+            bench.answer(if letter == 'L' {
+                retry_after(3_600 * SECOND)
+            } else {
+                FINE
+            });
+        }
+        let is_closed = matches!(bench.next(), NextTurn::Closed(Closed::RetryAfter(_)));
+        assert_eq!(is_closed, bench.state() == HostState::Closed, "{answers}");
+        is_closed
+    }
+    assert!(!closes("LLLL"), "four URLs");
+    assert!(closes("LLLLL"));
+    assert!(!closes(".L.L.L.L.L"), "half of the answers");
+    assert!(closes(".L.L.L.L.LL"));
+    assert!(closes("..........LLLLLL"));
+    assert!(!closes(
+        "L.........L.........L.........L.........L........."
+    ));
+}
+
+#[test]
+fn a_host_is_left_alone_for_the_longest_wait_but_at_most_a_day() {
+    fn check(waits: [u64; 5], expected: u64) {
+        let mut bench = Bench::new(&config(Rate::Unlimited, 8));
+        let turns: Vec<Turn> = waits.iter().map(|_| bench.turn()).collect();
+        for (turn, wait) in turns.into_iter().zip(waits) {
+            bench.finish(turn, retry_after(Duration::from_secs(wait)));
+        }
+        let until = bench.now + Duration::from_secs(expected);
+        assert_eq!(bench.closed(), Closed::RetryAfter(until));
+        bench.wait(Duration::from_secs(expected));
+        assert!(matches!(bench.next(), NextTurn::Ready(_)));
+    }
+    check([3_600, 7_200, 3_600, 200, 300], 7_200);
+    check([u64::MAX; 5], 86_400);
 }
 
 #[test]
 fn a_closed_host_stays_closed_when_a_shorter_retry_after_follows() {
-    let mut bench = Bench::new(&config(Rate::Unlimited, 4));
-    let (first, second) = (bench.turn(), bench.turn());
-    bench.finish(first, retry_after(3_600 * SECOND));
-    bench.wait(SECOND);
-    bench.finish(second, retry_after(SECOND));
+    let mut bench = Bench::new(&config(Rate::Unlimited, 8));
+    let turns: Vec<Turn> = (0..6).map(|_| bench.turn()).collect();
+    for (number, turn) in turns.into_iter().enumerate() {
+        let wait = if number == 5 { SECOND } else { 3_600 * SECOND };
+        bench.finish(turn, retry_after(wait));
+    }
     assert_eq!(
         bench.closed(),
-        Closed::RetryAfter(bench.now + 3_599 * SECOND)
+        Closed::RetryAfter(bench.now + 3_600 * SECOND)
     );
 }
 

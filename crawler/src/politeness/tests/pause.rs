@@ -11,10 +11,10 @@ fn failures_in_a_row_make_longer_and_longer_pauses_and_then_close() {
                 !matches!(bench.state(), HostState::Pausing(_)),
                 "{pause} {round}"
             );
-            bench.answer(if round % 2 == 0 {
-                Signal::Unreachable
-            } else {
-                OVERLOADED
+            bench.answer(match round % 3 {
+                0 => Signal::Unreachable,
+                1 => OVERLOADED,
+                _ => Signal::ServerError { retry_after: None },
             });
         }
         assert_eq!(bench.state(), HostState::Pausing(pause * SECOND));
@@ -68,14 +68,33 @@ fn a_fine_answer_ends_the_row_of_failures_and_of_pauses() {
 }
 
 #[test]
-fn answers_with_retry_after_and_server_errors_are_no_sign_of_a_host_that_is_down() {
+fn a_host_that_asks_to_wait_is_not_down() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 4));
     for _ in 0..100 {
         bench.answer(retry_after(SECOND));
-        bench.answer(Signal::ServerError { retry_after: None });
         assert!(!matches!(bench.ask_and_give_back(), NextTurn::Closed(_)));
         assert!(!matches!(bench.state(), HostState::Pausing(_)));
     }
+}
+
+#[test]
+fn a_fault_of_this_machine_pauses_at_once_and_once_for_all_requests_out() {
+    let mut bench = Bench::new(&config(Rate::Unlimited, 4));
+    for pause in [60, 120, 240] {
+        let turns: Vec<Turn> = (0..4).map(|_| bench.turn()).collect();
+        for turn in turns {
+            bench.finish(turn, Signal::Local);
+        }
+        assert_eq!(bench.state(), HostState::Pausing(pause * SECOND));
+        bench.wait(pause * SECOND);
+    }
+    let turn = bench.turn();
+    bench.finish(turn, FINE);
+    assert_eq!(
+        bench.state(),
+        HostState::Open,
+        "the host is not slowed down"
+    );
 }
 
 #[test]
@@ -94,7 +113,7 @@ fn turns_that_were_out_when_a_pause_began_do_not_count_for_the_next_one() {
     bench.answer(Signal::Unreachable);
     assert_eq!(
         bench.state(),
-        HostState::SlowedDown(4),
+        HostState::SlowedDown(2),
         "one failure, no pause"
     );
 }
@@ -110,11 +129,11 @@ fn a_new_run_gives_a_host_that_is_down_another_chance() {
     let host = bench.host.clone();
     bench.answer(Signal::Unreachable);
     assert_eq!(bench.closed(), Closed::Down);
-    bench.politeness.begin_run(&host);
+    bench.politeness.forget_trouble(&host);
     assert_eq!(bench.state(), HostState::Open);
-    let turn = bench.turn();
-    bench.finish(turn, retry_after(3_600 * SECOND));
-    bench.politeness.begin_run(&host);
+    let until = bench.now + 3_600 * SECOND;
+    bench.politeness.hold_until(&host, until, bench.now);
+    bench.politeness.forget_trouble(&host);
     assert_eq!(
         bench.closed(),
         Closed::RetryAfter(bench.now + 3_600 * SECOND)

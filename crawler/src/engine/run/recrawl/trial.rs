@@ -96,7 +96,7 @@ pub(in crate::engine::run) struct TestEnd {
 }
 
 /// Takes the head only.
-struct Unread;
+pub(in crate::engine::run) struct Unread;
 
 impl BodySink for Unread {
     fn head(&mut self, _: &ResponseHead) -> BodyWish {

@@ -1,0 +1,229 @@
+//! What goes wrong with the host while its pages are asked for: what of it is the fault of a directory, and what of it
+//! the log, the live view and the summary name. A host that fails too often is asked for its start page once more, before
+//! it counts as down. `politeness` decides the pace; nothing here does.
+
+use tracing::Instrument as _;
+
+use super::{
+    Done, Run,
+    decide::Work,
+    recrawl::{FetchedFacts, Unread},
+};
+use crate::{
+    fetch::Request,
+    frontier::Lease,
+    page::{BodyEnd, Outcome},
+    politeness::{Closed, HostState, Signal, Weight},
+    url_key::UrlKey,
+};
+
+/// What went wrong with the host in this session.
+#[derive(Debug, Default)]
+pub(super) struct HostTrouble {
+    /// What the last failure was, and of which URL.
+    last: Option<(String, UrlKey)>,
+    /// How the host was slowed down when it was looked at last.
+    state: HostState,
+    /// How often its pace was halved, or it paused.
+    slowdowns: u64,
+    /// URLs that ask for a longer wait than the settings allow, and the first of them, with its answer.
+    long_waits: u64,
+    first_long_wait: Option<String>,
+    /// This machine was at fault.
+    is_local: bool,
+    /// The start page is being asked for.
+    is_asking: bool,
+}
+
+impl HostTrouble {
+    /// The last failure, as `503 at https://...`.
+    pub(super) fn last(&self) -> Option<String> {
+        let (cause, url) = self.last.as_ref()?;
+        Some(format!("{cause} at {url}"))
+    }
+
+    /// Whether the start page is being asked for, and nothing else may be.
+    pub(super) fn is_asking(&self) -> bool {
+        self.is_asking
+    }
+}
+
+impl Run<'_> {
+    /// Whether an answer speaks of the host: other tries of a URL do not, nor does a directory that fails while URLs of
+    /// others wait.
+    pub(super) fn weigh(&mut self, lease: &Lease, signal: Signal) -> Weight {
+        if let Signal::Fine { .. } = signal {
+            self.frontier.answered(lease.url());
+        }
+        let is_again = lease.earlier_tries() > 0;
+        if signal.is_failure() && (is_again || self.frontier.failed(lease.url())) {
+            Weight::Ignored
+        } else {
+            Weight::Counted
+        }
+    }
+
+    /// Takes note of a failure, and of what the host makes of it.
+    pub(super) fn note_failure(&mut self, url: &UrlKey, answer: &FetchedFacts, signal: Signal) {
+        let cause = match answer {
+            Err(error) => Some(error.to_string()),
+            Ok((fetched, _)) if fetched.end == BodyEnd::CutShort => {
+                Some("the connection broke off".to_owned())
+            }
+            Ok((fetched, _)) if signal.is_failure() => Some(fetched.head.status.to_string()),
+            Ok(_) => None,
+        };
+        if let Some(cause) = cause {
+            if signal == Signal::Local && !self.trouble.is_local {
+                self.trouble.is_local = true;
+                tracing::warn!(target: "engine", "{cause}");
+                self.say(format!("{cause}: asked again after a pause"));
+            }
+            self.trouble.last = Some((cause, url.clone()));
+        }
+        if self.door.is_long_wait(signal) {
+            self.note_long_wait(url, answer, signal);
+        }
+        let state = self
+            .door
+            .clocks()
+            .state(&self.host, tokio::time::Instant::now());
+        self.note_host_state(state);
+    }
+
+    fn note_long_wait(&mut self, url: &UrlKey, answer: &FetchedFacts, signal: Signal) {
+        self.trouble.long_waits += 1;
+        if self.trouble.first_long_wait.is_some() {
+            return;
+        }
+        let (Ok((fetched, _)), Some(wait)) = (answer, signal.retry_after()) else {
+            return;
+        };
+        let seconds = jiff::SignedDuration::try_from(wait).unwrap_or(jiff::SignedDuration::MAX);
+        let until = self.door.clock.now().saturating_add(seconds);
+        let until = until.map_or_else(
+            |_| String::new(),
+            |until| until.strftime("%Y-%m-%d %H:%M:%SZ").to_string(),
+        );
+        let status = fetched.head.status;
+        let text = format!(
+            "{url} answered {status} and asks not to be asked before {until} (Retry-After)"
+        );
+        tracing::warn!(target: "engine", "{text}");
+        self.trouble.first_long_wait = Some(text);
+    }
+
+    /// Logs what changed about the pace of the host, with the failure that did it.
+    fn note_host_state(&mut self, state: HostState) {
+        let last = self.trouble.last().unwrap_or_default();
+        match (self.trouble.state, state) {
+            (HostState::SlowedDown(before), HostState::SlowedDown(now)) if before == now => {}
+            (HostState::SlowedDown(before), HostState::SlowedDown(now)) if now < before => {
+                tracing::info!(target: "engine", "the host is well again: crawling at 1/{now} of the pace");
+            }
+            (HostState::SlowedDown(_), HostState::Open | HostState::Delay(_)) => {
+                tracing::info!(target: "engine", "the host is well again: crawling at full pace");
+            }
+            (_, HostState::SlowedDown(now)) => {
+                self.trouble.slowdowns += 1;
+                tracing::warn!(target: "engine", "slowing down to 1/{now} of the pace: {last}");
+            }
+            (HostState::Pausing(_), HostState::Pausing(_)) => {}
+            (_, HostState::Pausing(wait)) => {
+                self.trouble.slowdowns += 1;
+                tracing::warn!(target: "engine", "pausing for {wait:?} after failures in a row: {last}");
+            }
+            (HostState::RetryAfter(_), HostState::RetryAfter(_)) => return,
+            (_, HostState::RetryAfter(wait)) => {
+                tracing::info!(target: "engine", "waiting for {wait:?} (Retry-After): {last}");
+                return;
+            }
+            (_, HostState::Open | HostState::Delay(_) | HostState::Closed) => {}
+        }
+        self.trouble.state = state;
+    }
+
+    /// The host gets no further request. Before it counts as down its start page is asked for: when that is answered, the
+    /// directories that fail are at fault.
+    pub(super) fn host_closed(&mut self, closed: Closed) {
+        if closed != Closed::Down {
+            self.close(closed);
+            return;
+        }
+        if !self.out.is_empty() {
+            return;
+        }
+        self.door.clocks().forget_trouble(&self.host);
+        let (door, url) = (self.door.clone(), self.site.start.clone());
+        let stop = self.shutdown.stop.clone();
+        let work = async move {
+            let request = Request::get(&url, door.max_body_bytes);
+            let asked = door.ask_until(&request, &stop, || Unread, |_| true).await;
+            let is_well = asked
+                .is_ok_and(|answered| answered.result.is_ok() && !answered.signal.is_failure());
+            Done::StartPage { is_well }
+        };
+        self.tasks.spawn(work.in_current_span());
+        self.trouble.is_asking = true;
+    }
+
+    /// Takes the answer of the start page of a host that failed too often.
+    pub(super) fn take_start_page(&mut self, is_well: bool) {
+        self.trouble.is_asking = false;
+        let what = if is_well && self.health.is_past_help() {
+            self.frontier.give_up_all();
+            "the rest of the site"
+        } else if is_well && self.frontier.give_up_failing() > 0 {
+            "the rest of the directories that fail"
+        } else {
+            self.close(Closed::Down);
+            return;
+        };
+        let last = self.trouble.last().unwrap_or_default();
+        self.say(format!(
+            "the start page answers, and other pages fail ({last}): {what} is not asked for in this crawl and counts as failed"
+        ));
+    }
+
+    /// Ends the work on a URL of a directory that was given up.
+    pub(super) fn end_given_up(&mut self, lease: Lease) {
+        let error =
+            "not asked for: the pages of its directory fail in a row while the start page answers";
+        let tries = lease.earlier_tries();
+        let work = Work::of(&lease, tries);
+        tracing::debug!(target: "engine", url = %work.url, "given up with its directory");
+        let outcome = Outcome::NoAnswer {
+            error: error.to_owned(),
+        };
+        self.end_work(lease, tries, outcome);
+    }
+
+    /// What the user should know of it when the session ends.
+    pub(super) fn conclude_trouble(&mut self) {
+        let HostTrouble {
+            slowdowns,
+            long_waits,
+            first_long_wait,
+            ..
+        } = &self.trouble;
+        let (slowdowns, long_waits) = (*slowdowns, *long_waits);
+        if let Some(first) = first_long_wait {
+            let text = match long_waits {
+                1 => {
+                    format!("{first}; it counts as failed and is asked for again by the next crawl")
+                }
+                _ => format!(
+                    "{first}, and {} more URLs ask for a long wait; they count as failed and are asked for again by the next crawl",
+                    long_waits - 1
+                ),
+            };
+            self.say(format!("{text} (for your own site: --ignore retry-after)"));
+        }
+        if slowdowns > 0 {
+            let last = self.trouble.last().unwrap_or_default();
+            self.say(format!(
+                "the host failed and the crawl slowed down {slowdowns} times; the last failure was {last}"
+            ));
+        }
+    }
+}
