@@ -105,7 +105,7 @@ impl ExitCode {
 
     fn of_crawl_error(error: &CrawlError) -> Self {
         match error {
-            CrawlError::Start { .. } | CrawlError::Robots { .. } => Self::NotCrawled,
+            CrawlError::Start(_) | CrawlError::Robots(_) => Self::NotCrawled,
             CrawlError::Settings(_) => Self::Usage,
             // As with a state that cannot be read: nothing was asked, the old set stands.
             CrawlError::Holds(_) => Self::Refused,
@@ -214,7 +214,7 @@ impl From<ExitCode> for std::process::ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use crawler::{fetch::FetchErrorKind, holds::HoldsError};
+    use crawler::{fetch::FetchErrorKind, holds::HoldsError, notes::Note};
 
     use super::*;
 
@@ -233,20 +233,8 @@ mod tests {
         let message = || "x".to_owned();
         check(SettingsError::Problems(Vec::new()), 2);
         check(FetchError::new(FetchErrorKind::Tls, "x"), 2);
-        check(
-            CrawlError::Start {
-                message: message(),
-                source: None,
-            },
-            5,
-        );
-        check(
-            CrawlError::Robots {
-                message: message(),
-                source: None,
-            },
-            5,
-        );
+        check(CrawlError::Start(Note::tls_failed(&"x")), 5);
+        check(CrawlError::Robots(Note::robots_unreadable(&"x", &"y")), 5);
         check(CrawlError::Settings(message()), 2);
         check(CrawlError::Stopped, 130);
         check(CrawlError::Store(store(StoreErrorKind::Busy)), 6);

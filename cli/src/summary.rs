@@ -21,7 +21,8 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use crawler::{
     build::Loaded,
     config::{Config, HookEvent},
-    engine::Crawled,
+    engine::{CrawlError, Crawled},
+    notes::Note,
     page::Reason,
     publish::{Doubted, PublishError, Published},
     report::Report,
@@ -137,9 +138,8 @@ pub(crate) struct Summary {
     /// What ended the run before everything was decided, as a sentence.
     #[serde(skip)]
     pub(crate) stopped_by: Option<String>,
-    /// What the user should know, each a sentence.
-    #[serde(skip)]
-    pub(crate) notices: Vec<String>,
+    /// What the user should know, what ended the crawl before it began included.
+    pub(crate) notes: Vec<Note>,
 }
 
 impl Summary {
@@ -183,7 +183,7 @@ impl Summary {
             has_old_set: false,
             followed_links: true,
             stopped_by: None,
-            notices: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
@@ -214,7 +214,7 @@ impl Summary {
         self.not_modified = crawled.not_modified;
         self.bytes_in = crawled.bytes_in;
         self.resumed = crawled.resumed;
-        self.notices.clone_from(&crawled.notices);
+        self.notes.clone_from(&crawled.notes);
         self.set_doubted(crawled.doubted.as_ref());
     }
 
@@ -223,14 +223,14 @@ impl Summary {
         self.doubted = doubted.map(DoubtLine::from);
         // That all of it is not is the error that ends the work.
         let partly = doubted.filter(|doubted| !doubted.is_all);
-        self.notices
-            .extend(partly.map(|doubted| doubted.text.clone()));
+        self.notes
+            .extend(partly.map(|doubted| Note::doubted(&doubted.text).counting(doubted.pages)));
     }
 
     /// The inputs of a build were read.
     pub(crate) fn set_loaded(&mut self, loaded: &Loaded) {
         self.bytes_in = loaded.bytes;
-        self.notices.clone_from(&loaded.notices);
+        self.notes.clone_from(&loaded.notes);
         self.input = Some(InputLine::from(loaded));
     }
 
@@ -260,7 +260,7 @@ impl Summary {
             .map(|(source, count)| (source.as_str(), *count))
             .collect();
         self.extensions = ExtensionLines::new(&published.extensions);
-        self.notices.extend_from_slice(&published.notices);
+        self.notes.extend_from_slice(&published.notes);
     }
 
     /// The work ended without a set, by this error.
@@ -268,6 +268,9 @@ impl Summary {
         self.message = Some(in_full(error));
         if let Some(PublishError::Refused(refusal)) = error.downcast_ref() {
             self.guard = Some(GuardLine::from(&**refusal));
+        }
+        if let Some(CrawlError::Start(note) | CrawlError::Robots(note)) = error.downcast_ref() {
+            self.notes.push(note.clone());
         }
     }
 
@@ -355,9 +358,11 @@ impl Summary {
             lines.push(format!("  state in {}", state.display()));
         }
         lines.extend(
-            self.notices
+            self.notes
                 .iter()
-                .map(|notice| format!("  NOTE: {notice}")),
+                // What ended the crawl is said as its error.
+                .filter(|note| self.message.as_ref() != Some(&note.text))
+                .map(|note| format!("  NOTE: {}", note.text)),
         );
         lines
     }

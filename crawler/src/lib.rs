@@ -41,7 +41,7 @@
 //! | [`holds`] | which hosts asked to wait, across starts? |
 //! | [`store`] | what is known, durably |
 //! | `machine` | what do the machine and its disks say of themselves, and what runs on it? |
-//! | [`site`], [`config`], [`page`], [`pattern`], [`url_key`], [`clock`] | the words everything else is written in |
+//! | [`site`], [`config`], [`notes`], [`page`], [`pattern`], [`url_key`], [`clock`] | the words everything else is written in |
 
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -79,6 +79,7 @@ mod machine;
 pub mod site;
 
 pub mod config;
+pub mod notes;
 pub mod page;
 pub mod pattern;
 

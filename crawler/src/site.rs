@@ -185,17 +185,6 @@ impl Site {
     pub fn contains(&self, key: &UrlKey) -> bool {
         key.is_on(&self.origin) && key.path().starts_with(&self.directory)
     }
-
-    /// What to tell the user when the redirects of `typed` decided for another origin than its own.
-    pub fn moved_from(&self, typed: &UrlKey) -> Option<String> {
-        (!typed.is_on(&self.origin)).then(|| {
-            format!(
-                "{} redirects to {}: that is the site",
-                typed.origin(),
-                self.origin
-            )
-        })
-    }
 }
 
 /// The site that a start URL means: `hops` are the targets of its redirects in order, the last one

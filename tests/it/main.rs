@@ -26,6 +26,7 @@ mod formats;
 mod fuzz_inputs;
 mod generations;
 mod guard;
+mod hints;
 mod hosts;
 mod kill;
 mod lastmod;

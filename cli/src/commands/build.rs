@@ -199,8 +199,8 @@ impl Job {
             talk.hear(&news);
         })?;
         talk.end();
-        for notice in &loaded.notices {
-            self.output.warn(notice);
+        for note in &loaded.notes {
+            self.output.warn(&note.text);
         }
         summary.set_loaded(&loaded);
         summary.set_report(Report::read(&*store, run)?);

@@ -44,8 +44,8 @@ impl Ended {
         for problem in &problems {
             output.error(&format!("{}: {problem}", summary.site));
         }
-        for notice in &published.notices {
-            output.warn(notice);
+        for note in &published.notes {
+            output.warn(&note.text);
         }
         summary.set_published(&published, &self.robots);
         summary.outcome = match (self.dry_run, self.is_partial, summary.has_changed()) {

@@ -68,15 +68,13 @@ fn summary() -> Summary {
         dropped: vec!["sitemap.old.xml.gz".to_owned()],
         extensions: ExtensionCounts::default(),
         journal: Journal::default(),
-        notices: Vec::new(),
+        notes: Vec::new(),
         problems: Vec::new(),
     };
     summary.set_published(&published, &robots_file(Some(&[])));
     summary.state = Some(PathBuf::from("state/https_www.example.com_docs.db"));
     summary.stopped_by = Some("max_pages = 1400 was reached".to_owned());
-    summary
-        .notices
-        .push("the start page looks rendered by JavaScript".to_owned());
+    summary.notes.push(Note::feed_empty().naming(&"/a"));
     summary
 }
 
@@ -96,7 +94,9 @@ fn the_line_of_json_has_exactly_the_promised_keys() {
             r#""orphans":2,"seeds":{"read":3,"kept":1,"own":0,"waiting":0,"#,
             r#""troubled":1,"troubles":[{"name":"https://www.example.com/news.xml","problem":"gone","#,
             r#""detail":"status 404","named_by":"https://www.example.com/robots.txt"}],"#,
-            r#""entries":[]},"kept":{"kept-gone-once":1,"kept-unreachable":2}}"#
+            r#""entries":[]},"kept":{"kept-gone-once":1,"kept-unreachable":2},"notes":["#,
+            r#"{"code":"feed-empty","count":1,"example":"/a","text":"no page has a lastmod, so there is no feed of recent "#,
+            r#"changes: a feed lists what changed, and when"}]}"#
         )
     );
 }
@@ -290,7 +290,7 @@ https://www.example.com/docs/: published, but partial
   for robots.txt:
     Sitemap: https://www.example.com/docs/sitemap.xml
   state in state/https_www.example.com_docs.db
-  NOTE: the start page looks rendered by JavaScript";
+  NOTE: no page has a lastmod, so there is no feed of recent changes: a feed lists what changed, and when";
     assert_eq!(summary().text().join("\n"), expected);
 }
 

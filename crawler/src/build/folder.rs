@@ -29,6 +29,7 @@ use super::{
 use crate::{
     config::FileDates,
     fetch::{BodySink as _, BodyWish, Fetched},
+    notes::Note,
     page::{Basis, BodyEnd, Canonical, Outcome, PageRecord, Reason, Via},
     parse::{PageParser, PageReader},
     robots::{MAX_ROBOTS_BYTES, Rules, agent_token},
@@ -92,14 +93,11 @@ pub(super) fn load(
     })?;
     store.commit(&reading.commit)?;
     if walk.links_out > 0 {
-        loaded.notices.push(format!(
-            "{}: {} links lead out of the folder, or in circles, and are not followed",
-            root.display(),
-            walk.links_out
-        ));
+        let note = Note::links_out_of_folder(&root.display(), &walk.links_out);
+        loaded.notes.push(note.counting(walk.links_out));
     }
     loaded.left_out += nameless.count;
-    loaded.notices.extend(nameless.notice());
+    loaded.notes.extend(nameless.note());
     Ok(())
 }
 
@@ -118,16 +116,15 @@ impl Nameless {
         self.count += 1;
     }
 
-    fn notice(&self) -> Option<String> {
+    fn note(&self) -> Option<Note> {
         let first = self.first.display();
         let others = match self.count {
             0 => return None,
             1 => String::new(),
             many => format!(" and {} other files", many - 1),
         };
-        Some(format!(
-            "{first}{others} cannot stand in a URL, which has at most 2,047 characters; left out"
-        ))
+        let note = Note::file_names_too_long(&first, &others);
+        Some(note.counting(self.count).naming(&first))
     }
 }
 
@@ -160,11 +157,8 @@ fn robots(
             Ok(rules)
         }
         Ok(_) => {
-            loaded.notices.push(format!(
-                "{} is not obeyed: of {} only the robots.txt at the root counts (RFC 9309 section 2.3)",
-                path.display(),
-                request.site.origin
-            ));
+            let note = Note::robots_file_not_obeyed(&path.display(), &request.site.origin);
+            loaded.notes.push(note.naming(&path.display()));
             Ok(Rules::allow_all())
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Rules::allow_all()),

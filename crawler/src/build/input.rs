@@ -188,13 +188,11 @@ impl Rows {
         }
     }
 
-    /// What else the user should know of it.
-    pub(super) fn notice(&self) -> Option<&'static str> {
+    /// Whether it is a table without a header line.
+    pub(super) fn is_headless(&self) -> bool {
         match self {
-            Self::Csv(rows) if rows.records.columns().is_headless() => Some(
-                "no header line, but its first lines are all a URL and a date; its second column is read as lastmod",
-            ),
-            Self::Csv(_) | Self::Text(_) | Self::Ndjson(_) | Self::Sitemap(_) => None,
+            Self::Csv(rows) => rows.records.columns().is_headless(),
+            Self::Text(_) | Self::Ndjson(_) | Self::Sitemap(_) => false,
         }
     }
 

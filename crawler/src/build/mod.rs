@@ -49,6 +49,7 @@ use self::{
 };
 use crate::{
     config::{Config, ElementValue, Namespace},
+    notes::Note,
     page::{Outcome, Reason, RunId, extensions_from_json},
     parse::ParseConfigError,
     robots::Rules,
@@ -126,8 +127,8 @@ pub struct Loaded {
     /// The rules of the first folder with a `robots.txt` that counts: it was obeyed, and images may be
     /// disallowed by it too.
     pub robots: Option<Rules>,
-    /// What the user should know, each a sentence.
-    pub notices: Vec<String>,
+    /// What the user should know.
+    pub notes: Vec<Note>,
 }
 
 impl Loaded {
@@ -348,13 +349,13 @@ impl Lists<'_> {
                 let name = Arc::clone(&list.name);
                 let unused = list.rows.unused_columns();
                 if list.rows.has_trailing_bytes() {
-                    self.loaded.notices.push(format!(
-                        "{name}: bytes that are not compressed stand behind the compressed ones; they are left out"
-                    ));
+                    let note = Note::bytes_after_compressed(&name).naming(&name);
+                    self.loaded.notes.push(note);
                 }
-                let notice = list.rows.notice();
-                let notice = notice.map(|notice| format!("{name}: {notice}"));
-                self.loaded.notices.extend(notice);
+                if list.rows.is_headless() {
+                    let note = Note::header_line_missing(&name).naming(&name);
+                    self.loaded.notes.push(note);
+                }
                 self.note_unused(&name, &unused);
                 self.current = None;
                 continue;
@@ -557,9 +558,8 @@ impl Lists<'_> {
     fn note_unused(&mut self, name: &str, columns: &[String]) {
         if !columns.is_empty() {
             let names = columns.join(", ");
-            self.loaded.notices.push(format!(
-                "{name}: nothing is known of the fields {names}; they are not used"
-            ));
+            let note = Note::fields_unused(&name, &names).naming(&names);
+            self.loaded.notes.push(note.counting(columns.len() as u64));
         }
     }
 }

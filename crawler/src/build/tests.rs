@@ -311,12 +311,12 @@ fn what_stands_behind_a_compressed_list_is_left_out_and_told() {
                 (2, 0),
                 "{name}: {told:?}"
             );
-            let [notice] = &loaded.notices[..] else {
-                panic!("{name}: {:?}", loaded.notices);
+            let [note] = &loaded.notes[..] else {
+                panic!("{name}: {:?}", loaded.notes);
             };
             assert!(
-                notice.starts_with("list: bytes that are not compressed"),
-                "{notice}"
+                note.text.starts_with("list: bytes that are not compressed"),
+                "{note:?}"
             );
             assert!(page(&store, "/a").is_some() && page(&store, "/b").is_some());
         }

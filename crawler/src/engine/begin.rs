@@ -17,6 +17,7 @@ use super::{
 use crate::{
     clock::Skew,
     config::Config,
+    notes::Note,
     parse::PageReader,
     runs::{self, OpenRun},
     store::{Store, StoreError},
@@ -61,8 +62,7 @@ impl Finding<'_> {
                 started = &mut finding => return started,
                 () = self.shutdown.stop.cancelled() => return Err(CrawlError::Stopped),
                 () = tokio::time::sleep_until(self.deadline) => {
-                    let message = format!("max_time passed before {typed} answered");
-                    return Err(CrawlError::Start { message, source: None });
+                    return Err(CrawlError::Start(Note::start_without_answer(typed).naming(typed)));
                 }
                 () = tokio::time::sleep(START_HEARTBEAT) => {
                     let now = Instant::now();
@@ -81,14 +81,13 @@ impl Finding<'_> {
         let again = self.site(None).await?;
         let [old, new] = [&before.site, &again.site];
         if (&old.origin, &old.directory) != (&new.origin, &new.directory) {
-            let message = format!(
+            let problem = format!(
                 "{} was not modified (304), and leads to {} when it is asked for as a whole; start again",
                 old.start, new.start
             );
-            return Err(CrawlError::Start {
-                message,
-                source: None,
-            });
+            return Err(CrawlError::Start(
+                Note::start_leads_elsewhere(&problem).naming(&new.start),
+            ));
         }
         Ok(Started {
             bytes_in: before.bytes_in + again.bytes_in,

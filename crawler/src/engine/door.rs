@@ -138,8 +138,8 @@ pub(super) enum Refused {
 pub(super) enum Robots {
     /// Rules to obey (which may allow everything).
     Rules(Rules),
-    /// It could not be read: nothing may be fetched. Says why.
-    Unreachable(String),
+    /// It could not be read: nothing may be fetched. Says why, and what failed when there was no answer.
+    Unreachable(String, Option<FetchError>),
     /// It must not be asked for, so nothing may be fetched. Says why.
     Forbidden(String),
     /// It asks for a longer `Crawl-delay` than [`robots::MAX_CRAWL_DELAY`].
@@ -504,7 +504,7 @@ impl Door {
     ) -> Result<Robots, E> {
         let Ok(mut url) = UrlKey::from_normalised(&format!("{origin}/robots.txt")) else {
             let why = format!("{origin} has no robots.txt URL");
-            return Ok(Robots::Unreachable(why));
+            return Ok(Robots::Unreachable(why, None));
         };
         let mut hops = 0;
         // Where a site stands for another, pages are one; robots.txt is that of an origin.
@@ -527,7 +527,10 @@ impl Door {
                 Err(error) if error.kind() == FetchErrorKind::Forbidden => {
                     return Ok(Robots::Forbidden(error.to_string()));
                 }
-                Err(error) => return Ok(Robots::Unreachable(format!("{url}: {error}"))),
+                Err(error) => {
+                    let why = format!("{url}: {error}");
+                    return Ok(Robots::Unreachable(why, Some(error)));
+                }
             };
             let status = fetched.head.status;
             if (300..400).contains(&status)
@@ -553,7 +556,7 @@ impl Door {
                         return Ok(Robots::Refused(Refused::Closed(closed)));
                     }
                     let why = format!("{url} {}", robots_trouble(&fetched));
-                    return Ok(Robots::Unreachable(why));
+                    return Ok(Robots::Unreachable(why, None));
                 }
             }
         };

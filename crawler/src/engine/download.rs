@@ -438,15 +438,16 @@ impl Downloader {
                 self.remember(origin, Ok(Arc::clone(&rules)), everybody);
                 Ok(rules)
             }
-            Ok(Robots::Unreachable(why)) => {
+            Ok(Robots::Unreachable(why, _)) => {
                 Err(self.give_up(origin, Unreachable::Trouble(why.into())))
             }
             Ok(Robots::Forbidden(why)) => {
                 Err(self.give_up(origin, Unreachable::Forbidden(why.into())))
             }
-            Ok(Robots::TooSlow(delay)) => {
-                Err(self.give_up(origin, Unreachable::Trouble(too_slow(origin, delay).into())))
-            }
+            Ok(Robots::TooSlow(delay)) => Err(self.give_up(
+                origin,
+                Unreachable::Trouble(too_slow(origin, delay).text.into()),
+            )),
             Ok(Robots::Refused(refused)) => Err(refused_at(host, refused)),
             Err(unreachable) => Err(self.give_up(origin, unreachable)),
         }

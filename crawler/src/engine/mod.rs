@@ -40,6 +40,7 @@ use crate::{
     config::{Config, PublishConfig},
     fetch::Fetch,
     holds::{Holds, HoldsError},
+    notes::Note,
     page::RunId,
     parse::PageReader,
     politeness::SharedPoliteness,
@@ -223,8 +224,8 @@ pub struct Crawled {
     pub robots: Option<robots::Rules>,
     /// What is not believed yet of what this start, and those that were stopped before it, heard; `None`: all is.
     pub doubted: Option<Doubted>,
-    /// Things the user should still know when the run is over, each a sentence.
-    pub notices: Vec<String>,
+    /// What the user should know when the crawl is over.
+    pub notes: Vec<Note>,
 }
 
 impl std::fmt::Debug for Crawled {
@@ -244,23 +245,11 @@ impl std::fmt::Debug for Crawled {
 #[non_exhaustive]
 pub enum CrawlError {
     /// The start URL cannot be the start of a crawl: unreachable, not 200, disallowed, or it leads elsewhere.
-    #[error("{message}")]
-    Start {
-        /// What happened, and what to do.
-        message: String,
-        /// The cause, if there is one.
-        #[source]
-        source: Option<Box<dyn std::error::Error + Send + Sync>>,
-    },
+    #[error("{}", .0.text)]
+    Start(Note),
     /// robots.txt could not be read (5xx, 429, network): nothing may be fetched.
-    #[error("{message}")]
-    Robots {
-        /// What happened, and what to do.
-        message: String,
-        /// The cause, if there is one.
-        #[source]
-        source: Option<Box<dyn std::error::Error + Send + Sync>>,
-    },
+    #[error("{}", .0.text)]
+    Robots(Note),
     /// Settings that only show to be wrong when the site is known.
     #[error("{0}")]
     Settings(String),
@@ -351,7 +340,7 @@ pub async fn crawl(
     // What a crawl holds across its waits is too large for the stack of its caller.
     let mut crawled = Box::pin(crawl_through(config, start, &door, seams, shutdown)).await;
     if let (Ok(crawled), Some(damage)) = (&mut crawled, damage) {
-        crawled.notices.insert(0, damage);
+        crawled.notes.insert(0, Note::waits_damaged(&damage));
     }
     door.settle().await;
     crawled
@@ -431,12 +420,13 @@ async fn crawl_through(
         site,
         hops,
         bytes_in,
-        notices,
+        notes,
         ..
     } = started;
     let judge = judge.behind(runs::times(&*store)?.before());
     let keeping = judge.clone();
-    let moved = site.moved_from(start);
+    let moved = (!start.is_on(&site.origin))
+        .then(|| Note::start_redirected(&start.origin(), &site.origin).naming(start));
     let public_url = public_url(&site);
     let mut run = Run::new(Setup {
         config,
@@ -455,9 +445,9 @@ async fn crawl_through(
         public_url,
         deadline,
     });
-    let ignored = config.ignore.words().map(ignored_text);
-    for notice in moved.into_iter().chain(ignored).chain(notices) {
-        run.say(notice);
+    let ignored = config.ignore.words().map(ignored);
+    for note in moved.into_iter().chain(ignored).chain(notes) {
+        run.say(note);
     }
     if let Some(delay) = rules.crawl_delay().filter(|delay| !delay.is_zero()) {
         run.mention(delay_text(delay));
@@ -604,14 +594,14 @@ fn delay_text(delay: Duration) -> String {
 }
 
 /// What it means that [`crate::config::IgnoreConfig`] has this word.
-fn ignored_text(word: &str) -> String {
+fn ignored(word: &str) -> Note {
     let meaning = match word {
         "robots" => "what robots.txt disallows is fetched and listed",
         "noindex" => "pages that say noindex are listed (nofollow still counts)",
         "retry-after" => "the site is asked again sooner than its Retry-After allows",
         _ => "pages that name another canonical URL are listed",
     };
-    format!("ignoring {word}: {meaning}; this is for your own site only")
+    Note::ignored(&word, &meaning).naming(&word)
 }
 
 /// A duration for people, in its largest sensible unit.

@@ -6,6 +6,7 @@ mod known;
 
 use std::{
     collections::{HashMap, HashSet},
+    fmt::Display,
     sync::Arc,
     time::Duration,
 };
@@ -27,13 +28,15 @@ use super::{
 };
 use crate::{
     config::Config,
-    fetch::Validators,
+    fetch::{FetchError, FetchErrorKind, Fetched, Request, Validators},
+    notes::Note,
     page::PageFacts,
     parse::{PageParser, PageReader},
-    robots::{self, Rules},
+    politeness::Signal,
+    robots::{self, RobotsSink, Rules},
     scope::Scope,
     site::{self, Site},
-    url_key::{Origin, UrlKey},
+    url_key::{Identity, Origin, UrlKey},
     verdict::MAX_HOPS,
 };
 
@@ -45,6 +48,8 @@ pub(super) struct Hop {
     pub(super) found: Option<Found>,
     pub(super) attempts: u32,
     pub(super) manner: Manner,
+    /// The answer sets a cookie.
+    pub(super) sets_cookie: bool,
     /// What stands by its answer, a 304 that is believed.
     pub(super) standing: Option<Standing>,
 }
@@ -71,8 +76,8 @@ pub(super) struct Started {
     pub(super) is_robots_read: bool,
     /// Bytes that came over the wire.
     pub(super) bytes_in: u64,
-    /// What the user should know, each a sentence.
-    pub(super) notices: Vec<String>,
+    /// What the user should know.
+    pub(super) notes: Vec<Note>,
 }
 
 impl Started {
@@ -106,7 +111,7 @@ pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
         door, config, stop, ..
     } = *guide;
     let width = config.scope.width;
-    let mut notices = Vec::new();
+    let mut notes = Vec::new();
     let mut targets: Vec<UrlKey> = Vec::new();
     let mut rules: HashMap<Origin, Rules> = HashMap::new();
     let mut unread: HashSet<Origin> = HashSet::new();
@@ -119,8 +124,8 @@ pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
         let door = &door.standing_in(so_far.stand_in.clone());
         if !rules.contains_key(&origin) {
             let robots = match read_robots(door, &origin, stop).await {
-                Err(CrawlError::Robots { message, .. }) if config.ignore.robots => {
-                    notices.push(format!("{message}; that is ignored"));
+                Err(CrawlError::Robots(note)) if config.ignore.robots => {
+                    notes.push(Note::robots_ignored(&note.text));
                     unread.insert(origin.clone());
                     Rules::allow_all()
                 }
@@ -137,10 +142,8 @@ pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
                 "nothing may be crawled from there",
                 |_| "--ignore robots crawls a staging copy of your own all the same",
             );
-            return Err(problem(format!(
-                "{url} is disallowed by {origin}/robots.txt for user agent \"{}\"; {advice}",
-                door.agent
-            )));
+            let note = Note::start_disallowed(&url, &origin, &door.agent, &advice);
+            return Err(CrawlError::Start(note.naming(&url)));
         }
         let known = match rules.get(&origin) {
             Some(robots) => guide.known(&so_far, robots, &url).await,
@@ -156,25 +159,24 @@ pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
             (304, _) if is_confirmed => break,
             (300..=303 | 307 | 308, Some(target)) => {
                 if hops.len() > MAX_HOPS || hops.iter().any(|hop| hop.url == target) {
-                    return Err(loops(typed, config));
+                    return Err(loops(typed, &hops, config));
                 }
                 check_target(typed, &url, &target, door)?;
                 targets.push(target.clone());
                 url = target;
             }
             (300..=303 | 307 | 308, None) => {
-                return Err(problem(format!(
-                    "{url} answered {status} without a usable Location"
-                )));
+                let note = Note::start_redirect_unusable(&url, &status);
+                return Err(CrawlError::Start(note.naming(&url)));
             }
             (status, _) => {
-                return Err(problem(format!(
-                    "{url} answered {status}; a crawl needs a start page that answers 200"
-                )));
+                let note = guide.refusal(door, &url, status).await;
+                return Err(CrawlError::Start(note.naming(&url)));
             }
         }
     }
-    let site = site::settle(typed, &targets, width).map_err(|error| problem(error.to_string()))?;
+    let site = site::settle(typed, &targets, width)
+        .map_err(|error| leads_elsewhere(&error, targets.last().unwrap_or(typed)))?;
     let site = stand_in(site, config)?;
     let robots = rules.remove(&site.origin).unwrap_or_else(Rules::allow_all);
     let is_robots_read = !unread.contains(&site.origin);
@@ -184,7 +186,7 @@ pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
         robots,
         is_robots_read,
         bytes_in,
-        notices,
+        notes,
     })
 }
 
@@ -215,7 +217,10 @@ impl Guide<'_> {
         let refused = |refused| refused_start(door, url, refused);
         let Some(Known { facts, validators }) = known else {
             let asked = door.ask(url, self.stop, sink).await;
-            return hop_of(door, url, asked.map_err(refused)?, Manner::Whole);
+            let asked = asked.map_err(refused)?;
+            obey_long_wait(door, url, asked.signal)?;
+            let hop = hop_of(url, asked, Manner::Whole);
+            return self.or_reason(door, url, hop).await;
         };
         let asked = door.ask_once_with(url, &validators, self.stop, sink).await;
         let asked = asked.map_err(refused)?;
@@ -236,6 +241,7 @@ impl Guide<'_> {
                     found,
                     attempts: tries,
                     manner: Manner::Conditionally(validators),
+                    sets_cookie: sets_cookie(fetched),
                     standing: None,
                 };
                 return Ok((hop, fetched.wire_bytes));
@@ -251,9 +257,104 @@ impl Guide<'_> {
             _ if is_passing => Manner::Whole,
             Ok(_) | Err(_) => Manner::InVain(Doubt::Refused),
         };
-        let (hop, bytes) = hop_of(door, url, asked, manner)?;
+        obey_long_wait(door, url, asked.signal)?;
+        let hop = hop_of(url, asked, manner);
+        let (hop, bytes) = self.or_reason(door, url, hop).await?;
         Ok((hop, bytes + wasted_bytes))
     }
+
+    /// What came of asking for `url`, or why there is no crawl without its answer.
+    async fn or_reason(
+        &self,
+        door: &Door,
+        url: &UrlKey,
+        asked: Result<(Hop, u64), FetchError>,
+    ) -> Result<(Hop, u64), CrawlError> {
+        match asked {
+            Ok(hop) => Ok(hop),
+            Err(error) => {
+                let note = unanswered(door, url, &error, self.stop).await;
+                Err(CrawlError::Start(note))
+            }
+        }
+    }
+
+    /// Why there is no crawl when the start page `url` answered `status`.
+    async fn refusal(&self, door: &Door, url: &UrlKey, status: u16) -> Note {
+        let fetch = &self.config.fetch;
+        let authorizes = |name: &str| name.eq_ignore_ascii_case("authorization");
+        let has_credentials =
+            fetch.credentials.is_some() || fetch.headers.iter().any(|(name, _)| authorizes(name));
+        match status {
+            // What most servers answer when they expect TLS.
+            400 if url.scheme() == "http" => speaks_other_scheme(door, url, self.stop)
+                .await
+                .unwrap_or_else(|| Note::start_status(url, &status)),
+            401 if !has_credentials => Note::start_unauthorized(url),
+            401 if fetch.credential_origins.contains(&url.origin()) => {
+                Note::credentials_refused(url)
+            }
+            401 => Note::credentials_not_sent(url),
+            403 => Note::start_forbidden(url, &fetch.user_agent),
+            _ => Note::start_status(url, &status),
+        }
+    }
+}
+
+/// Why there is no crawl when there is no answer to `url`, with which it begins.
+async fn unanswered(
+    door: &Door,
+    url: &UrlKey,
+    error: &FetchError,
+    stop: &CancellationToken,
+) -> Note {
+    let other_scheme = match error.kind() {
+        FetchErrorKind::Reset | FetchErrorKind::Protocol => {
+            speaks_other_scheme(door, url, stop).await
+        }
+        // A server of plain http may wait for the end of what is no request.
+        FetchErrorKind::Timeout if url.scheme() == "https" => {
+            speaks_other_scheme(door, url, stop).await
+        }
+        FetchErrorKind::Dns
+        | FetchErrorKind::Connect
+        | FetchErrorKind::Tls
+        | FetchErrorKind::Timeout
+        | FetchErrorKind::Forbidden
+        | FetchErrorKind::Local => None,
+    };
+    let note = other_scheme.unwrap_or_else(|| match error.kind() {
+        FetchErrorKind::Tls => Note::tls_failed(error),
+        _ => Note::start_unreachable(error, url),
+    });
+    note.naming(url)
+}
+
+/// That the server of `url` speaks http where https was tried at the same port, or TLS where http was, if it does. It is
+/// asked once, for its robots.txt.
+async fn speaks_other_scheme(door: &Door, url: &UrlKey, stop: &CancellationToken) -> Option<Note> {
+    let is_http = url.scheme() == "http";
+    let server = format!("{}:{}", url.host_str(), url.port());
+    let scheme = if is_http { "https" } else { "http" };
+    let robots = format!("{scheme}://{server}/robots.txt");
+    let robots = Identity::default().parse(&robots).ok()?;
+    let request = Request::get(&robots, door.max_body_bytes);
+    let asked = door.ask_until(&request, stop, RobotsSink::new, |_| true);
+    let is_spoken = match asked.await.ok()?.result {
+        // A server of TLS may answer plain http with this.
+        Ok(fetched) => is_http || fetched.head.status != 400,
+        Err(error) => is_http && error.kind() == FetchErrorKind::Tls,
+    };
+    let note = if is_http {
+        Note::speaks_tls
+    } else {
+        Note::speaks_plain_http
+    };
+    is_spoken.then(|| note(&server, &robots.origin()))
+}
+
+fn sets_cookie(fetched: &Fetched) -> bool {
+    fetched.head.headers.all("set-cookie").next().is_some()
 }
 
 /// An answer as far as it could be read, and what it is when it is, or may be, no page.
@@ -273,26 +374,20 @@ fn finish(url: &UrlKey, answered: Answered<PageSink>) -> Read {
 }
 
 fn hop_of(
-    door: &Door,
     url: &UrlKey,
     answered: Answered<PageSink>,
     manner: Manner,
-) -> Result<(Hop, u64), CrawlError> {
-    if let Some(closed) = door.obey_long_wait(url.host(), answered.signal) {
-        return Err(problem(format!("{url} {}", door.closed_text(closed))));
-    }
+) -> Result<(Hop, u64), FetchError> {
     let attempts = answered.tries;
     let (result, found) = finish(url, answered);
-    let (fetched, facts) = result.map_err(|error| CrawlError::Start {
-        message: format!("{url} cannot be fetched: {error}"),
-        source: None,
-    })?;
+    let (fetched, facts) = result?;
     let hop = Hop {
         url: url.clone(),
         facts: *facts,
         found,
         attempts,
         manner,
+        sets_cookie: sets_cookie(&fetched),
         standing: None,
     };
     Ok((hop, fetched.wire_bytes))
@@ -314,24 +409,33 @@ fn check_target(
     target: &UrlKey,
     door: &Door,
 ) -> Result<(), CrawlError> {
-    site::check_hop(typed, target).map_err(|error| problem(error.to_string()))?;
+    site::check_hop(typed, target).map_err(|error| leads_elsewhere(&error, target))?;
     match &door.identity.stand_in {
-        Some(stand_in) if stand_in.spares(&target.origin()) => Err(problem(format!(
-            "{url} redirects to {target}: the crawled site stands for {}, where nothing is asked",
-            stand_in.original_directory()
-        ))),
+        Some(stand_in) if stand_in.spares(&target.origin()) => {
+            let problem = format!(
+                "{url} redirects to {target}: the crawled site stands for {}, where nothing is asked",
+                stand_in.original_directory()
+            );
+            Err(leads_elsewhere(&problem, target))
+        }
         Some(_) | None => Ok(()),
     }
 }
 
-fn loops(typed: &UrlKey, config: &Config) -> CrawlError {
+fn leads_elsewhere(problem: &dyn Display, target: &UrlKey) -> CrawlError {
+    CrawlError::Start(Note::start_leads_elsewhere(problem).naming(target))
+}
+
+fn loops(typed: &UrlKey, hops: &[Hop], config: &Config) -> CrawlError {
+    if hops.iter().any(|hop| hop.sets_cookie) {
+        return CrawlError::Start(Note::start_wants_cookies(typed).naming(typed));
+    }
     let hint = match &config.written_as {
         Some(original) => format!("; redirects to {original} count as redirects to itself"),
         None => String::new(),
     };
-    problem(format!(
-        "{typed} redirects in a loop, or more than {MAX_HOPS} times{hint}"
-    ))
+    let note = Note::start_redirects_in_a_loop(typed, &MAX_HOPS, &hint);
+    CrawlError::Start(note.naming(typed))
 }
 
 /// The site as the settings want it written.
@@ -351,48 +455,52 @@ async fn read_robots(
 ) -> Result<Rules, CrawlError> {
     match door.robots(origin, stop).await {
         Robots::Rules(rules) => Ok(rules),
-        Robots::Unreachable(why) | Robots::Forbidden(why) => Err(CrawlError::Robots {
-            message: format!(
-                "robots.txt of {origin} cannot be read, so nothing may be fetched there (RFC 9309): {why}"
-            ),
-            source: None,
-        }),
+        Robots::Unreachable(_, Some(error)) if let Some(url) = robots_of(origin) => {
+            let note = unanswered(door, &url, &error, stop).await;
+            Err(CrawlError::Robots(note))
+        }
+        Robots::Unreachable(why, _) | Robots::Forbidden(why) => {
+            let note = Note::robots_unreadable(origin, &why);
+            Err(CrawlError::Robots(note.naming(origin)))
+        }
         Robots::Refused(Refused::Stopping) => Err(CrawlError::Stopped),
-        Robots::Refused(Refused::Closed(closed)) => Err(CrawlError::Robots {
-            message: format!("{origin} {}", door.closed_text(closed)),
-            source: None,
-        }),
-        Robots::TooSlow(delay) => Err(CrawlError::Robots {
-            message: too_slow(origin, delay),
-            source: None,
-        }),
+        Robots::Refused(Refused::Closed(closed)) => {
+            let note = Note::host_closed(origin, &door.closed_text(closed));
+            Err(CrawlError::Robots(note.naming(origin)))
+        }
+        Robots::TooSlow(delay) => Err(CrawlError::Robots(too_slow(origin, delay))),
     }
 }
 
 fn refused_start(door: &Door, url: &UrlKey, refused: Refused) -> CrawlError {
     match refused {
         Refused::Stopping => CrawlError::Stopped,
-        Refused::Closed(closed) => problem(format!(
-            "{url} cannot be fetched: the host {}",
-            door.closed_text(closed)
-        )),
+        Refused::Closed(closed) => {
+            let place = format!("{url} cannot be fetched: the host");
+            let note = Note::host_closed(&place, &door.closed_text(closed));
+            CrawlError::Start(note.naming(url))
+        }
+    }
+}
+
+/// Ends the crawl when the start page asks for a longer wait than the settings allow.
+fn obey_long_wait(door: &Door, url: &UrlKey, signal: Signal) -> Result<(), CrawlError> {
+    match door.obey_long_wait(url.host(), signal) {
+        Some(closed) => {
+            let note = Note::host_closed(url, &door.closed_text(closed));
+            Err(CrawlError::Start(note.naming(url)))
+        }
+        None => Ok(()),
     }
 }
 
 /// What a `Crawl-delay` beyond [`robots::MAX_CRAWL_DELAY`] means.
-pub(super) fn too_slow(origin: &Origin, delay: Duration) -> String {
-    format!(
-        "robots.txt of {origin} asks for one request every {} (Crawl-delay: {}); a crawl waits {} at most between two \
-         requests, so nothing is fetched there until robots.txt says less",
-        rough_duration(delay),
-        delay.as_secs(),
-        rough_duration(robots::MAX_CRAWL_DELAY)
-    )
+pub(super) fn too_slow(origin: &Origin, delay: Duration) -> Note {
+    let most = rough_duration(robots::MAX_CRAWL_DELAY);
+    let note = Note::crawl_delay_too_long(origin, &rough_duration(delay), &delay.as_secs(), &most);
+    note.naming(origin)
 }
 
-fn problem(message: String) -> CrawlError {
-    CrawlError::Start {
-        message,
-        source: None,
-    }
+fn robots_of(origin: &Origin) -> Option<UrlKey> {
+    UrlKey::from_normalised(&format!("{origin}/robots.txt")).ok()
 }

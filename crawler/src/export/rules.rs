@@ -8,6 +8,7 @@ use sitemap_core::{ChangeFreq, Priority, UrlEntry};
 use super::own::OwnRules;
 use crate::{
     config::{EntryConfig, EntryRule},
+    notes::Note,
     pattern::Pattern,
     url_key::UrlKey,
 };
@@ -109,12 +110,12 @@ impl Sameness {
         self.restless += u64::from(is_restless);
     }
 
-    /// What the user should know, each a sentence.
-    pub fn notices(&self) -> Vec<String> {
-        let mut notices = Vec::new();
+    /// What the user should know.
+    pub fn notes(&self) -> Vec<Note> {
+        let mut notes = Vec::new();
         // One page alone is always like all others.
         if self.entries < 2 {
-            return notices;
+            return notes;
         }
         if let (Some(priority), true, false) =
             (self.priority, self.has_priority, self.priorities_differ)
@@ -124,17 +125,12 @@ impl Sameness {
             } else {
                 ""
             };
-            notices.push(format!(
-                "every page has the priority {priority}{or_none}, which says no more than none: search engines compare the pages of one site only"
-            ));
+            notes.push(Note::same_priority(&priority, &or_none).counting(self.entries));
         }
         if self.restless == self.entries {
-            notices.push(
-                "every page has the changefreq always or hourly, which search engines do not believe"
-                    .to_owned(),
-            );
+            notes.push(Note::restless_changefreq().counting(self.entries));
         }
-        notices
+        notes
     }
 }
 
@@ -223,10 +219,10 @@ mod tests {
                 entry.changefreq = *changefreq;
                 sameness.add(&entry);
             }
-            let notices = sameness.notices();
-            assert_eq!(notices.len(), expected.len(), "{entries:?}: {notices:?}");
-            for (notice, word) in notices.iter().zip(expected) {
-                assert!(notice.contains(word), "{notice}");
+            let notes = sameness.notes();
+            assert_eq!(notes.len(), expected.len(), "{entries:?}: {notes:?}");
+            for (note, word) in notes.iter().zip(expected) {
+                assert!(note.text.contains(word), "{note:?}");
             }
         };
         let (always, hourly, daily) = (

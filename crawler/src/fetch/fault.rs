@@ -57,6 +57,11 @@ pub(super) fn describe(
     let cause = Cause::of(error);
     let url = target.url;
     let (kind, message) = match (cause, phase) {
+        // The answer to the first message of TLS was something else.
+        (Cause::Tls(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)), _) => (
+            FetchErrorKind::Protocol,
+            format!("{target} does not speak TLS"),
+        ),
         (Cause::Tls(error), _) => (FetchErrorKind::Tls, tls_reason(error, target)),
         (Cause::Io(error), _) if error.kind() == io::ErrorKind::TimedOut => (
             FetchErrorKind::Timeout,
@@ -73,6 +78,14 @@ pub(super) fn describe(
             FetchErrorKind::Reset,
             format!("{target} closed the connection during the TLS handshake"),
         ),
+        (Cause::Io(error), Phase::Connecting)
+            if error.kind() == io::ErrorKind::ConnectionRefused =>
+        {
+            (
+                FetchErrorKind::Connect,
+                format!("connection refused by {target}"),
+            )
+        }
         (Cause::Io(error), Phase::Connecting) => (
             FetchErrorKind::Connect,
             format!("cannot connect to {target}: {}", io_reason(error)),
@@ -231,9 +244,6 @@ fn io_reason(error: &io::Error) -> String {
 fn tls_reason(error: &rustls::Error, target: Target<'_>) -> String {
     match error {
         rustls::Error::InvalidCertificate(error) => certificate_reason(error, target.host),
-        rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
-            format!("{target} does not speak TLS")
-        }
         rustls::Error::AlertReceived(alert) => {
             format!("{target} refused the TLS handshake: {alert:?}")
         }
@@ -259,7 +269,18 @@ fn certificate_reason(error: &CertificateError, host: &str) -> String {
             format!("certificate is for {}, not for {host}", names(presented))
         }
         CertificateError::UnknownIssuer => {
-            format!("certificate of {host} is from an authority that is not trusted here")
+            format!(
+                "certificate of {host} is self-signed, or of an authority that this machine does not know; if it is \
+                 to be trusted, name its certificate in PEM format with --ca-file FILE"
+            )
+        }
+        CertificateError::Other(error)
+            if error.0.downcast_ref() == Some(&webpki::Error::CaUsedAsEndEntity) =>
+        {
+            format!(
+                "certificate of {host} is that of an authority (CA:TRUE), which a server may not use; make one with \
+                 CA:FALSE, and if it is self-signed, name it with --ca-file FILE"
+            )
         }
         CertificateError::BadSignature => {
             format!("certificate of {host} was not signed by the authority it names")

@@ -19,6 +19,7 @@ use super::{
 use crate::{
     config::{Layout, PublishConfig},
     export::{Export, ExtensionCounts, Sameness},
+    notes::Note,
     page::DateSource,
     store::Store,
 };
@@ -44,8 +45,8 @@ pub(super) struct Census {
     pub(super) recent: Recent,
     /// What cannot be written, which is counted here all the same: the scan has to be repeated without it.
     pub(super) refused: Refusals,
-    /// What the user should know, each a sentence.
-    pub(super) notices: Vec<String>,
+    /// What the user should know.
+    pub(super) notes: Vec<Note>,
 }
 
 impl Census {
@@ -111,14 +112,14 @@ impl Census {
             Ok(ControlFlow::Continue(()))
         })?;
         let plan = counter.finish();
-        let mut notices = sameness.notices();
-        notices.extend(recent.notice());
+        let mut notes = sameness.notes();
+        notes.extend(recent.note());
         let is_in = |section| {
             plan.parts()
                 .iter()
                 .any(|part| part.section() == Some(section))
         };
-        notices.extend(sections.notices(is_in));
+        notes.extend(sections.notes(is_in));
         Ok(Self {
             listed: plan.parts().iter().map(Part::entries).sum(),
             bytes: plan.parts().iter().map(Part::bytes).sum(),
@@ -128,7 +129,7 @@ impl Census {
             news,
             recent,
             refused: trial.finish()?,
-            notices,
+            notes,
             plan,
         })
     }

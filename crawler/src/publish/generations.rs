@@ -36,7 +36,9 @@ use super::{
     set::{Origin, ReadySet},
 };
 use crate::{
-    export, runs,
+    export,
+    notes::Note,
+    runs,
     store::{Store, outbox::OutboxStep, undo::UndoStep},
 };
 
@@ -50,7 +52,7 @@ pub(super) struct Keeping {
     /// ... and behind that.
     pub(super) behind: Vec<OutboxStep>,
     /// What the user should know.
-    pub(super) notice: Option<String>,
+    pub(super) note: Option<Note>,
     /// Why the set that stands is none of those that are kept.
     pub(super) problem: Option<String>,
 }
@@ -91,11 +93,7 @@ pub(super) fn keep(
                     ));
                     return Ok(keeping);
                 };
-                keeping.notice = Some(format!(
-                    "the list of the sets that are kept cannot be read ({reason}): it is set aside in the state as {}, \
-                     its copies stay, and a new list begins",
-                    aside.0
-                ));
+                keeping.note = Some(Note::generations_set_aside(&reason, &aside.0));
                 keeping.values.push(aside);
                 Vec::new()
             }

@@ -16,6 +16,7 @@ use super::{
     untold,
 };
 use crate::{
+    notes::Note,
     page::RunId,
     store::{Commit, Store, outbox::OutboxStep},
 };
@@ -33,21 +34,21 @@ pub(super) fn replace(
     let installed = install(folder, &changes);
     if installed.is_err() {
         for backup in &backups {
-            tracing::warn!(target: "publish", "{backup}");
+            tracing::warn!(target: "publish", "{}", backup.text);
         }
     }
     let mut problems = installed?;
     // From here on readers see the set, whatever fails.
     let mut journal = Journal::default();
-    let mut notices = set.published.notices.clone();
-    notices.extend(backups);
+    let mut notes = set.published.notes.clone();
+    notes.extend(backups);
     if problems.is_empty() {
         problems.extend(give_rights(folder, &set.manifest));
         let manifest = remove_dropped(request, folder, set.manifest.clone(), &mut problems);
         match remember_set(store, request, folder, &set, &manifest) {
             Ok(remembered) => {
                 journal = remembered.journal;
-                notices.extend(remembered.notices);
+                notes.extend(remembered.notes);
                 problems.extend(remembered.problems);
             }
             Err(error) => problems.extend(problem(Err(error))),
@@ -61,7 +62,7 @@ pub(super) fn replace(
     }
     Ok(Published {
         journal,
-        notices,
+        notes,
         problems,
         ..set.published
     })
@@ -70,7 +71,7 @@ pub(super) fn replace(
 /// What became of a set that is remembered.
 struct SetRemembered {
     journal: Journal,
-    notices: Vec<String>,
+    notes: Vec<Note>,
     problems: Vec<String>,
 }
 
@@ -107,7 +108,7 @@ fn remember_set(
     problems.extend(problem(generations::sweep(store, request)));
     Ok(SetRemembered {
         journal,
-        notices: kept.notice.into_iter().collect(),
+        notes: kept.note.into_iter().collect(),
         problems,
     })
 }
@@ -119,7 +120,7 @@ fn make_way(
     folder: &Folder,
     set: &ReadySet,
     changes: &[Change<'_>],
-) -> Result<Vec<String>, PublishError> {
+) -> Result<Vec<Note>, PublishError> {
     if changes.is_empty() {
         return Ok(Vec::new());
     }
@@ -136,11 +137,9 @@ fn make_way(
     let mut backups = Vec::with_capacity(kept.len());
     for name in kept {
         let backup = folder.back_up(name, request.now)?;
-        backups.push(format!(
-            "{} was not as arpent left it; what it was is kept as {}",
-            folder.path(name).display(),
-            backup.display()
-        ));
+        let path = folder.path(name);
+        let note = Note::file_backed_up(&path.display(), &backup.display());
+        backups.push(note.naming(&path.display()));
     }
     let new = changes.iter().map(|change| {
         (

@@ -58,6 +58,7 @@ use self::{folder::Folder, manifest::Manifest, rights::Rights, set::ReadySet};
 use crate::{
     config::PublishConfig,
     export::{self, ExtensionCounts},
+    notes::Note,
     page::{DateSource, RunId},
     robots::Rules,
     runs,
@@ -167,8 +168,8 @@ pub struct Published {
     pub dropped: Vec<String>,
     /// What became of the URLs of the set before.
     pub journal: Journal,
-    /// What the user should know of the set, each a sentence.
-    pub notices: Vec<String>,
+    /// What the user should know of the set.
+    pub notes: Vec<Note>,
     /// What failed after the set was in place, each a fragment with its causes: what is to be
     /// remembered of it, or removed. The next publish does it again.
     pub problems: Vec<String>,
@@ -326,9 +327,8 @@ fn put_out(
         published
     };
     if !export::is_clock_set(shown) {
-        published.notices.push(format!(
-            "the clock of this machine says {shown:.0}, which cannot be: what changed has no lastmod until it is set"
-        ));
+        let shown = format!("{shown:.0}");
+        published.notes.push(Note::clock_not_set(&shown));
     }
     Ok(published)
 }

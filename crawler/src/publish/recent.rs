@@ -12,6 +12,7 @@ use sitemap_core::{LastMod, UrlEntry};
 use crate::{
     config::{Format, PublishConfig},
     export::Listed,
+    notes::Note,
 };
 
 /// The newest pages so far.
@@ -88,11 +89,8 @@ impl Recent {
     }
 
     /// What the user should know: why a feed that was asked for is not there.
-    pub(super) fn notice(&self) -> Option<String> {
-        (self.most > 0 && self.is_empty()).then(|| {
-            "no page has a lastmod, so there is no feed of recent changes: a feed lists what changed, and when"
-                .to_owned()
-        })
+    pub(super) fn note(&self) -> Option<Note> {
+        (self.most > 0 && self.is_empty()).then(Note::feed_empty)
     }
 }
 
@@ -162,7 +160,7 @@ mod tests {
             .collect();
         assert_eq!(newest, expected, "{pages:?}");
         let is_told = config.formats.contains(&Format::Rss) && expected.is_empty();
-        assert_eq!(recent.notice().is_some(), is_told, "{pages:?}");
+        assert_eq!(recent.note().is_some(), is_told, "{pages:?}");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use sitemap_core::partition::Section;
 
 use super::{PublishError, PublishRequest};
-use crate::{pattern::Pattern, site::Site, url_key::UrlKey};
+use crate::{notes::Note, pattern::Pattern, site::Site, url_key::UrlKey};
 
 /// The compiled settings.
 #[derive(Debug)]
@@ -58,15 +58,10 @@ impl Sections {
     }
 
     /// What the user should know when `has_pages` is not true of all sections.
-    pub(super) fn notices(&self, has_pages: impl Fn(usize) -> bool) -> Vec<String> {
+    pub(super) fn notes(&self, has_pages: impl Fn(usize) -> bool) -> Vec<Note> {
         let empty = (0..).zip(&self.sections).filter(|(at, _)| !has_pages(*at));
         empty
-            .map(|(_, section)| {
-                format!(
-                    "no listed page is in the section {}, so it has no sitemap",
-                    section.name
-                )
-            })
+            .map(|(_, section)| Note::section_empty(&section.name).naming(&section.name))
             .collect()
     }
 }

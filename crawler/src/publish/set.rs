@@ -124,8 +124,8 @@ impl ReadySet {
         published.duplicates = duplicates;
         published.sources = census.sources;
         published.extensions = census.extensions;
-        published.notices = census.notices;
-        published.notices.extend(left_out.notices());
+        published.notes = census.notes;
+        published.notes.extend(left_out.notes());
         Ok(set)
     }
 

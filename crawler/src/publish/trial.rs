@@ -20,6 +20,7 @@ use sitemap_core::{
 use super::{PublishError, census::declare};
 use crate::{
     export::{Export, Without},
+    notes::Note,
     page::Reason,
     store::Store,
     url_key::UrlKey,
@@ -341,11 +342,11 @@ impl LeftOut {
         self.told.extend(refused.told.iter().take(room).cloned());
     }
 
-    /// A sentence for each that is told, and one for the others.
-    pub(super) fn notices(&self) -> impl Iterator<Item = String> {
+    /// A note for each that is told, and one for the others.
+    pub(super) fn notes(&self) -> impl Iterator<Item = Note> {
         let more = self.count - self.told.len();
         let told = self.told.iter();
-        told.map(|why| format!("left out, because no sitemap may hold it: {why}"))
-            .chain((more > 0).then(|| format!("{more} more entries are left out for such reasons")))
+        told.map(|why| Note::entry_left_out(why))
+            .chain((more > 0).then(|| Note::entries_left_out(&more).counting(more as u64)))
     }
 }

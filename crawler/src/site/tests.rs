@@ -127,16 +127,6 @@ fn the_whole_origin_has_no_directory_to_leave() {
 }
 
 #[test]
-fn a_move_is_told() {
-    let site = check("http://h/", &["https://www.h/"], "https://www.h/");
-    assert_eq!(
-        site.moved_from(&key("http://h/")).unwrap(),
-        "http://h redirects to https://www.h: that is the site"
-    );
-    assert_eq!(site.moved_from(&key("https://www.h/x")), None);
-}
-
-#[test]
 fn names_are_safe_on_every_disk() {
     let check = |start: &str, expected: &str| {
         assert_eq!(

@@ -10,6 +10,7 @@ use super::walk::Walk;
 use crate::{
     build::{BuildError, Loaded},
     config::{PageAction, PageRule, ParseConfig},
+    notes::Note,
 };
 
 /// Files that were written within this time were written by one checkout, copy or build ...
@@ -57,13 +58,9 @@ pub(super) fn times_count(
     let at_once = most_at_once(&mut times);
     let is_plausible = at_once * 100 <= times.len() * MOST_PERCENT;
     if !is_plausible && !times.is_empty() {
-        loaded.notices.push(format!(
-            "{}: {at_once} of {} pages were written within {} minutes, as by a checkout or a build; \
-             the times of the files are not used as lastmod",
-            root.display(),
-            times.len(),
-            ONE_WRITING.as_secs() / 60
-        ));
+        let minutes = ONE_WRITING.as_secs() / 60;
+        let note = Note::file_times_unused(&root.display(), &at_once, &times.len(), &minutes);
+        loaded.notes.push(note.counting(at_once as u64));
     }
     Ok(is_plausible)
 }

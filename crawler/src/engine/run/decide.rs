@@ -58,6 +58,8 @@ impl Run<'_> {
                 };
                 let sequence = self.note(&url, Reason::Queued, 0, 0, via, found_on.as_ref());
                 known.push((sequence, hop));
+            } else if url == self.site.start && hop.standing.is_none() {
+                self.watch(&url, &hop.facts);
             }
             found_on = Some(url);
         }
@@ -105,7 +107,7 @@ impl Run<'_> {
         let verdict = self.judge.after_fetch(&work.url, &outcome);
         let links = match &mut outcome {
             Outcome::Answered(facts) => {
-                self.watch_for_shells(&work.url, facts);
+                self.watch(&work.url, facts);
                 let first = self.next_sequence;
                 let taken = self.follow(&work.url, facts, verdict, work.depth, work.hops);
                 if self.next_sequence > first {
@@ -140,7 +142,7 @@ impl Run<'_> {
             Basis::Kept(kept) => self.judge.of_kept(&work.url, &outcome, kept),
         };
         facts.links = links;
-        self.watch_for_shells(&work.url, &facts);
+        self.watch(&work.url, &facts);
         self.follow(&work.url, &mut facts, verdict, work.depth, work.hops);
         self.conclude_work(work, reason, outcome, basis, None);
     }
@@ -286,6 +288,7 @@ impl Run<'_> {
             self.links_out_of_scope += 1;
             return false;
         };
+        self.hints.find(target, reason);
         let sequence = self.note(target, reason, depth, hops, via, found_on);
         if reason == Reason::Queued {
             self.frontier.offer(QueuedUrl {
@@ -310,6 +313,7 @@ impl Run<'_> {
         found_on: Option<&UrlKey>,
     ) -> u64 {
         self.seen.insert(key);
+        self.hints.see(key);
         let sequence = self.next_sequence;
         self.next_sequence += 1;
         self.queued += u64::from(reason == Reason::Queued);
@@ -324,30 +328,6 @@ impl Run<'_> {
             reason,
         });
         sequence
-    }
-
-    pub(super) fn watch_for_shells(&mut self, url: &UrlKey, facts: &PageFacts) {
-        if !facts.warnings.script_shell {
-            return;
-        }
-        self.shells += 1;
-        if *url == self.site.start {
-            self.start_is_shell = true;
-            self.say(format!(
-                "{url} has no links and hardly any text, but scripts: it looks like a page that is rendered by JavaScript, \
-                 which arpent does not run. Pages that are reached by scripts only will be missing"
-            ));
-        }
-    }
-
-    pub(super) fn conclude(&mut self) {
-        if self.shells > 0 && !self.start_is_shell {
-            let (shells, pages) = (self.shells, self.fetched);
-            self.say(format!(
-                "{shells} of {pages} pages have no links and hardly any text, but scripts: they look rendered by JavaScript, \
-                 which arpent does not run"
-            ));
-        }
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod decide;
 pub(super) mod doubt;
+mod hints;
 mod moved;
 mod outage;
 pub(super) mod page_sink;
@@ -34,6 +35,7 @@ pub use self::trips::COMMIT_INTERVAL;
 #[cfg(test)]
 pub(super) use self::trips::MAX_PENDING_EFFECTS;
 use self::{
+    hints::Hints,
     outage::Health,
     recrawl::{Recrawl, TestEnd},
     requests::{Out, PageDone},
@@ -52,6 +54,7 @@ use super::{
 use crate::{
     config::Config,
     frontier::{Frontier, Seen},
+    notes::Note,
     page::{Reason, RunId},
     parse::PageReader,
     site::Site,
@@ -142,11 +145,10 @@ pub(super) struct Run<'a> {
     not_modified: u64,
     bytes_in: u64,
     links_out_of_scope: u64,
-    shells: u64,
-    start_is_shell: bool,
+    hints: Hints,
     /// Everything that was said, and what of it is still of interest at the end.
     said: Vec<String>,
-    notices: Vec<String>,
+    notes: Vec<Note>,
     deadline: Instant,
     ending: Option<Ending>,
     limit: Option<Limit>,
@@ -237,10 +239,9 @@ impl<'a> Run<'a> {
             not_modified: 0,
             bytes_in: 0,
             links_out_of_scope: 0,
-            shells: 0,
-            start_is_shell: false,
+            hints: Hints::new(&setup.config.scope),
             said: Vec::new(),
-            notices: Vec::new(),
+            notes: Vec::new(),
             deadline: setup.deadline,
             ending: None,
             limit: None,
@@ -248,10 +249,10 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A sentence the user should read at once, and again at the end.
-    pub(super) fn say(&mut self, notice: String) {
-        self.notices.push(notice.clone());
-        self.mention(notice);
+    /// What the user should read at once, and again at the end.
+    pub(super) fn say(&mut self, note: Note) {
+        self.mention(note.text.clone());
+        self.notes.push(note);
     }
 
     /// A sentence the user should read at once.
@@ -328,7 +329,7 @@ impl<'a> Run<'a> {
                 .filter(|_| self.ending == Some(Ending::LimitReached)),
             robots: self.is_robots_read.then(|| self.judge.robots().clone()),
             doubted: None,
-            notices: self.notices,
+            notes: self.notes,
         })
     }
 
@@ -436,7 +437,8 @@ impl<'a> Run<'a> {
                     self.decide_unfetched(lease, Reason::InternalError);
                 }
                 None if self.robots_task == Some(error.id()) => {
-                    self.take_robots(Robots::Unreachable(format!("internal error: {error}")));
+                    let why = format!("internal error: {error}");
+                    self.take_robots(Robots::Unreachable(why, None));
                 }
                 None if self.seeding.is_task(error.id()) => {
                     tracing::error!(target: "engine", "internal error while reading a document: {error}");
@@ -467,7 +469,7 @@ impl<'a> Run<'a> {
                 self.is_robots_read = true;
                 self.robots_due = now + ROBOTS_LIFETIME;
             }
-            Robots::Unreachable(why) | Robots::Forbidden(why) => {
+            Robots::Unreachable(why, _) | Robots::Forbidden(why) => {
                 tracing::warn!(target: "engine", "robots.txt cannot be read again, the rules of yesterday hold: {why}");
                 self.robots_due = now + ROBOTS_RETRY;
             }

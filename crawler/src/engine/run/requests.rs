@@ -220,6 +220,12 @@ impl Run<'_> {
             self.ask_whole(lease, doubt);
             return;
         }
+        if let Ok((fetched, facts)) = &done.result
+            && facts.location.as_ref() == Some(lease.url())
+            && fetched.head.headers.all("set-cookie").next().is_some()
+        {
+            self.hints.want_cookie(lease.url());
+        }
         let found = done.found;
         if let Some((document, kind)) = found.and_then(|found| self.wanted_of(lease.url(), found)) {
             self.fetched += 1;

@@ -28,6 +28,7 @@ use crate::{
     config::DiscoverConfig,
     engine::download::{self, Downloader},
     frontier::Seen,
+    notes::Note,
     page::{BodyEnd, Via},
     robots::Rules,
     seeds::{
@@ -312,7 +313,7 @@ impl Run<'_> {
                     if is_relative {
                         document = document.with_problem(SeedProblem::RelativeUrl, line);
                     }
-                    if self.judge.excludes(&url) {
+                    if self.excludes(&url) {
                         self.seeding.excluded.insert(&url);
                     } else {
                         self.add_url(&url, document);
@@ -330,14 +331,12 @@ impl Run<'_> {
             }
         }
         if lines.len() > MAX_ROBOTS_SITEMAPS && self.seeding.documents.len() > before {
-            self.say(format!(
-                "robots.txt names {} sitemaps; the first {MAX_ROBOTS_SITEMAPS} are read",
-                lines.len()
-            ));
+            let note = Note::robots_sitemaps_left_out(&lines.len(), &MAX_ROBOTS_SITEMAPS);
+            self.say(note.counting(lines.len() as u64));
         }
         if lines.is_empty()
             && let Ok(url) = identity.parse(&format!("{}/sitemap.xml", self.site.origin))
-            && !self.judge.excludes(&url)
+            && !self.excludes(&url)
         {
             self.add_url(
                 &url,
@@ -534,7 +533,7 @@ impl Run<'_> {
             self.note_trouble(number, SeedProblem::Loop, url.as_str());
         } else if self.seeding.known.contains(url) {
             // Named twice: once is enough.
-        } else if self.judge.excludes(url) {
+        } else if self.excludes(url) {
             self.seeding.excluded.insert(url);
         } else if level > MAX_INDEX_DEPTH {
             self.note_trouble(number, SeedProblem::TooDeep, url.as_str());

@@ -2,6 +2,7 @@
 //! the log, the live view and the summary name. A host that fails too often is asked for its start page once more, before
 //! it counts as down. `politeness` decides the pace; nothing here does.
 
+use jiff::Timestamp;
 use tracing::Instrument as _;
 
 use super::{
@@ -12,6 +13,7 @@ use super::{
 use crate::{
     fetch::Request,
     frontier::Lease,
+    notes::Note,
     page::{BodyEnd, Outcome},
     politeness::{Closed, HostState, Signal, Weight},
     url_key::UrlKey,
@@ -28,11 +30,19 @@ pub(super) struct HostTrouble {
     slowdowns: u64,
     /// URLs that ask for a longer wait than the settings allow, and the first of them, with its answer.
     long_waits: u64,
-    first_long_wait: Option<String>,
+    first_long_wait: Option<LongWait>,
     /// This machine was at fault.
     is_local: bool,
     /// The start page is being asked for.
     is_asking: bool,
+}
+
+/// An answer that asks for a long wait.
+#[derive(Debug)]
+struct LongWait {
+    url: UrlKey,
+    status: u16,
+    until: Timestamp,
 }
 
 impl HostTrouble {
@@ -77,7 +87,7 @@ impl Run<'_> {
             if signal == Signal::Local && !self.trouble.is_local {
                 self.trouble.is_local = true;
                 tracing::warn!(target: "engine", "{cause}");
-                self.say(format!("{cause}: asked again after a pause"));
+                self.say(Note::machine_at_fault(&cause).naming(url));
             }
             self.trouble.last = Some((cause, url.clone()));
         }
@@ -99,18 +109,16 @@ impl Run<'_> {
         let (Ok((fetched, _)), Some(wait)) = (answer, signal.retry_after()) else {
             return;
         };
-        let seconds = jiff::SignedDuration::try_from(wait).unwrap_or(jiff::SignedDuration::MAX);
-        let until = self.door.clock.now().saturating_add(seconds);
-        let until = until.map_or_else(
-            |_| String::new(),
-            |until| until.strftime("%Y-%m-%d %H:%M:%SZ").to_string(),
-        );
+        let now = self.door.clock.now();
+        let until = now.checked_add(wait).unwrap_or(Timestamp::MAX);
+        let until = until.round(jiff::Unit::Second).unwrap_or(until);
         let status = fetched.head.status;
-        let text = format!(
-            "{url} answered {status} and asks not to be asked before {until} (Retry-After)"
-        );
-        tracing::warn!(target: "engine", "{text}");
-        self.trouble.first_long_wait = Some(text);
+        tracing::warn!(target: "engine", %url, status, "asked for again by the next crawl only: Retry-After until {until}");
+        self.trouble.first_long_wait = Some(LongWait {
+            url: url.clone(),
+            status,
+            until,
+        });
     }
 
     /// Logs what changed about the pace of the host, with the failure that did it.
@@ -180,9 +188,7 @@ impl Run<'_> {
             return;
         };
         let last = self.trouble.last().unwrap_or_default();
-        self.say(format!(
-            "the start page answers, and other pages fail ({last}): {what} is not asked for in this crawl and counts as failed"
-        ));
+        self.say(Note::given_up(&what, &last).naming(&self.site.start.clone()));
     }
 
     /// Ends the work on a URL of a directory that was given up.
@@ -200,30 +206,15 @@ impl Run<'_> {
 
     /// What the user should know of it when the session ends.
     pub(super) fn conclude_trouble(&mut self) {
-        let HostTrouble {
-            slowdowns,
-            long_waits,
-            first_long_wait,
-            ..
-        } = &self.trouble;
-        let (slowdowns, long_waits) = (*slowdowns, *long_waits);
-        if let Some(first) = first_long_wait {
-            let text = match long_waits {
-                1 => {
-                    format!("{first}; it counts as failed and is asked for again by the next crawl")
-                }
-                _ => format!(
-                    "{first}, and {} more URLs ask for a long wait; they count as failed and are asked for again by the next crawl",
-                    long_waits - 1
-                ),
-            };
-            self.say(format!("{text} (for your own site: --ignore retry-after)"));
+        let count = self.trouble.long_waits;
+        if let Some(LongWait { url, status, until }) = self.trouble.first_long_wait.take() {
+            let note = Note::retry_after_long(&url, &status, &until, &count);
+            self.say(note.counting(count).naming(&url));
         }
-        if slowdowns > 0 {
-            let last = self.trouble.last().unwrap_or_default();
-            self.say(format!(
-                "the host failed and the crawl slowed down {slowdowns} times; the last failure was {last}"
-            ));
+        let count = self.trouble.slowdowns;
+        if let (Some((cause, url)), 1..) = (self.trouble.last.take(), count) {
+            let note = Note::host_slowed(&count, &format_args!("{cause} at {url}"));
+            self.say(note.counting(count).naming(&url));
         }
     }
 }

@@ -4,6 +4,7 @@ mod call;
 mod changes;
 mod download;
 mod ends;
+mod hints;
 mod kept;
 mod moved;
 mod nights;
@@ -159,6 +160,12 @@ fn reasons(crawled: &Crawled) -> Vec<(String, Reason)> {
     found
 }
 
+/// The notes of a crawl as sentences.
+fn texts(crawled: &Crawled) -> Vec<String> {
+    let notes = crawled.notes.iter();
+    notes.map(|note| note.text.clone()).collect()
+}
+
 fn with_reason(crawled: &Crawled, reason: Reason) -> Vec<String> {
     reasons(crawled)
         .into_iter()
@@ -227,9 +234,12 @@ async fn an_unreachable_robots_txt_forbids_everything() {
             ("/", FixturePage::linking(["/a"])),
         ]));
         let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
-        assert!(matches!(error, CrawlError::Robots { .. }), "{error}");
+        assert!(matches!(error, CrawlError::Robots(_)), "{error}");
         assert_eq!(bench.pages(), [""; 0]);
-        assert_eq!(bench.site.requests().len(), 3, "three tries");
+        let mut tries = bench.site.requests();
+        // A server that is silent may be one of plain http, which is asked once.
+        tries.retain(|request| request.url.starts_with("https:"));
+        assert_eq!(tries.len(), 3, "three tries");
     }
 }
 
@@ -278,10 +288,7 @@ async fn a_start_page_that_is_not_200_or_disallowed_is_no_start() {
     for pages in cases {
         let bench = Bench::new(site(pages.clone()));
         let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
-        assert!(
-            matches!(error, CrawlError::Start { .. }),
-            "{pages:?}: {error}"
-        );
+        assert!(matches!(error, CrawlError::Start(_)), "{pages:?}: {error}");
         assert!(
             bench
                 .site
@@ -316,7 +323,7 @@ async fn a_redirect_to_https_and_www_decides_the_site() {
         .unwrap();
     assert_eq!(crawled.site.origin.to_string(), "https://www.site.example");
     assert_eq!(with_reason(&crawled, Reason::Listed), ["/", "/a"]);
-    assert_eq!(crawled.notices.len(), 1, "{:?}", crawled.notices);
+    assert_eq!(texts(&crawled).len(), 1, "{:?}", texts(&crawled));
     let robots: Vec<String> = bench
         .site
         .requests()
@@ -338,17 +345,16 @@ async fn a_start_page_that_scripts_render_is_said_loudly() {
         .run()
         .await;
     assert!(
-        crawled
-            .notices
+        texts(&crawled)
             .iter()
             .any(|notice| notice.contains("JavaScript")),
         "{:?}",
-        crawled.notices
+        texts(&crawled)
     );
     let crawled = Bench::new(site([("/", FixturePage::linking(["/a"]))]))
         .run()
         .await;
-    assert_eq!(crawled.notices, [""; 0]);
+    assert_eq!(texts(&crawled), [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -103,7 +103,7 @@ pub(super) async fn run_from(bench: &mut Bench, start: &str) -> Ran {
         via: BTreeMap::new(),
         not_modified: crawled.not_modified,
         number: crawled.run,
-        notices: crawled.notices.clone(),
+        notices: texts(&crawled),
     };
     let mut visit = |key: &UrlKey, record: crate::page::PageRecord| {
         ran.via.insert(key.path().to_owned(), record.via);

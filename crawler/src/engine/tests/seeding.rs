@@ -341,8 +341,7 @@ async fn a_feed_for_every_page_is_read_a_hundred_times() {
             .all(|request| !request.url.contains("feeds.example"))
     );
     assert!(
-        crawled
-            .notices
+        texts(&crawled)
             .iter()
             .any(|notice| notice.contains("50 more feeds"))
     );
@@ -522,7 +521,7 @@ async fn what_an_exclude_rule_matches_is_not_fetched_as_a_document_either() {
         assert_eq!(asked(&bench, path), 0, "{path}");
     }
     let told = |notice: &String| notice.contains("exclude rule");
-    assert!(crawled.notices.iter().any(told), "{:?}", crawled.notices);
+    assert!(texts(&crawled).iter().any(told), "{:?}", texts(&crawled));
 }
 
 #[tokio::test(start_paused = true)]

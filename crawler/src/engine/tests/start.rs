@@ -266,7 +266,7 @@ async fn a_start_page_that_is_not_modified_and_then_elsewhere_is_no_start() {
     ])
     .answering_conditionally(|asked, _| (asked == START).then(|| FixturePage::status(304)));
     let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
-    assert!(matches!(error, CrawlError::Start { .. }), "{error}");
+    assert!(matches!(error, CrawlError::Start(_)), "{error}");
     assert!(error.to_string().contains("start again"), "{error}");
 }
 

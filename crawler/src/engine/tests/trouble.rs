@@ -138,11 +138,10 @@ async fn a_directory_that_fails_at_the_end_is_given_up_when_the_start_page_answe
         .filter(|path| path.starts_with("/broken/"))
         .count();
     assert!((30..60).contains(&asked), "{asked}");
-    let notice = crawled
-        .notices
-        .iter()
+    let notice = texts(&crawled)
+        .into_iter()
         .find(|notice| notice.contains("502 at"));
-    assert!(notice.is_some(), "{:?}", crawled.notices);
+    assert!(notice.is_some(), "{:?}", texts(&crawled));
 }
 
 #[tokio::test(start_paused = true)]
@@ -235,7 +234,7 @@ async fn a_page_that_asks_for_a_year_costs_itself_only() {
         assert_eq!(with_reason(&crawled, Reason::Listed).len(), 50);
         let pages = bench.pages();
         assert_eq!(pages.iter().filter(|path| *path == "/page/007").count(), 1);
-        let notice = &crawled.notices[0];
+        let notice = &texts(&crawled)[0];
         for word in [
             "/page/007",
             &status.to_string(),
@@ -249,7 +248,7 @@ async fn a_page_that_asks_for_a_year_costs_itself_only() {
         bench.now += Duration::from_secs(24 * 60 * 60);
         let crawled = bench.run().await;
         assert_eq!(with_reason(&crawled, Reason::Listed).len(), 51);
-        assert_eq!(crawled.notices, [""; 0]);
+        assert_eq!(texts(&crawled), [""; 0]);
     }
 }
 
@@ -327,11 +326,10 @@ async fn a_fault_of_this_machine_is_waited_for_and_costs_no_page() {
         let crawled = bench.run().await;
         assert_eq!(crawled.ending, Ending::Drained);
         assert_eq!(with_reason(&crawled, Reason::Listed).len(), 61);
-        let said = crawled
-            .notices
-            .iter()
+        let said = texts(&crawled)
+            .into_iter()
             .filter(|notice| notice.contains("after a pause"));
-        assert_eq!(said.count(), 1, "{:?}", crawled.notices);
+        assert_eq!(said.count(), 1, "{:?}", texts(&crawled));
     }
 }
 

@@ -105,7 +105,7 @@ async fn a_host_of_which_most_answers_ask_for_a_long_wait_is_left_alone_until_th
     bench.keep(crawled);
     let before = bench.site.requests().len();
     let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
-    assert!(matches!(error, CrawlError::Robots { .. }), "{error}");
+    assert!(matches!(error, CrawlError::Robots(_)), "{error}");
     assert_eq!(
         bench.site.requests().len(),
         before,
@@ -192,16 +192,16 @@ async fn who_asked_to_wait_is_obeyed_and_everybody_spared_when_the_file_is_damag
     let first = bench.site.requests()[0].begun;
     assert_eq!(first - began, Duration::from_secs(300));
     assert!(
-        crawled.notices[0].contains("is damaged"),
+        texts(&crawled)[0].contains("is damaged"),
         "{:?}",
-        crawled.notices
+        texts(&crawled)
     );
     // The next start has nothing to wait for, and nothing to tell.
     bench.keep(crawled);
     bench.now += Duration::from_secs(300);
     let began = Instant::now();
     let crawled = bench.run().await;
-    assert_eq!(crawled.notices, [""; 0]);
+    assert_eq!(texts(&crawled), [""; 0]);
     assert!(began.elapsed() < Duration::from_secs(300));
     // A line that can be read holds its host.
     std::fs::write(&path, "site.example\t2026-03-01T23:00:00Z\nno line\n").unwrap();

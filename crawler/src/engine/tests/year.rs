@@ -291,7 +291,7 @@ async fn night(bench: &mut Bench, world: &World, not_modified: &mut u64) -> Date
         .scripted(move |asked, _| said.answer(asked.strip_prefix("https://site.example")?));
     bench.now = world.now;
     let mut crawled = bench.run().await;
-    let notices = crawled.notices.join("\n");
+    let notices = texts(&crawled).join("\n");
     assert!(!notices.contains("304"), "{}: {notices}", world.night);
     *not_modified += crawled.not_modified;
     assert_eq!(crawled.ending, Ending::Drained);

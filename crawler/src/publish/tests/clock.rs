@@ -16,8 +16,8 @@ fn dated(bench: &Bench) -> BTreeMap<String, bool> {
 }
 
 fn says_so(published: &Published) -> bool {
-    let mut notices = published.notices.iter();
-    notices.any(|notice| notice.contains("the clock of this machine says 19"))
+    let mut notes = published.notes.iter();
+    notes.any(|note| note.text.contains("the clock of this machine says 19"))
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn a_clock_that_is_not_set_dates_nothing() {
     bench.now = time("1970-01-02T03:04:05Z");
     bench.crawl(&shop());
     let published = bench.publish().unwrap();
-    assert!(says_so(&published), "{:?}", published.notices);
+    assert!(says_so(&published), "{:?}", published.notes);
     assert_eq!(published.sources, BTreeMap::new());
     let index = dated(&bench);
     assert!(
@@ -38,7 +38,7 @@ fn a_clock_that_is_not_set_dates_nothing() {
     bench.now = time("2026-03-02T04:00:11Z");
     bench.crawl(&shop());
     let published = bench.publish().unwrap();
-    assert_eq!(published.notices, [""; 0]);
+    assert_eq!(published.notes, []);
     let count: u64 = published.sources.values().sum();
     assert_eq!(count, published.listed);
     assert!(dated(&bench).values().all(|dated| *dated));

@@ -320,11 +320,11 @@ fn without_a_date_there_is_no_feed_but_a_note() {
     assert!(!has_feed, "{:?}", published.files);
     assert!(
         published
-            .notices
+            .notes
             .iter()
-            .any(|notice| notice.contains("no feed of recent changes")),
+            .any(|note| note.text.contains("no feed of recent changes")),
         "{:?}",
-        published.notices
+        published.notes
     );
 }
 

@@ -339,9 +339,9 @@ fn a_rollback_ends_as_any_publish() {
     assert!(!bench.read("sitemap.xml").contains("<lastmod>"));
     assert!(
         published
-            .notices
+            .notes
             .iter()
-            .any(|notice| notice.contains("the clock of this machine"))
+            .any(|note| note.text.contains("the clock of this machine"))
     );
     #[cfg(unix)]
     for name in bench.files().keys() {
@@ -435,10 +435,10 @@ fn a_list_that_cannot_be_read_is_told_and_set_aside_with_its_copies() {
     let published = bench.edition(&pages);
     assert_eq!(published.problems, [""; 0]);
     let is_told = |published: &Published| {
-        let mut notices = published.notices.iter();
-        notices.any(|notice| notice.contains("publish.generations.aside.1"))
+        let mut notes = published.notes.iter();
+        notes.any(|note| note.text.contains("publish.generations.aside.1"))
     };
-    assert!(is_told(&published), "{:?}", published.notices);
+    assert!(is_told(&published), "{:?}", published.notes);
     let aside = bench.store.value("publish.generations.aside.1").unwrap();
     assert_eq!(aside, unreadable);
     pages.insert("/blog/7".to_owned(), 4);

@@ -45,14 +45,15 @@ fn an_entry_that_no_sitemap_may_hold_does_not_cost_the_others() {
     let published = bench.publish().unwrap();
     assert_eq!(published.listed, 2);
     assert_eq!(excluded(&bench), ["/elsewhere"]);
-    let [told] = &published.notices[..] else {
-        panic!("{:?}", published.notices);
+    let [told] = &published.notes[..] else {
+        panic!("{:?}", published.notes);
     };
+    let told = &told.text;
     assert!(told.contains("https://shop.example/elsewhere"), "{told}");
     assert!(told.contains("(R58)"), "{told}");
     // It is judged again each time, and told again.
     let again = bench.publish().unwrap();
-    assert_eq!(again.notices, published.notices);
+    assert_eq!(again.notes, published.notes);
     assert_eq!(changed(&again), [""; 0]);
 }
 
@@ -74,12 +75,12 @@ fn a_bad_extension_costs_no_page() {
     assert!(!refused.is_empty());
     let mut left_out = LeftOut::default();
     left_out.add(&refused);
-    let [told] = &left_out.notices().collect::<Vec<_>>()[..] else {
+    let [told] = &left_out.notes().collect::<Vec<_>>()[..] else {
         panic!("more is told");
     };
     assert!(
-        told.contains("extensions of https://shop.example/a: "),
-        "{told}"
+        told.text.contains("extensions of https://shop.example/a: "),
+        "{told:?}"
     );
     let mut export = Export::prepare(&mut bench.store, bench.run, None, bench.now).unwrap();
     refused.apply(&mut bench.store, &mut export).unwrap();
@@ -123,7 +124,11 @@ fn a_bad_extension_costs_no_other_one() {
     let published = bench.publish().unwrap();
     assert_eq!(published.listed, 2);
     assert_eq!(
-        published.notices,
+        published
+            .notes
+            .iter()
+            .map(|note| &*note.text)
+            .collect::<Vec<_>>(),
         [
             "left out, because no sitemap may hold it: extensions of https://shop.example/a: \
              <video:thumbnail_loc> of \"bad\" is the page itself"
@@ -158,13 +163,13 @@ fn many_are_told_up_to_a_bound_and_counted() {
     let published = bench.publish().unwrap();
     assert_eq!(published.listed, 1);
     assert_eq!(excluded(&bench).len(), 2_345);
-    assert_eq!(published.notices.len(), 11);
-    assert!(published.notices[10].starts_with("2335 more entries"));
+    assert_eq!(published.notes.len(), 11);
+    assert!(published.notes[10].text.starts_with("2335 more entries"));
 }
 
 #[test]
 fn nothing_left_out_is_not_told() {
-    assert_eq!(LeftOut::default().notices().count(), 0);
+    assert_eq!(LeftOut::default().notes().count(), 0);
 }
 
 #[test]

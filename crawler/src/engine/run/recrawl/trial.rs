@@ -15,6 +15,7 @@ use crate::{
     },
     fetch::{BodySink, BodyWish, ResponseHead, Validators},
     frontier::Lease,
+    notes::Note,
     page::{BodyEnd, Outcome, PageFacts},
     store::{EarlierAnswer, Store, StoreError, orders},
     url_key::UrlKey,
@@ -264,17 +265,12 @@ impl Run<'_> {
             Finding::Caught(directory) => {
                 let place = place(directory.as_deref());
                 let lie = lie.map_or("", Lie::text);
-                self.say(format!(
-                    "{url} {lie}: that is not believed any more {place}. \
-                     What it confirmed there in this run is asked for again as a whole, and so are all pages there in the next runs"
-                ));
+                self.say(Note::not_modified_distrusted(url, &lie, &place).naming(url));
                 self.recrawl.confirmed = Walk::Behind(None);
             }
             Finding::Forgiven(directory) => {
                 let place = place(directory.as_deref());
-                self.say(format!(
-                    "the server tells the truth about what is not modified (304) again: it is believed {place}"
-                ));
+                self.say(Note::not_modified_trusted(&place).naming(url));
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::{Keep, Run, SeedEnd, url_of};
 use crate::{
     engine::download::{DownloadError, MAX_DOCUMENT_BYTES},
+    notes::Note,
     page::BodyEnd,
     seeds::{
         self, Document, DocumentKind, DocumentState, MAX_FEEDS, Outside, Reading, SeedProblem,
@@ -285,15 +286,12 @@ impl Run<'_> {
     pub(in crate::engine::run) fn conclude_seeding(&mut self) {
         let left_out = self.seeding.left_out.len();
         if left_out > 0 {
-            self.say(format!(
-                "the pages name {left_out} more feeds than the {MAX_FEEDS} that a run reads"
-            ));
+            let note = Note::feeds_left_out(&left_out, &MAX_FEEDS);
+            self.say(note.counting(left_out as u64));
         }
         let excluded = self.seeding.excluded.len();
         if excluded > 0 {
-            self.say(format!(
-                "sitemaps and feeds that an exclude rule matches are not read: {excluded} of them"
-            ));
+            self.say(Note::sitemaps_excluded(&excluded).counting(excluded as u64));
         }
     }
 }

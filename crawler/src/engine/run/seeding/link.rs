@@ -18,7 +18,7 @@ impl Run<'_> {
         if !self.reads_feed(url) || self.seeding.known.contains(url) {
             return;
         }
-        if self.judge.excludes(url) {
+        if self.excludes(url) {
             self.seeding.excluded.insert(url);
             return;
         }

@@ -112,7 +112,7 @@ async fn a_server_that_fails_for_a_moment_is_believed() {
         for _ in 0..2 {
             let ran = run(&mut bench).await;
             assert_eq!(ran.listed().len(), 121);
-            let is_pace = |notice: &&String| notice.contains("slowed down");
+            let is_pace = |text: &&String| text.contains("slowed down");
             assert_eq!(
                 ran.notices.iter().filter(|notice| !is_pace(notice)).count(),
                 0

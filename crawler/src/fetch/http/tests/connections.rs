@@ -188,10 +188,7 @@ async fn refused_connection_names_host_and_reason() {
     let fetch = HttpFetch::new(&settings()).unwrap();
     let (kind, message) = failure(&fetch, &format!("http://{address}/")).await;
     assert_eq!(kind, FetchErrorKind::Connect);
-    assert_eq!(
-        message,
-        format!("cannot connect to {address}: connection refused")
-    );
+    assert_eq!(message, format!("connection refused by {address}"));
 }
 
 #[tokio::test]

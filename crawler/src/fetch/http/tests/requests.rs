@@ -338,6 +338,6 @@ async fn proxy_that_cannot_be_reached_is_said_so() {
     assert_eq!(kind, FetchErrorKind::Connect);
     assert_eq!(
         message,
-        "cannot connect to site.example:80 through the proxy: connection refused"
+        "connection refused by site.example:80 through the proxy"
     );
 }

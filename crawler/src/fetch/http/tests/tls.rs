@@ -120,6 +120,9 @@ fn start(config: ServerConfig, answer: &'static str, ends_properly: bool) -> Ser
     })
 }
 
+const UNTRUSTED: &str = "certificate of site.example is self-signed, or of an authority that this machine does not know; \
+    if it is to be trusted, name its certificate in PEM format with --ca-file FILE";
+
 async fn check_refused(authority: Option<&Authority>, server: &Server, expected: &str) {
     let fetch = HttpFetch::new(&client(authority, server)).unwrap();
     let (kind, message) = failure(&fetch, &url(server)).await;
@@ -140,9 +143,8 @@ async fn certificate_of_an_authority_in_the_ca_file_is_good() {
 async fn unknown_authority_is_refused() {
     let authority = Authority::new();
     let server = start(authority.server(&[HOST], |_| {}), HELLO, true);
-    let expected = "certificate of site.example is from an authority that is not trusted here";
-    check_refused(None, &server, expected).await;
-    check_refused(Some(&Authority::named("another")), &server, expected).await;
+    check_refused(None, &server, UNTRUSTED).await;
+    check_refused(Some(&Authority::named("another")), &server, UNTRUSTED).await;
     let expected = "certificate of site.example was not signed by the authority it names";
     check_refused(Some(&Authority::new()), &server, expected).await;
 }
@@ -155,8 +157,7 @@ async fn self_signed_certificate_is_refused() {
         .self_signed(&key)
         .unwrap();
     let server = start(server_config(certificate.der().clone(), &key), HELLO, true);
-    let expected = "certificate of site.example is from an authority that is not trusted here";
-    check_refused(Some(&Authority::new()), &server, expected).await;
+    check_refused(Some(&Authority::new()), &server, UNTRUSTED).await;
 }
 
 #[tokio::test]
@@ -220,7 +221,11 @@ async fn plain_http_on_the_tls_port_is_said_so() {
         connection.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
         connection.hold();
     });
-    check_refused(None, &server, "site.example:PORT does not speak TLS").await;
+    let fetch = HttpFetch::new(&client(None, &server)).unwrap();
+    let (kind, message) = failure(&fetch, &url(&server)).await;
+    assert_eq!(kind, FetchErrorKind::Protocol, "{message}");
+    let port = server.address.port();
+    assert_eq!(message, format!("site.example:{port} does not speak TLS"));
 }
 
 #[tokio::test]

@@ -1,0 +1,243 @@
+//! What a user should know of a crawl besides its numbers: the summary shows each note as a sentence, its JSON has them as
+//! `notes`. All codes and texts are in the one table below; a new note is one row there and one call where it is found out.
+
+use std::fmt::Display;
+
+use serde::Serialize;
+
+/// Something a user should know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// What it is about, for scripts: stable, in kebab-case.
+    pub code: &'static str,
+    /// How many URLs or things it is about, at least 1.
+    pub count: u64,
+    /// One of them: a URL or a value.
+    pub example: Option<String>,
+    /// What it is, why it matters and what to do: one or two plain sentences without a full stop.
+    pub text: String,
+}
+
+impl Note {
+    fn new(code: &'static str, text: String) -> Self {
+        Self {
+            code,
+            count: 1,
+            example: None,
+            text,
+        }
+    }
+
+    /// The same note about so many.
+    #[must_use]
+    pub fn counting(self, count: u64) -> Self {
+        Self { count, ..self }
+    }
+
+    /// The same note with an example.
+    #[must_use]
+    pub fn naming(self, example: &dyn Display) -> Self {
+        Self {
+            example: Some(example.to_string()),
+            ..self
+        }
+    }
+}
+
+/// Each row makes a function `Note::name(arguments)`; the text takes the arguments by their names.
+macro_rules! notes {
+    ($($name:ident $code:literal ($($argument:ident),*) $text:literal;)*) => {
+        impl Note {
+            /// The code of every note.
+            pub const CODES: &'static [&'static str] = &[$($code),*];
+
+            $(
+                #[doc = concat!("The note `", $code, "`.")]
+                pub fn $name($($argument: &dyn Display),*) -> Self {
+                    Self::new($code, format!($text))
+                }
+            )*
+        }
+    };
+}
+
+notes! {
+    // Why there is no crawl (exit 5).
+    start_unreachable "start-unreachable" (cause, url)
+        "{cause}. A crawl begins with {url}: check that the server runs there, and its name and port";
+    speaks_tls "speaks-tls" (server, url)
+        "the server at {server} speaks TLS: use {url}";
+    speaks_plain_http "speaks-plain-http" (server, url)
+        "the server at {server} speaks plain http, not TLS: use {url}";
+    tls_failed "tls-failed" (cause)
+        "{cause}";
+    robots_unreadable "robots-unreadable" (origin, why)
+        "robots.txt of {origin} cannot be read, so nothing may be fetched there (RFC 9309): {why}";
+    host_closed "host-closed" (place, why)
+        "{place} {why}";
+    crawl_delay_too_long "crawl-delay-too-long" (origin, delay, seconds, most)
+        "robots.txt of {origin} asks for one request every {delay} (Crawl-delay: {seconds}); a crawl waits {most} at most \
+         between two requests, so nothing is fetched there until robots.txt says less";
+    start_disallowed "start-disallowed" (url, origin, agent, advice)
+        "{url} is disallowed by {origin}/robots.txt for user agent \"{agent}\"; {advice}";
+    start_unauthorized "start-unauthorized" (url)
+        "{url} answered 401: it wants a user name and a password, or a token. Give them as basic_auth or bearer_token in \
+         the settings file, or as ARPENT_BASIC_AUTH=user:password or ARPENT_BEARER_TOKEN in the environment";
+    credentials_refused "credentials-refused" (url)
+        "{url} answered 401: the server does not accept the credentials of the settings (basic_auth, bearer_token, header)";
+    credentials_not_sent "credentials-not-sent" (url)
+        "{url} answered 401: the credentials of the settings go to the host of the start URL only. Start the crawl with \
+         this URL";
+    start_forbidden "start-forbidden" (url, agent)
+        "{url} answered 403: the server refuses this program. Let it allow the User-Agent \"{agent}\" or the address of \
+         this machine, or try another --user-agent";
+    start_status "start-status" (url, status)
+        "{url} answered {status}; a crawl needs a start page that answers 200";
+    start_without_answer "start-without-answer" (url)
+        "max_time passed before {url} answered";
+    start_leads_elsewhere "start-leads-elsewhere" (problem)
+        "{problem}";
+    start_redirect_unusable "start-redirect-unusable" (url, status)
+        "{url} answered {status} without a usable Location";
+    start_redirects_in_a_loop "start-redirect-loop" (url, most, hint)
+        "{url} redirects in a loop, or more than {most} times{hint}";
+    start_wants_cookies "start-wants-cookies" (url)
+        "{url} redirects in a loop and sets a cookie: it wants that cookie back, and arpent keeps none. Let the server \
+         answer this User-Agent without the cookie, or send it with --header \"Cookie: name=value\"";
+
+    // What is odd about the site as it answers.
+    start_redirected "start-redirected" (typed, origin)
+        "{typed} redirects to {origin}: that is the site";
+    robots_ignored "robots-unreadable-ignored" (why)
+        "{why}; that is ignored";
+    ignored "ignored" (word, meaning)
+        "ignoring {word}: {meaning}; this is for your own site only";
+    waits_damaged "waits-damaged" (what)
+        "{what}";
+    start_noindex "start-noindex" (url)
+        "the start page {url} says noindex, so it is not listed. If search engines are to show it, remove noindex from \
+         its robots meta tag or its X-Robots-Tag header";
+    start_nofollow "start-nofollow" (url)
+        "the start page {url} says nofollow, so its links are not followed. Remove nofollow there, or name the pages in \
+         a sitemap or with --seeds";
+    start_is_shell "start-needs-javascript" (url)
+        "{url} has no links and hardly any text, but scripts: it looks like a page that is rendered by JavaScript, which \
+         arpent does not run. Pages that are reached by scripts only will be missing";
+    pages_are_shells "pages-need-javascript" (count, pages)
+        "{count} of {pages} pages have no links and hardly any text, but scripts: they look rendered by JavaScript, which \
+         arpent does not run";
+    links_lead_elsewhere "links-lead-elsewhere" (count, all, site, other)
+        "{count} of {all} links on the start page lead to {other}, which is another site than {site}, so they are not \
+         followed. Crawl {other}/, or use --as {other}/ if this is a copy of it";
+    links_leave_the_directory "links-leave-directory" (count, all, place, origin)
+        "{count} of {all} links on the start page lead out of {place}, so they are not followed. --scope origin crawls \
+         the whole of {origin}";
+    canonicals_elsewhere "canonicals-elsewhere" (count, pages, other)
+        "{count} of {pages} pages name a canonical URL on {other}, so they are not listed. If this is a copy of that \
+         site, use --as {other}/; otherwise correct their canonical links";
+    unauthorized "unauthorized" (count, pages)
+        "{count} of {pages} pages answered 401: they want a user name and a password, or a token. Give them as basic_auth \
+         or bearer_token in the settings file, or in the environment (ARPENT_BASIC_AUTH, ARPENT_BEARER_TOKEN)";
+    forbidden "forbidden" (count, pages, agent)
+        "{count} of {pages} pages answered 403: the server refuses this program. Let it allow the User-Agent \"{agent}\" \
+         or the address of this machine, or try another --user-agent or a lower --rate";
+    wants_cookies "pages-want-cookies" (count, pages)
+        "{count} of {pages} pages redirect to themselves and set a cookie: they want that cookie back, and arpent keeps \
+         none. Let the server answer this User-Agent without the cookie, or send it with --header \"Cookie: name=value\"";
+    not_modified_distrusted "not-modified-distrusted" (url, lie, place)
+        "{url} {lie}: that is not believed any more {place}. What it confirmed there in this run is asked for again as a \
+         whole, and so are all pages there in the next runs";
+    not_modified_trusted "not-modified-trusted" (place)
+        "the server tells the truth about what is not modified (304) again: it is believed {place}";
+    doubted "doubted" (what)
+        "{what}";
+
+    // What went wrong with the host.
+    machine_at_fault "machine-at-fault" (cause)
+        "{cause}: asked again after a pause";
+    host_slowed "host-slowed" (count, last)
+        "the crawl slowed down or paused {count} times because of failures, the last one {last}";
+    given_up "given-up" (what, last)
+        "the start page answers, and other pages fail ({last}): {what} is not asked for in this crawl and counts as failed";
+    retry_after_long "retry-after-long" (url, status, date, count)
+        "{url} answered {status} and asks not to be asked before {date} (Retry-After), {count} URLs in all ask for such a \
+         wait; they count as failed and are asked for by the next crawl. For your own site: --ignore retry-after";
+
+    // What the settings make of it.
+    rule_without_match "rule-without-match" (setting, rule, known, hint)
+        "the {setting} rule `{rule}` matches none of {known} URLs{hint}";
+    rules_left_all_out "rules-left-all-out" (count, example)
+        "the include and exclude rules leave out all {count} URLs that the crawl found after the start URL, e.g. {example}";
+    sitemaps_excluded "sitemaps-excluded" (count)
+        "sitemaps and feeds that an exclude rule matches are not read: {count} of them";
+    robots_sitemaps_left_out "robots-sitemaps-left-out" (count, most)
+        "robots.txt names {count} sitemaps; the first {most} are read";
+    feeds_left_out "feeds-left-out" (count, most)
+        "the pages name {count} more feeds than the {most} that a run reads";
+
+    // What is odd about the set.
+    clock_not_set "clock-not-set" (time)
+        "the clock of this machine says {time}, which cannot be: what changed has no lastmod until it is set";
+    entry_left_out "entry-left-out" (why)
+        "left out, because no sitemap may hold it: {why}";
+    entries_left_out "entries-left-out" (count)
+        "{count} more entries are left out for such reasons";
+    same_priority "same-priority" (priority, or_none)
+        "every page has the priority {priority}{or_none}, which says no more than none: search engines compare the pages \
+         of one site only";
+    restless_changefreq "restless-changefreq" ()
+        "every page has the changefreq always or hourly, which search engines do not believe";
+    feed_empty "feed-empty" ()
+        "no page has a lastmod, so there is no feed of recent changes: a feed lists what changed, and when";
+    section_empty "section-empty" (section)
+        "no listed page is in the section {section}, so it has no sitemap";
+    file_backed_up "file-backed-up" (file, backup)
+        "{file} was not as arpent left it; what it was is kept as {backup}";
+    generations_set_aside "generations-set-aside" (reason, aside)
+        "the list of the sets that are kept cannot be read ({reason}): it is set aside in the state as {aside}, its copies \
+         stay, and a new list begins";
+
+    // What is odd about the inputs of a build.
+    bytes_after_compressed "bytes-after-compressed" (name)
+        "{name}: bytes that are not compressed stand behind the compressed ones; they are left out";
+    header_line_missing "header-line-missing" (name)
+        "{name}: no header line, but its first lines are all a URL and a date; its second column is read as lastmod";
+    fields_unused "fields-unused" (name, fields)
+        "{name}: nothing is known of the fields {fields}; they are not used";
+    links_out_of_folder "links-out-of-folder" (folder, count)
+        "{folder}: {count} links lead out of the folder, or in circles, and are not followed";
+    file_names_too_long "file-names-too-long" (first, others)
+        "{first}{others} cannot stand in a URL, which has at most 2,047 characters; left out";
+    robots_file_not_obeyed "robots-file-not-obeyed" (file, origin)
+        "{file} is not obeyed: of {origin} only the robots.txt at the root counts (RFC 9309 section 2.3)";
+    file_times_unused "file-times-unused" (folder, at_once, files, minutes)
+        "{folder}: {at_once} of {files} pages were written within {minutes} minutes, as by a checkout or a build; the \
+         times of the files are not used as lastmod";
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_code_is_in_kebab_case_and_occurs_once() {
+        let is_word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase());
+        assert!(Note::CODES.iter().all(|code| code.split('-').all(is_word)));
+        let distinct: BTreeSet<_> = Note::CODES.iter().collect();
+        assert_eq!(distinct.len(), Note::CODES.len());
+    }
+
+    #[test]
+    fn a_note_is_an_object_with_four_keys() {
+        let note = Note::feeds_left_out(&7, &50).counting(7).naming(&"/a");
+        assert_eq!(
+            serde_json::to_string(&note).unwrap(),
+            concat!(
+                r#"{"code":"feeds-left-out","count":7,"example":"/a","#,
+                r#""text":"the pages name 7 more feeds than the 50 that a run reads"}"#
+            )
+        );
+    }
+}

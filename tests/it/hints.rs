@@ -1,0 +1,164 @@
+//! What is said of a crawl that comes to nothing, or to little: on stderr, and as notes in the summary, which cron jobs and
+//! hooks see.
+
+use std::{fs, net::TcpListener, sync::Arc};
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
+use rustls::{
+    ServerConfig,
+    pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+};
+use serde_json::Value;
+
+use crate::support::{
+    program::{Bench, Ran},
+    site::{Response, Site},
+};
+
+/// Failures end soon.
+const QUICK: &str = "max_tries = 2\nretry_delays = [\"10ms\"]\n";
+
+fn crawl(bench: &Bench, url: &str, options: &[&str]) -> Ran {
+    let config = bench.settings(QUICK);
+    bench.crawl(url, &[&["--config", &config], options].concat())
+}
+
+/// The codes of the notes in a summary.
+fn codes(summary: &Value) -> Vec<&str> {
+    let notes = summary["notes"].as_array().expect("notes");
+    let code = |note: &'_ Value| note["code"].as_str().map(str::len);
+    assert!(notes.iter().all(|note| code(note).is_some()));
+    notes
+        .iter()
+        .filter_map(|note| note["code"].as_str())
+        .collect()
+}
+
+/// No crawl: the reason is the first thing that is said, and a note.
+#[track_caller]
+fn check_no_crawl(url: &str, code: &str, begins: &str, ends: &str) {
+    let ran = crawl(&Bench::new(), url, &[]).expect_code(5);
+    let summary = ran.summary();
+    assert_eq!(codes(&summary), [code], "{summary}");
+    let note = &summary["notes"][0];
+    assert_eq!(note["text"], summary["message"]);
+    assert_eq!(note["count"], 1);
+    let error = ran.stderr.lines().find_map(|line| line.split_once(": "));
+    let (_, text) = error.expect("an error");
+    assert!(text.starts_with(begins), "{}", ran.stderr);
+    assert!(text.contains(ends), "{}", ran.stderr);
+}
+
+/// What a server speaks TLS with, and its certificate: self-signed, as an authority or not.
+fn self_signed(is_authority: bool) -> (Arc<ServerConfig>, String) {
+    let mut params =
+        CertificateParams::new(vec!["127.0.0.1".to_owned()]).expect("the name of a host");
+    if is_authority {
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    }
+    let key = KeyPair::generate().expect("keys can be made");
+    let certificate = params.self_signed(&key).expect("it may sign itself");
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key)
+        .expect("a usable certificate");
+    (Arc::new(tls), certificate.pem())
+}
+
+fn secure(tls: Arc<ServerConfig>) -> Site {
+    Site::start_tls(tls, |request| match request.target.as_str() {
+        "/robots.txt" => Response::text(""),
+        "/" => Response::linking(["/a"]),
+        _ => Response::html("<title>a</title>"),
+    })
+}
+
+#[test]
+fn a_refused_connection_is_named_first() {
+    // A port that was free a moment ago.
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    drop(listener);
+    let begins = format!("connection refused by {address}");
+    let url = format!("http://{address}/");
+    check_no_crawl(&url, "start-unreachable", &begins, "robots.txt");
+}
+
+#[test]
+fn a_certificate_that_is_not_trusted_is_told_with_the_option_that_helps() {
+    let (tls, certificate) = self_signed(false);
+    let site = secure(tls);
+    let begins = "certificate of 127.0.0.1 is self-signed, or of an authority that this machine";
+    check_no_crawl(&site.url("/"), "tls-failed", begins, "--ca-file");
+    // That it does.
+    let bench = Bench::new();
+    fs::write(bench.path().join("ca.pem"), certificate).expect("written");
+    crawl(&bench, &site.url("/"), &["--ca-file", "ca.pem"]).expect_code(0);
+    // As `openssl req -x509` makes them.
+    let site = secure(self_signed(true).0);
+    let begins = "certificate of 127.0.0.1 is that of an authority";
+    check_no_crawl(&site.url("/"), "tls-failed", begins, "CA:FALSE");
+}
+
+#[test]
+fn a_server_that_is_spoken_to_in_the_wrong_scheme_is_told() {
+    let site = secure(self_signed(false).0);
+    let url = site.url("/").replace("https:", "http:");
+    let begins = format!("the server at 127.0.0.1:{} speaks TLS", site.port());
+    check_no_crawl(&url, "speaks-tls", &begins, &site.origin());
+    let site = Site::of_two_pages();
+    let url = site.url("/").replace("http:", "https:");
+    let begins = format!("the server at 127.0.0.1:{} speaks plain http", site.port());
+    check_no_crawl(&url, "speaks-plain-http", &begins, &site.origin());
+}
+
+#[test]
+fn a_start_page_that_refuses_is_told_with_the_setting_that_helps() {
+    let site = Site::allowing(|request| match request.headers.get("authorization") {
+        None => Response::status(401).with("WWW-Authenticate", "Basic realm=\"x\""),
+        Some(_) => Response::linking(["/a"]),
+    });
+    let url = site.url("/");
+    let begins = format!("{url} answered 401");
+    check_no_crawl(&url, "start-unauthorized", &begins, "ARPENT_BASIC_AUTH");
+    let bench = Bench::new();
+    let mut command = bench.command(&url, &[]);
+    Ran::of({
+        command.env("ARPENT_BASIC_AUTH", "user:password");
+        command
+    })
+    .expect_code(0);
+}
+
+#[test]
+fn notes_are_in_the_text_of_the_summary_and_in_what_hooks_get() {
+    let site = Site::allowing(|request| match request.target.as_str() {
+        "/" => Response::linking(["/blog/a", "/blog/b"]),
+        _ => Response::html("<title>a</title>"),
+    });
+    let bench = Bench::new();
+    let config = bench.settings("[notify]\nhook_command = [\"sh\", \"-c\", \"cat > noted\"]\n");
+    let options = ["--config", &config, "--include", "/blog/.*"];
+    let ran = bench.crawl(&site.url("/"), &options);
+    let summary = ran.expect_code(4).summary();
+    assert_eq!(
+        codes(&summary),
+        ["rules-left-all-out", "rule-without-match"]
+    );
+    assert_eq!(summary["notes"][0]["count"], 2);
+    assert_eq!(summary["notes"][0]["example"], site.url("/blog/a"));
+    let noted = fs::read_to_string(bench.path().join("noted")).expect("the hook was called");
+    let noted: Value = serde_json::from_str(&noted).expect("JSON");
+    assert_eq!(noted["notes"], summary["notes"]);
+    let text = bench.crawl(
+        &site.url("/"),
+        &[&options[..], &["--summary", "text"]].concat(),
+    );
+    let text = text.expect_code(4).stdout;
+    assert!(text.contains("NOTE: the include rule `/blog/.*`"), "{text}");
+    assert!(text.contains("as in `/blog/*`"), "{text}");
+}
