@@ -31,7 +31,7 @@ fn a_start_page_that_does_not_answer_200_is_no_crawl() {
         check_no_crawl(&site.url("/"), &[], &format!("answered {status}"));
     }
     let site = starting_with(Response::dropped());
-    check_no_crawl(&site.url("/"), &[], "cannot be fetched");
+    check_no_crawl(&site.url("/"), &[], "closed the connection");
     let site = starting_with(Response::redirect(302, "/"));
     check_no_crawl(&site.url("/"), &[], "redirects in a loop");
     let site = starting_with(Response::status(302));
@@ -82,7 +82,7 @@ fn a_robots_txt_that_cannot_be_read_or_forbids_the_start_is_no_crawl() {
         Response::dropped(),
     ] {
         let site = with_robots(answer);
-        check_no_crawl(&site.url("/"), &[], "robots.txt of");
+        check_no_crawl(&site.url("/"), &[], "/robots.txt");
         assert!(site.pages().is_empty());
     }
     let site = with_robots(Response::text("User-agent: *\nDisallow: /\n"));

@@ -255,11 +255,15 @@ fn is_related(one: &Origin, other: &Origin) -> bool {
     one == other || is_below(one, other) || is_below(other, one) || is_local(one) && is_local(other)
 }
 
-/// What is said of a rule without a match that looks like a regular expression.
+/// What is said of a rule without a match that looks like a regular expression, or like the beginning of a path.
 fn glob_hint(rule: &str) -> String {
     const OF_REGEX: [&str; 8] = [".*", ".+", "\\", "^", "$", "(", "|", "[^"];
     if !OF_REGEX.iter().any(|sign| rule.contains(sign)) {
-        return String::new();
+        return if rule.contains(['*', '?', '[', '{']) {
+            String::new()
+        } else {
+            format!(". It stands for that URL alone; `{rule}*` stands for all that begin with it")
+        };
     }
     let glob = rule
         .trim_start_matches('^')
@@ -293,7 +297,8 @@ mod tests {
         check("/a\\.html$", Some("/a.html"));
         check("/(a|b)/.*", None);
         assert!(glob_hint("/(a|b)/").contains("regular expression"));
-        for glob in ["/blog/*", "/a.html", "*.pdf", "/{a,b}/*", "/[ab]?c"] {
+        check("/private/", Some("/private/*"));
+        for glob in ["/blog/*", "*.pdf", "/{a,b}/*", "/[ab]?c"] {
             assert_eq!(glob_hint(glob), "");
         }
     }

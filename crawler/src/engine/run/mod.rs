@@ -97,10 +97,6 @@ pub(super) struct Setup<'a> {
 }
 
 /// One run in progress.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts of a run, each asked for by its own name"
-)]
 pub(super) struct Run<'a> {
     config: &'a Config,
     site: Site,
