@@ -41,8 +41,8 @@ fn check_no_crawl(url: &str, code: &str, begins: &str, contains: &str) {
     let note = &summary["notes"][0];
     assert_eq!(note["text"], summary["message"]);
     assert_eq!(note["count"], 1);
-    let lines = ran.stderr.lines();
-    let error = lines.filter_map(|line| line.strip_prefix("error: ")).next();
+    let mut lines = ran.stderr.lines();
+    let error = lines.find_map(|line| line.strip_prefix("error: "));
     let error = error.expect("an error");
     // The site may stand before it.
     let text = error.strip_prefix(&format!("{url}: ")).unwrap_or(error);

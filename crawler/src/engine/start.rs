@@ -123,7 +123,7 @@ pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, 
         let so_far = stand_in(site::settle_so_far(typed, &targets, width), config)?;
         let door = &door.standing_in(so_far.stand_in.clone());
         if !rules.contains_key(&origin) {
-            let robots = match read_robots(door, &origin, stop).await {
+            let robots = match read_robots(door, &origin, config, stop).await {
                 Err(CrawlError::Robots(note)) if config.ignore.robots => {
                     notes.push(Note::robots_ignored(&note.text));
                     unread.insert(origin.clone());
@@ -451,11 +451,15 @@ fn stand_in(site: Site, config: &Config) -> Result<Site, CrawlError> {
 async fn read_robots(
     door: &Door,
     origin: &Origin,
+    config: &Config,
     stop: &CancellationToken,
 ) -> Result<Rules, CrawlError> {
     match door.robots(origin, stop).await {
         Robots::Rules(rules) => Ok(rules),
-        Robots::Unreachable(_, Some(error)) if let Some(url) = robots_of(origin) => {
+        Robots::Unreachable(_, Some(error))
+            if let Some(url) = robots_of(origin)
+                && !config.ignore.robots =>
+        {
             let note = unanswered(door, &url, &error, stop).await;
             Err(CrawlError::Robots(note))
         }
