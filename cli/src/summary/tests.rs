@@ -308,7 +308,7 @@ fn a_failed_site_has_a_summary_too() {
             r#"{"site":"https://example.com/","outcome":"unreachable","known":0,"listed":0,"excluded":{},"#,
             r#""failed":0,"queued":0,"fetched":0,"not_modified":0,"files":[],"lastmod":{},"duration_s":0.0,"bytes_in":0,"#,
             r#""as":null,"ignored":[],"robots_txt":[],"#,
-            r#""orphans":0,"seeds":{"read":0,"kept":0,"own":0,"waiting":0,"troubled":0,"troubles":[],"entries":[]},"kept":{}}"#
+            r#""orphans":0,"seeds":{"read":0,"kept":0,"own":0,"waiting":0,"troubled":0,"troubles":[],"entries":[]},"kept":{},"notes":[]}"#
         )
     );
 }
