@@ -282,6 +282,11 @@ pub struct PageRecord {
 }
 
 impl PageRecord {
+    /// Whether this is the start page: the start URL led to it, by itself or by its redirects.
+    pub fn is_start(&self) -> bool {
+        self.via == Via::Start || self.via == Via::Redirect && self.depth == 0
+    }
+
     /// The record as it counts while its URL waits and is listed all the same ([`Reason::KeptNotReached`]): by its
     /// `earlier` answer.
     #[must_use]

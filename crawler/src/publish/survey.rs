@@ -26,7 +26,7 @@ use super::{
 use crate::{
     config::Share,
     export::content_mark,
-    page::{Basis, PageFacts, PageRecord, Reason, RunId, State, Via},
+    page::{Basis, PageFacts, PageRecord, Reason, RunId, State},
     site::Site,
     store::{Commit, Store, StoreError, StoreErrorKind, doubt, outbox::Listing},
     url_key::UrlKey,
@@ -116,7 +116,7 @@ impl Survey {
             return self.look_at_moved(store, key, record);
         };
         self.met += 1;
-        if is_start(record) && says_nothing(reason) {
+        if record.is_start() && says_nothing(reason) {
             self.start = Some(reason);
         }
         if !is_listed {
@@ -316,11 +316,6 @@ pub(super) fn is_what_it_was(published: &Listing, facts: &PageFacts) -> bool {
 pub(super) fn is_first(store: &dyn Store, run: RunId) -> Result<bool, StoreError> {
     let is_published = store.value(RUN)?.as_deref() == Some(run.to_string().as_str());
     Ok(is_published && recall(store)?.is_some_and(|last| last.only_run == run))
-}
-
-/// Whether this is the start page: what the start URL, or what that redirects to, was answered with.
-pub(super) fn is_start(record: &PageRecord) -> bool {
-    record.via == Via::Start || record.via == Via::Redirect && record.depth == 0
 }
 
 /// Whether a page is not listed for what is no content of its own, which nobody decided.

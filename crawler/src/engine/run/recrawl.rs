@@ -6,7 +6,8 @@
 //! ```text
 //! 304, or a failure of a listed page -> waits -> trip: facts and links -> decided like any other
 //! a sample that changed              -> waits -> asked with its old validators -> decided like any other
-//! frontier drained                   -> trip: listed before, not found -> queued (via "earlier")
+//! frontier drained                   -> trip: listed before, not found -> queued (via "earlier"), unless only an
+//!                                       earlier start led to it
 //! a changed page is "not modified"   -> trip: confirmed in this run    -> queued again, asked as a whole
 //! no answer to a conditional request -> asked as a whole -> decided like any other
 //! ```
@@ -18,7 +19,10 @@ use std::collections::{HashMap, VecDeque};
 
 use tokio::{task::Id, time::Instant};
 
-pub(super) use self::trial::{TestEnd, Unread, open_start_test};
+pub(super) use self::{
+    trial::{TestEnd, Unread, open_start_test},
+    walk::was_start,
+};
 use self::{
     trial::{START_TEST, Test, Tested, says_of_changes, start_test_text},
     walk::{Portion, WALK_URLS, Walk},
@@ -117,7 +121,8 @@ pub(super) struct Answers {
     recalled: Vec<Recalled>,
     /// There was no room for these.
     unasked: Vec<Recall>,
-    left_behind: Option<Vec<(UrlKey, u32)>>,
+    /// With their depth, and whether nothing but the start of an earlier run led there.
+    left_behind: Option<Vec<(UrlKey, u32, bool)>>,
     confirmed: Option<Vec<(UrlKey, u32)>>,
 }
 
@@ -149,7 +154,12 @@ impl Questions {
             });
         }
         if let Some(Portion { after }) = &self.left_behind {
-            answers.left_behind = Some(store.left_behind(self.run, after.as_ref(), WALK_URLS)?);
+            let portion = store.left_behind(self.run, after.as_ref(), WALK_URLS)?;
+            let portion = portion.into_iter().map(|(url, depth)| {
+                let was_start = was_start(store, &url)?;
+                Ok((url, depth, was_start))
+            });
+            answers.left_behind = Some(portion.collect::<Result<_, StoreError>>()?);
         }
         if let Some(Portion { after }) = &self.confirmed {
             answers.confirmed = Some(store.confirmed(self.run, after.as_ref(), WALK_URLS)?);
@@ -354,13 +364,18 @@ impl Run<'_> {
             self.take_recalled(recalled);
         }
         if let Some(portion) = answers.left_behind {
-            self.recrawl.left_behind.arrived(&portion);
-            for (url, depth) in portion {
-                self.ask_left_behind(&url, depth);
+            let last = portion.last().map(|(url, ..)| url);
+            self.recrawl.left_behind.arrived(last, portion.len());
+            for (url, depth, was_start) in portion {
+                // Somebody typed it once, perhaps by mistake: that it answers says nothing.
+                if !was_start {
+                    self.ask_left_behind(&url, depth);
+                }
             }
         }
         if let Some(portion) = answers.confirmed {
-            self.recrawl.confirmed.arrived(&portion);
+            let last = portion.last().map(|(url, _)| url);
+            self.recrawl.confirmed.arrived(last, portion.len());
             for (url, depth) in portion {
                 self.ask_again(url, depth);
             }

@@ -1,7 +1,10 @@
 //! Taking up a run: what is known of it, and what the rules of now say of that. Works on the store
 //! alone, in pieces, so that it can run where blocking is allowed.
 
-use super::{moved, outage, recrawl::open_start_test};
+use super::{
+    moved, outage,
+    recrawl::{open_start_test, was_start},
+};
 use crate::{
     engine::{honesty::Honesty, judge::Judge, start::last_answer},
     fetch::Validators,
@@ -154,12 +157,18 @@ pub(in crate::engine) fn keep_unreached(
             let Some(reason) = judge.before_fetch(&key, depth) else {
                 continue;
             };
+            // A crawl that comes to its end decides whether anything else leads to an earlier start.
+            let via = if was_start(store, &key)? {
+                Via::Start
+            } else {
+                Via::Earlier
+            };
             discovered.push(Discovery {
                 key,
                 sequence: next_sequence,
                 depth,
                 hops: 0,
-                via: Via::Earlier,
+                via,
                 found_on: None,
                 reason,
             });

@@ -229,7 +229,7 @@ impl<'a> Eye<'a> {
         Ok(Some(Seen {
             run: record.run,
             start,
-            is_start: survey::is_start(record),
+            is_start: record.is_start(),
             role,
             is_fresh,
             sight,

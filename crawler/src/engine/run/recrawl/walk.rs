@@ -5,7 +5,7 @@
 use crate::{
     engine::run::Run,
     page::{Reason, Via},
-    store::QueuedUrl,
+    store::{QueuedUrl, Store, StoreError},
     url_key::UrlKey,
 };
 
@@ -43,15 +43,27 @@ impl Walk {
         }
     }
 
-    /// The portion that arrived, of at most [`WALK_URLS`]. A walk that was begun anew meanwhile stays so.
-    pub(super) fn arrived(&mut self, portion: &[(UrlKey, u32)]) {
+    /// A portion of `urls`, at most [`WALK_URLS`], arrived; `last` is the last of them. A walk that was begun anew meanwhile
+    /// stays so.
+    pub(super) fn arrived(&mut self, last: Option<&UrlKey>, urls: usize) {
         if *self == Self::Away {
-            *self = match portion.last() {
-                Some((last, _)) if portion.len() >= WALK_URLS => Self::Behind(Some(last.clone())),
+            *self = match last {
+                Some(last) if urls >= WALK_URLS => Self::Behind(Some(last.clone())),
                 Some(_) | None => Self::Over,
             };
         }
     }
+}
+
+/// Whether nothing but the start URL of an earlier run, or its redirects, led to `url` when it was asked last.
+///
+/// # Errors
+/// The store cannot be read.
+pub(in crate::engine::run) fn was_start(
+    store: &dyn Store,
+    url: &UrlKey,
+) -> Result<bool, StoreError> {
+    Ok(store.page(url)?.is_some_and(|record| record.is_start()))
 }
 
 impl Run<'_> {

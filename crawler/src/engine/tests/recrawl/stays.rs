@@ -191,3 +191,49 @@ async fn more_pages_than_a_portion_are_left_behind() {
     let earlier = ran.via.values().filter(|via| **via == Via::Earlier);
     assert_eq!(earlier.count(), 5_000);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_only_an_earlier_start_named_leaves() {
+    let (mut bench, says) = bench();
+    says.link("/", &["/a", "/?linked"]);
+    says.link("/a", &[]);
+    for start in ["/?mistyped", "/?linked"] {
+        says.link(start, &["/a", "/from-there"]);
+    }
+    says.link("/from-there", &[]);
+    says.set("/old", FixturePage::redirect(301, "/?moved"));
+    says.link("/?moved", &["/a"]);
+    for (start, page) in [("/?mistyped", "/?mistyped"), ("/old", "/?moved")] {
+        let ran = run_from(&mut bench, &url(start)).await;
+        assert!(ran.listed().contains(&page), "{:?}", ran.listed());
+        for _ in 0..2 {
+            let ran = run(&mut bench).await;
+            // A page of its own stays, by the rule for pages that nothing leads to any more.
+            assert_eq!(ran.listed(), ["/", "/?linked", "/a", "/from-there"]);
+            assert!(ran.requests.iter().all(|seen| seen.url != url(page)));
+        }
+    }
+    // It is an entry of its own while something else leads to it.
+    run_from(&mut bench, &url("/?linked")).await;
+    assert!(run(&mut bench).await.listed().contains(&"/?linked"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crawl_that_a_limit_ends_takes_no_earlier_start_out() {
+    for (start, stays) in [("/?linked", true), ("/?mistyped", false)] {
+        let (mut bench, says) = bench();
+        says.link("/", &["/a", "/b"]);
+        says.link("/a", &[]);
+        says.link("/b", &["/?linked"]);
+        says.link(start, &["/a"]);
+        says.link("/?linked", &[]);
+        run_from(&mut bench, &url(start)).await;
+        bench.config.limits.max_pages = 1;
+        let ran = run(&mut bench).await;
+        assert_eq!(ran.reasons[start], Reason::KeptNotReached);
+        bench.config.limits.max_pages = 1_000;
+        run(&mut bench).await;
+        let ran = run(&mut bench).await;
+        assert_eq!(ran.listed().contains(&start), stays, "{start}");
+    }
+}
