@@ -28,6 +28,7 @@ mod generations;
 mod guard;
 mod hints;
 mod hosts;
+mod identity;
 mod kill;
 mod lastmod;
 mod limits;

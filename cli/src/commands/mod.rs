@@ -6,6 +6,7 @@ mod check;
 mod crawl;
 mod daemon;
 mod json_file;
+mod names;
 mod notify;
 mod publish;
 mod published;

@@ -21,7 +21,7 @@ use crawler::{
 };
 use tokio::runtime::Handle;
 
-pub(super) use self::by_hand::{find_state, run};
+pub(super) use self::by_hand::run;
 use self::doors::Doors;
 use crate::{
     commands::{crawl::with_https_twin, seams, ways::Ways},

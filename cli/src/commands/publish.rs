@@ -23,7 +23,7 @@ use super::{
         begin_telling, check_site, read_settings_file,
         site::{Crawler, SiteRun, summary_of},
     },
-    notify::find_state,
+    names::find_state,
     print,
     published::Ended,
     runtime::{self, Threads},
@@ -159,6 +159,9 @@ impl Job {
         config.generations = Some(settings.generations_of(&site));
         summary.has_old_set = is_published(&config.output);
         summary.output = Some(config.output.clone());
+        self.crawler
+            .places
+            .take(&self.site, &site, [&path, &config.output])?;
         let hold = (!settings.dry_run).then(|| OutputHold::take(&config.output, &config));
         let hold = hold.transpose()?;
         if settings.config.notify.indexnow {

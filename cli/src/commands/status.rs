@@ -3,12 +3,7 @@
 
 mod table;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::Path,
-    time::Duration,
-};
+use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
 use crawler::schedule::NextRun;
 use jiff::{SignedDuration, Timestamp};
@@ -21,6 +16,7 @@ use super::{
         kept::{self, Kept},
         lock,
     },
+    names::{self, Named},
     seams,
 };
 use crate::{
@@ -118,7 +114,10 @@ pub(super) fn run(
             ));
         }
         let sites = names.iter().map(|name| known(state, name, output));
-        once_each(sites.collect())
+        // No crawl ended by the name of what a build remembers.
+        sites
+            .filter(|site| site.ended.is_some() || !site.name.ends_with(OF_BUILDS))
+            .collect()
     } else {
         let sites = settings.sites.iter();
         sites
@@ -174,8 +173,19 @@ fn configured(site: &SiteSettings, kept: &Kept, now: Timestamp, output: &Output)
             NextRun::At { start, .. } => Some(start),
             NextRun::Never => None,
         });
+    let as_typed = Named::as_typed(&site.settings, &site.start);
+    let is_named = site.name != as_typed.site.name();
+    let known = names::site_of(&site.settings, &site.start).unwrap_or_else(|error| {
+        output.warn(&format!("{:#}", anyhow::Error::from(error)));
+        as_typed
+    });
+    let known = known.site;
     let status = SiteStatus {
-        name: site.name.clone(),
+        name: if is_named {
+            site.name.clone()
+        } else {
+            known.name()
+        },
         running_since,
         start: Some(site.start.to_string()),
         schedule: schedule.map(|schedule| schedule.text().to_owned()),
@@ -183,10 +193,9 @@ fn configured(site: &SiteSettings, kept: &Kept, now: Timestamp, output: &Output)
         since: past.map(|past| past.since),
         ..SiteStatus::default()
     };
-    let foreseen = site.settings.state_of(&site.foreseen());
     status
-        .with_last_run(&site.last_run_file(), output)
-        .with_run_under_way(&foreseen)
+        .with_last_run(&site.settings.last_run_of(&known), output)
+        .with_run_under_way(&site.settings.state_of(&known))
 }
 
 /// A site that the folder `state` knows as `name`.
@@ -234,44 +243,6 @@ fn names_in(state: &Path) -> anyhow::Result<(BTreeSet<String>, bool)> {
         }
     }
     Ok((names, is_cut))
-}
-
-/// Each site once, of all that the files of a folder tell. A last run is called after the URL that was typed, the state
-/// after the site that it redirected to, which it names: the newest run that names a state stands for that, and the
-/// newest good one of all that do is its last good one.
-fn once_each(sites: Vec<SiteStatus>) -> Vec<SiteStatus> {
-    let stem = |site: &SiteStatus| {
-        let name = Path::new(site.state.as_deref()?).file_name()?.to_str()?;
-        Some(name.strip_suffix(STATE).unwrap_or(name).to_owned())
-    };
-    let mut newest: BTreeMap<String, (Option<Timestamp>, String)> = BTreeMap::new();
-    let mut last_good: BTreeMap<String, Option<Timestamp>> = BTreeMap::new();
-    for site in &sites {
-        let Some(stem) = stem(site) else { continue };
-        let own = (site.ended, site.name.clone());
-        let good = last_good.entry(stem.clone()).or_default();
-        *good = (*good).max(site.last_good);
-        let known = newest.entry(stem).or_insert_with(|| own.clone());
-        if *known < own {
-            *known = own;
-        }
-    }
-    let is_told = |site: &SiteStatus| {
-        let teller = stem(site).and_then(|stem| newest.get(&stem));
-        teller.map_or_else(
-            || {
-                // Only a state, or a run that did not get to know its site.
-                let is_build = site.ended.is_none() && site.name.ends_with(OF_BUILDS);
-                !newest.contains_key(&site.name) && !is_build
-            },
-            |(_, name)| *name == site.name,
-        )
-    };
-    let mut told: Vec<SiteStatus> = sites.into_iter().filter(is_told).collect();
-    for site in &mut told {
-        site.last_good = stem(site).map_or(site.last_good, |stem| last_good[&stem]);
-    }
-    told
 }
 
 /// Says of each site that counts whether its set is too old; whether none of them is. Without any site there is no
@@ -337,15 +308,9 @@ impl SiteStatus {
         self
     }
 
-    /// Adds since when somebody works with its state, if it is not the daemon that said so; `foreseen` is where that is
-    /// as long as no run knows.
-    fn with_run_under_way(mut self, foreseen: &Path) -> Self {
-        // Noted as it was written then, perhaps as seen from another folder.
-        let known = self.state.as_deref().map(Path::new);
-        let state = known
-            .and_then(Path::file_name)
-            .map_or_else(|| foreseen.to_owned(), |name| foreseen.with_file_name(name));
-        self.running_since = self.running_since.or_else(|| seams::busy_since(&state));
+    /// Adds since when somebody works with its `state`, if it is not the daemon that said so.
+    fn with_run_under_way(mut self, state: &Path) -> Self {
+        self.running_since = self.running_since.or_else(|| seams::busy_since(state));
         if self.running_since.is_some() {
             self.next = None;
         }
@@ -419,53 +384,6 @@ mod tests {
         check(Some("2026-06-03T02:00:00Z"), None, true);
         check(Some("2026-06-05T02:00:00Z"), None, false);
         check(None, Some("2026-06-05T02:00:00Z"), false);
-    }
-
-    #[test]
-    fn a_site_is_told_once_however_its_files_are_called() {
-        let site = |name: &str, ended: Option<&str>, state: Option<&str>| SiteStatus {
-            name: name.to_owned(),
-            ended: ended.map(at),
-            last_good: ended.map(at).filter(|_| name == "https_example.com"),
-            state: state.map(str::to_owned),
-            ..SiteStatus::default()
-        };
-        let (early, late) = (Some("2026-06-01T02:00:00Z"), Some("2026-06-02T02:00:00Z"));
-        let sites = vec![
-            site(
-                "https_example.com",
-                early,
-                Some("/s/https_www.example.com.db"),
-            ),
-            site(
-                "https_www.example.com",
-                late,
-                Some("/s/https_www.example.com.db"),
-            ),
-            site(
-                "https_docs.example",
-                early,
-                Some("s/https_docs.example_docs.db"),
-            ),
-            // The state of that.
-            site("https_docs.example_docs", None, None),
-            site("https_b.example.build", None, None),
-            site("https_shop.build", early, Some("s/https_shop.build.db")),
-            // The first run goes on, or its site was never reached.
-            site("https_new.example", None, None),
-            site("https_down.example", late, None),
-        ];
-        let told = once_each(sites);
-        assert_eq!(told[0].last_good, early.map(at));
-        let told: Vec<_> = told.into_iter().map(|site| site.name).collect();
-        let expected = [
-            "https_www.example.com",
-            "https_docs.example",
-            "https_shop.build",
-            "https_new.example",
-            "https_down.example",
-        ];
-        assert_eq!(told, expected);
     }
 
     #[test]

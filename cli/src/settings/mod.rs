@@ -312,6 +312,11 @@ impl Settings {
         self.state.join(format!("{}.db", site.name()))
     }
 
+    /// The file that says how the last run of `site` ended.
+    pub(crate) fn last_run_of(&self, site: &Site) -> PathBuf {
+        self.state.join(format!("{}.last.json", site.name()))
+    }
+
     /// The folder for copies of the sets of `site` that were published last.
     pub(crate) fn generations_of(&self, site: &Site) -> PathBuf {
         self.state.join(format!("{}.generations", site.name()))

@@ -224,7 +224,7 @@ impl CrawlSettings {
 
 impl SiteSettings {
     /// The site as far as it is known before its start URL was asked: a redirect may still change its origin.
-    pub(crate) fn foreseen(&self) -> Site {
+    pub(super) fn foreseen(&self) -> Site {
         foreseen(&self.start, &self.settings)
     }
 
@@ -233,12 +233,6 @@ impl SiteSettings {
     pub(crate) fn host(&self) -> HostKey {
         let host = self.start.host_str();
         HostKey::new(host.strip_prefix("www.").unwrap_or(host))
-    }
-
-    /// The file that says how its last run ended.
-    pub(crate) fn last_run_file(&self) -> PathBuf {
-        let name = format!("{}.last.json", self.foreseen().name());
-        self.settings.state.join(name)
     }
 }
 

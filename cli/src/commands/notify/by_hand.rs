@@ -1,19 +1,15 @@
 //! `arpent notify`: the same as after a crawl, from what the state of a site knows, and what a person does
 //! with it: the pages to submit at, the lines of robots.txt.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
 use crawler::{
     notify::{ENGINES, MAX_URLS_PER_REQUEST, missing_lines, submit_all},
     politeness::Politeness,
     publish::{Standing, standing},
-    site::Site,
     store::{Store, StoreError},
-    url_key::{Origin, UrlKey},
+    url_key::UrlKey,
 };
 
 use super::Teller;
@@ -22,6 +18,7 @@ use crate::{
     attend::Attendant,
     commands::{
         crawl::{begin_telling, read_settings_file},
+        names::find_state,
         runtime::{self, Threads},
         seams, tell,
     },
@@ -29,7 +26,7 @@ use crate::{
     human,
     output::Output,
     panicked::Panicked,
-    settings::{CrawlSettings, Environment, Settings, SiteSettings},
+    settings::{CrawlSettings, Environment, SiteSettings},
 };
 
 /// Runs `arpent notify`.
@@ -202,53 +199,6 @@ impl ByHand {
         }
         true
     }
-}
-
-/// The state whose site covers `url` with the longest directory. Where a redirect decided the site, scheme
-/// or `www.` may be others than those that were typed.
-pub(in crate::commands) fn find_state(
-    settings: &Settings,
-    url: &UrlKey,
-) -> Result<(Site, PathBuf), Misuse> {
-    let path = url.path();
-    let slashes = path.match_indices('/').map(|(position, _)| position + 1);
-    let mut directories: Vec<&str> = slashes.map(|end| path.split_at(end).0).collect();
-    directories.reverse();
-    let own = url.origin();
-    let other_scheme = match (&*own.scheme, own.port) {
-        ("http", 80) => ("https", 443),
-        ("https", 443) => ("http", 80),
-        ("http", port) => ("https", port),
-        (_, port) => ("http", port),
-    };
-    let twin = match own.host.strip_prefix("www.") {
-        Some(bare) => bare.to_owned(),
-        None => format!("www.{}", own.host),
-    };
-    for host in [&*own.host, &twin] {
-        for (scheme, port) in [(&*own.scheme, own.port), other_scheme] {
-            for directory in &directories {
-                let site = Site {
-                    origin: Origin {
-                        scheme: scheme.into(),
-                        host: host.into(),
-                        port,
-                    },
-                    directory: (*directory).to_owned(),
-                    start: url.clone(),
-                    stand_in: None,
-                };
-                let path = settings.state_of(&site);
-                if path.is_file() {
-                    return Ok((site, path));
-                }
-            }
-        }
-    }
-    Err(Misuse(format!(
-        "there is no state of it in {}; expected one that arpent crawl left",
-        settings.state.display()
-    )))
 }
 
 /// URLs of the published set.

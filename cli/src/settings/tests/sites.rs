@@ -365,8 +365,8 @@ schedule = ""
             None
         ]
     );
-    let files: Vec<_> = found.iter().map(|site| site.last_run_file()).collect();
-    assert!(files[1].ends_with("https_b.example_docs.last.json"));
+    let last_run = found[1].settings.last_run_of(&found[1].foreseen());
+    assert!(last_run.ends_with("https_b.example_docs.last.json"));
 }
 
 #[test]

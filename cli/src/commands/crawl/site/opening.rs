@@ -14,7 +14,7 @@ use crawler::{
 
 use super::super::check_site;
 use super::job::Job;
-use crate::commands::seams;
+use crate::commands::{names, seams};
 
 impl Job<'_> {
     /// Looks into the state that a site would have. One that is not to be used, or damaged, is not looked into.
@@ -46,6 +46,15 @@ impl Job<'_> {
             let settings = &configured.settings;
             let path = settings.state_of(site);
             opening.state = Some(path.clone());
+            if !settings.dry_run
+                && let Err(error) = names::remember(&settings.state, &configured.start, site)
+            {
+                teller.warn(&format!(
+                    "{}: other commands may not know that {} means it: {error}",
+                    site.url(),
+                    configured.start
+                ));
+            }
             let output = settings.output_of(&site.written().name());
             let publish = &settings.config.publish;
             let fits = check_site(settings, site)

@@ -23,7 +23,10 @@ pub(crate) struct Places {
 
 impl Places {
     /// `site`, which `configured` turned out to be, writes to `paths`.
-    pub(super) fn take(
+    ///
+    /// # Errors
+    /// Another site writes there.
+    pub(in crate::commands) fn take(
         &self,
         configured: &Arc<SiteSettings>,
         site: &Site,
@@ -33,9 +36,7 @@ impl Places {
         taken.retain(|_, holder| holder.strong_count() > 0);
         let paths = paths.map(settled);
         for path in &paths {
-            let holder = taken.get(path).and_then(Weak::upgrade);
-            // Settings that were read again have the same sites anew, while runs may have those of before.
-            if let Some(other) = holder.filter(|holder| holder.start != configured.start) {
+            if let Some(other) = other_holder(&taken, path, configured) {
                 return Err(already_taken(&configured.start, site, &other.start, path));
             }
         }
@@ -44,6 +45,23 @@ impl Places {
         }
         Ok(())
     }
+
+    /// Whether another site than `configured` writes to `path`.
+    pub(super) fn is_of_another(&self, configured: &SiteSettings, path: &Path) -> bool {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        other_holder(&taken, &settled(path), configured).is_some()
+    }
+}
+
+/// The site that writes to `path`, if it is another one than `configured`. Settings that were read again have the same
+/// sites anew, while runs may have those of before.
+fn other_holder(
+    taken: &BTreeMap<PathBuf, Weak<SiteSettings>>,
+    path: &Path,
+    configured: &SiteSettings,
+) -> Option<Arc<SiteSettings>> {
+    let holder = taken.get(path).and_then(Weak::upgrade);
+    holder.filter(|holder| holder.start != configured.start)
 }
 
 fn already_taken(start: &UrlKey, site: &Site, other: &UrlKey, path: &Path) -> Misuse {

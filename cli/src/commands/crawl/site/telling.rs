@@ -2,6 +2,7 @@
 //! warning, because how the work ended stays.
 
 use std::{
+    fs, io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -16,7 +17,11 @@ use jiff::Timestamp;
 use super::super::last::LastRun;
 use super::{Crawler, End, SiteRun};
 use crate::{
-    commands::{notify::Teller, seams},
+    commands::{
+        names::{Named, site_of},
+        notify::Teller,
+        seams,
+    },
     exit_code::ExitCode,
     panicked::Panicked,
     settings::SiteSettings,
@@ -33,7 +38,9 @@ impl Crawler {
         end: End,
     ) {
         self.call_hooks(site, run.code, &run.summary).await;
-        if !site.settings.dry_run && !end.is_beside {
+        let state = run.summary.state.as_deref();
+        let is_of_another = state.is_some_and(|state| self.places.is_of_another(site, state));
+        if !site.settings.dry_run && !end.is_beside && !is_of_another {
             self.note(site, run, started, end.message).await;
         }
     }
@@ -157,7 +164,9 @@ impl Crawler {
         }
     }
 
-    /// Notes how a run ended. That it cannot be noted is told; the run is over all the same.
+    /// Notes how a run ended, beside the state of its site: the one that it came to, otherwise the one that its start URL
+    /// led to last. A start URL that never led to a site takes no place of a run from elsewhere. That a run cannot be
+    /// noted is told; it is over all the same.
     async fn note(
         &self,
         site: &Arc<SiteSettings>,
@@ -165,7 +174,16 @@ impl Crawler {
         started: Timestamp,
         message: Option<String>,
     ) {
-        let path = site.last_run_file();
+        let settings = &site.settings;
+        let as_typed = Named::as_typed(settings, &site.start);
+        let first = settings.last_run_of(&as_typed.site);
+        let (path, is_known) = if let Some(state) = &run.summary.state {
+            (state.with_extension("last.json"), true)
+        } else {
+            // Commands that cannot do without the names report that they cannot be read.
+            let named = site_of(settings, &site.start).unwrap_or(as_typed);
+            (settings.last_run_of(&named.site), named.is_known)
+        };
         let ended = self.clock.now();
         let text = |path: &Option<PathBuf>| Some(path.as_ref()?.display().to_string());
         let mut last = LastRun {
@@ -188,12 +206,28 @@ impl Crawler {
         };
         let to = path.clone();
         let written = tokio::task::spawn_blocking(move || {
-            if last.last_good.is_none() {
-                // A file that cannot be read says nothing of an earlier run.
-                let before = LastRun::read(&to).ok().flatten();
-                last.last_good = before.and_then(|before| before.last_good);
+            // A file that cannot be read says nothing of an earlier run.
+            let read = |path: &Path| LastRun::read(path).ok().flatten();
+            let before = read(&to);
+            if !is_known
+                && before
+                    .as_ref()
+                    .is_some_and(|before| before.start != last.start)
+            {
+                return Ok(());
             }
-            last.write(&to)
+            let last_good = before.and_then(|before| before.last_good);
+            last.last_good = last.last_good.or(last_good);
+            last.write(&to)?;
+            // Until now nobody knew which site it is.
+            if first != to
+                && let Some(before) = read(&first)
+                && before.start == last.start
+                && before.state.is_none()
+            {
+                fs::remove_file(&first)?;
+            }
+            io::Result::Ok(())
         });
         let problem = match written.await {
             Ok(Ok(())) => return,

@@ -1,0 +1,266 @@
+//! Which site a URL means: the one that its redirects lead to. Every command finds it by what was typed for its crawl.
+
+use std::{
+    fs,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use serde_json::Value;
+
+use crate::support::{
+    program::{Bench, Ran},
+    published::Published,
+    site::{Response, Site},
+};
+
+/// A host whose name without `www.` leads to the one with it.
+struct World {
+    site: Site,
+    bench: Bench,
+    /// Whether the redirect is there.
+    redirects: Arc<AtomicBool>,
+    /// Whether there is no page at all.
+    is_empty: Arc<AtomicBool>,
+}
+
+impl World {
+    fn new() -> Self {
+        let [redirects, is_empty] = [true, false].map(|on| Arc::new(AtomicBool::new(on)));
+        let (redirected, emptied) = (Arc::clone(&redirects), Arc::clone(&is_empty));
+        let site = Site::start(move |request| {
+            let target = request.target.as_str();
+            if target == "/robots.txt" || emptied.load(Ordering::SeqCst) {
+                return Response::status(404);
+            }
+            let host = request.headers.get("host").map_or("", String::as_str);
+            if host.starts_with("one.test:") && redirected.load(Ordering::SeqCst) {
+                return Response::redirect(301, &format!("http://www.{host}{target}"));
+            }
+            match target {
+                "/" => Response::linking(["/a", "/b"]),
+                "/blog" => Response::redirect(302, "/blog/"),
+                "/blog/" => Response::linking(["/blog/post"]),
+                "/a" | "/b" | "/?mistyped" | "/blog/post" => {
+                    Response::html(format!("<title>{target}</title>the text of {target}"))
+                }
+                _ => Response::status(404),
+            }
+        });
+        Self {
+            site,
+            bench: Bench::new(),
+            redirects,
+            is_empty,
+        }
+    }
+
+    /// The URL of `path` on `host`.
+    fn url(&self, host: &str, path: &str) -> String {
+        format!("http://{host}:{}{path}", self.site.port())
+    }
+
+    /// The name of the site of all that is on `host`.
+    fn name(&self, host: &str) -> String {
+        format!("http_{host}_{}", self.site.port())
+    }
+
+    fn resolved(&self) -> [String; 3] {
+        ["one.test", "www.one.test", "two.test"]
+            .map(|host| format!("{host}:{}:127.0.0.1", self.site.port()))
+    }
+
+    /// `arpent` with these arguments, and with the state of the bench.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.bench.program();
+        command.args(arguments).args(["--state", "state"]);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command(arguments))
+    }
+
+    fn crawl(&self, url: &str, options: &[&str]) -> Ran {
+        let mut command = self.command(&["crawl", url]);
+        command.args(["--discover=links", "--rate=unlimited", "--summary=json"]);
+        for resolved in self.resolved() {
+            command.args(["--resolve", &resolved]);
+        }
+        command.args(options);
+        Ran::of(command)
+    }
+
+    fn publish(&self, url: &str, options: &[&str]) -> Ran {
+        self.run(&[&["publish", url, "--summary=json"], options].concat())
+    }
+
+    /// What `arpent status` says of each site, by name.
+    #[track_caller]
+    fn status(&self, options: &[&str]) -> Vec<(String, Value)> {
+        let ran = self.run(&[&["status", "--json"], options].concat());
+        let document: Value = serde_json::from_str(&ran.expect_code(0).stdout).expect("it is JSON");
+        let sites = document["sites"].as_array().expect("a list");
+        let name = |site: &Value| site["name"].as_str().expect("a name").to_owned();
+        sites
+            .iter()
+            .map(|site| (name(site), site.clone()))
+            .collect()
+    }
+
+    #[track_caller]
+    fn assert_status(&self, expected: &[(String, &str)]) {
+        let status = self.status(&[]).into_iter();
+        let found: Vec<_> = status
+            .map(|(name, site)| (name, site["outcome"].as_str().unwrap_or("").to_owned()))
+            .collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(name, outcome)| (name.clone(), (*outcome).to_owned()))
+            .collect();
+        assert_eq!(found, expected);
+    }
+
+    /// The names in the folder of the states.
+    fn states(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.bench.state()).expect("there are states");
+        let names = entries.map(|entry| entry.expect("it can be read").file_name());
+        let mut names: Vec<_> = names
+            .map(|name| name.into_string().expect("UTF-8"))
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+#[test]
+fn a_site_is_found_by_what_was_typed_and_by_its_own_url() {
+    let world = World::new();
+    let (typed, own) = (world.url("one.test", "/"), world.url("www.one.test", "/"));
+    let name = world.name("www.one.test");
+    world.crawl(&typed, &[]).expect_code(0);
+    let set = world.bench.path().join("sitemaps").join(&name);
+    assert_eq!(Published::read(&set).urls().len(), 3);
+    let foreign = world.name("one.test");
+    let states = world.states();
+    assert!(
+        !states.iter().any(|file| file.starts_with(&foreign)),
+        "{states:?}"
+    );
+    for url in [&typed, &own] {
+        let summary = world
+            .publish(url, &["--exclude", "/a"])
+            .expect_code(0)
+            .summary();
+        assert_eq!(summary["site"], own.as_str());
+        assert_eq!(Published::read(&set).urls().len(), 2);
+        world.publish(url, &["--rollback"]).expect_code(0);
+        assert_eq!(Published::read(&set).urls().len(), 3);
+        let listed = world.run(&["notify", url, "--list"]).expect_code(0).stdout;
+        assert!(listed.contains(&format!("{own}sitemap.xml")), "{listed}");
+    }
+    world.assert_status(&[(name.clone(), "published")]);
+    let config = world.bench.settings(&format!("urls = [\"{typed}\"]\n"));
+    let shown = world.status(&["--config", &config]);
+    assert_eq!(shown.len(), 1);
+    assert_eq!((&shown[0].0, &shown[0].1["exit_code"]), (&name, &0.into()));
+}
+
+#[test]
+fn a_directory_that_is_typed_without_its_slash_is_not_the_site_above_it() {
+    let world = World::new();
+    let url = |path| world.url("www.one.test", path);
+    let [root, blog] = ["", "_blog"].map(|end| world.name("www.one.test") + end);
+    for path in ["/", "/blog"] {
+        world.crawl(&url(path), &[]).expect_code(0);
+    }
+    let both = [(root.clone(), "published"), (blog.clone(), "published")];
+    world.assert_status(&both);
+    let urls = |name: &str| {
+        let set = world.bench.path().join("sitemaps").join(name);
+        Published::read(&set).urls().len()
+    };
+    let ran = world.publish(&url("/blog"), &["--exclude", "/blog/p*"]);
+    assert_eq!(ran.expect_code(0).summary()["site"], url("/blog/"));
+    assert_eq!((urls(&root), urls(&blog)), (3, 1));
+    let listed = world.run(&["notify", &url("/blog"), "--list"]);
+    assert!(listed.expect_code(0).stdout.contains("/blog/sitemap.xml"));
+    // What never led to a site says nothing of the one that it would be.
+    world.crawl(&url("/mistyped"), &[]).expect_code(5);
+    world.assert_status(&both);
+}
+
+#[test]
+fn a_failure_is_noted_for_the_site_that_the_url_led_to() {
+    let world = World::new();
+    let typed = world.url("one.test", "/");
+    world.is_empty.store(true, Ordering::SeqCst);
+    world.crawl(&typed, &[]).expect_code(5);
+    world.assert_status(&[(world.name("one.test"), "unreachable")]);
+    world.is_empty.store(false, Ordering::SeqCst);
+    world.crawl(&typed, &[]).expect_code(0);
+    let name = world.name("www.one.test");
+    world.assert_status(&[(name.clone(), "published")]);
+    world.is_empty.store(true, Ordering::SeqCst);
+    world.crawl(&typed, &[]).expect_code(5);
+    world.assert_status(&[(name, "unreachable")]);
+    assert!(world.status(&[])[0].1["last_good"].is_string());
+}
+
+#[test]
+fn the_newest_crawl_decides_where_a_url_leads() {
+    let world = World::new();
+    let typed = world.url("one.test", "/");
+    for (redirects, host) in [(true, "www.one.test"), (false, "one.test")] {
+        world.redirects.store(redirects, Ordering::SeqCst);
+        world.crawl(&typed, &[]).expect_code(0);
+        let summary = world.publish(&typed, &[]).expect_code(0).summary();
+        assert_eq!(summary["site"], world.url(host, "/"));
+    }
+}
+
+#[test]
+fn sites_that_turn_out_to_be_one_are_an_error_that_names_both() {
+    let world = World::new();
+    let urls = ["one.test", "www.one.test"].map(|host| world.url(host, "/"));
+    let resolved = world.resolved();
+    let config = world.bench.settings(&format!(
+        "urls = {urls:?}\nrate = \"unlimited\"\ndiscover = [\"links\"]\nresolve = {resolved:?}\n"
+    ));
+    for command in ["crawl", "publish"] {
+        let ran = world.run(&[command, "--config", &config]).expect_code(2);
+        let [typed, own] = &urls;
+        let error = format!("{own} is the site {own}, which writes to ");
+        assert!(ran.stderr.contains(&error), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains(&format!("where {typed} writes")),
+            "{}",
+            ran.stderr
+        );
+        // The first of them was as it should be.
+        let name = world.name("www.one.test");
+        let outcome = ["published", "unchanged"][usize::from(command == "publish")];
+        world.assert_status(&[(name, outcome)]);
+    }
+}
+
+#[test]
+fn a_mistyped_start_url_leaves_with_the_next_crawl() {
+    let world = World::new();
+    let url = |path| world.url("two.test", path);
+    world.crawl(&url("/?mistyped"), &[]).expect_code(0);
+    let set = world
+        .bench
+        .path()
+        .join("sitemaps")
+        .join(world.name("two.test"));
+    assert_eq!(Published::read(&set).urls(), [url("/?mistyped")]);
+    for _ in 0..2 {
+        world.crawl(&url("/"), &[]).expect_code(0);
+        let expected = ["/", "/a", "/b"].map(url);
+        assert_eq!(Published::read(&set).urls(), expected);
+    }
+}
