@@ -9,6 +9,7 @@ mod build;
 mod check;
 mod crawl;
 mod daemon;
+mod forget;
 mod notify;
 mod publish;
 mod status;
@@ -26,6 +27,7 @@ pub(crate) use self::build::BuildArgs;
 pub(crate) use self::check::CheckArgs;
 pub(crate) use self::crawl::CrawlArgs;
 pub(crate) use self::daemon::DaemonArgs;
+pub(crate) use self::forget::ForgetArgs;
 pub(crate) use self::notify::NotifyArgs;
 pub(crate) use self::publish::PublishArgs;
 pub(crate) use self::status::StatusArgs;
@@ -69,6 +71,9 @@ pub(crate) enum Command {
     /// Publish again what the last crawl found, or restore earlier sitemaps, without crawling
     #[command(long_about = publish::PUBLISH_HELP)]
     Publish(Box<PublishArgs>),
+    /// Remove what is known of a site: its state, its names and its line in status
+    #[command(long_about = forget::FORGET_HELP)]
+    Forget(Box<ForgetArgs>),
 }
 
 /// Settings that were typed, by their names.
@@ -125,7 +130,7 @@ mod tests {
     }
 
     /// All commands, each with those of its options that are its own and no settings.
-    const COMMANDS: [(&str, &[&str]); 7] = [
+    const COMMANDS: [(&str, &[&str]); 8] = [
         ("crawl", &["config"]),
         ("build", &["config"]),
         (
@@ -138,6 +143,7 @@ mod tests {
         ("daemon", &["config"]),
         ("status", &["config", "json", "max_age"]),
         ("publish", &["rollback", "config"]),
+        ("forget", &["config"]),
     ];
 
     #[test]
@@ -196,9 +202,11 @@ mod tests {
                     }
                     _ => line.push(format!("--{}", name.replace('_', "-"))),
                 }
-                if command_name == "check" {
-                    // It does not start without.
-                    line.push("file".to_owned());
+                // These do not start without.
+                match command_name {
+                    "check" => line.push("file".to_owned()),
+                    "forget" if !option.is_positional() => line.push("site".to_owned()),
+                    _ => {}
                 }
                 let typed = match Args::try_parse_from(line).unwrap().command {
                     Command::Crawl(args) => args.typed(),
@@ -208,8 +216,10 @@ mod tests {
                     Command::Daemon(args) => args.typed(),
                     Command::Status(args) => args.typed(),
                     Command::Publish(args) => args.typed(),
+                    Command::Forget(args) => args.typed(),
                 };
-                let names: Vec<_> = typed.into_iter().map(|(name, _)| name).collect();
+                let names = typed.into_iter().map(|(name, _)| name);
+                let names: Vec<_> = names.filter(|own| *own == name || *own != "urls").collect();
                 assert_eq!(names, [name], "{command_name}");
             }
         }

@@ -1,4 +1,5 @@
-//! Which site a URL means: the one that its redirects lead to. Every command finds it by what was typed for its crawl.
+//! Which site a URL means: the one that its redirects lead to. Every command finds it by what was typed for its crawl, and
+//! `arpent forget` removes what is known of it.
 
 use std::{
     fs,
@@ -263,4 +264,71 @@ fn a_mistyped_start_url_leaves_with_the_next_crawl() {
         let expected = ["/", "/a", "/b"].map(url);
         assert_eq!(Published::read(&set).urls(), expected);
     }
+}
+
+#[test]
+fn what_is_known_of_a_site_is_removed_and_nothing_else() {
+    let world = World::new();
+    let (typed, other) = (world.url("one.test", "/"), world.url("two.test", "/"));
+    let name = world.name("www.one.test");
+    world.crawl(&other, &[]).expect_code(0);
+    let others = world.states();
+    world.crawl(&typed, &[]).expect_code(0);
+    world.publish(&typed, &["--exclude", "/a"]).expect_code(0);
+    world.crawl(&typed, &["--fresh"]).expect_code(0);
+    let waits = world.bench.state().join("retry-after");
+    fs::write(&waits, "h.example\t2999-01-01T00:00:00Z\n").expect("it can be written");
+    let set = world.bench.path().join("sitemaps").join(&name);
+    let published = Published::read(&set);
+
+    let before = world.states();
+    let dry = world.run(&["forget", &typed, "--dry-run"]).expect_code(0);
+    assert_eq!(world.states(), before);
+    let line = |what: &str| format!("would be removed: {what}");
+    for file in [".db", ".generations", ".last.json"] {
+        assert!(
+            dry.stdout.contains(&line(&format!("state/{name}{file}\n"))),
+            "{}",
+            dry.stdout
+        );
+    }
+    assert!(
+        dry.stdout.contains(&line(&format!("state/{name}.db.old-"))),
+        "{}",
+        dry.stdout
+    );
+    assert!(
+        dry.stdout.contains(&line(&format!("the name {typed} of "))),
+        "{}",
+        dry.stdout
+    );
+
+    let ran = world.run(&["forget", &typed]).expect_code(0);
+    assert_eq!(
+        ran.stdout,
+        dry.stdout.replace("would be removed", "removed")
+    );
+    let mut expected = others;
+    expected.extend(["names.json", "names.lock", "retry-after"].map(str::to_owned));
+    assert_eq!(world.states(), expected);
+    assert_eq!(
+        Published::read(&set).differences(&published),
+        [] as [String; 0]
+    );
+    world.assert_status(&[(world.name("two.test"), "published")]);
+    world.publish(&typed, &[]).expect_code(2);
+
+    for (url, why) in [
+        (&typed, "nothing is known of it in state"),
+        (
+            &world.url("two.test", "/a"),
+            &format!("arpent forget {other} "),
+        ),
+    ] {
+        let ran = world.run(&["forget", url]).expect_code(2);
+        assert!(ran.stderr.contains(why), "{}", ran.stderr);
+    }
+    assert_eq!(world.states(), expected);
+    world.run(&["forget", &other]).expect_code(0);
+    world.assert_status(&[]);
 }

@@ -5,6 +5,7 @@ mod build;
 mod check;
 mod crawl;
 mod daemon;
+mod forget;
 mod json_file;
 mod names;
 mod notify;
@@ -55,6 +56,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Daemon(args) => daemon::run(&args, &environment, &output),
         Command::Status(args) => status::run(&args, &environment, &output),
         Command::Publish(args) => publish::run(&args, &environment, &output),
+        Command::Forget(args) => forget::run(&args, &environment, &output),
     };
     result.unwrap_or_else(|error| {
         tell(&error, &output);

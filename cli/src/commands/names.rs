@@ -120,6 +120,25 @@ pub(super) fn remember(state: &Path, typed: &UrlKey, site: &Site) -> io::Result<
     })
 }
 
+/// The start URLs that led to `site`, as far as they are not its own URL.
+///
+/// # Errors
+/// They cannot be read.
+pub(super) fn of_site(state: &Path, site: &Site) -> io::Result<Vec<String>> {
+    let url = site.url();
+    let names = read(state)?.into_iter().filter(|name| name.site == url);
+    Ok(names.map(|name| name.typed).collect())
+}
+
+/// Forgets the names of `site`.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn forget(state: &Path, site: &Site) -> io::Result<()> {
+    let url = site.url();
+    change(state, |names| names.retain(|name| name.site != url))
+}
+
 /// Names, the newest first.
 fn read(state: &Path) -> io::Result<Vec<Name>> {
     let names = json_file::read(&state.join(FILE), MAX_BYTES)?;
@@ -188,9 +207,10 @@ mod tests {
         let name = |typed: &str, site: &str| (typed.to_owned(), site.to_owned());
         let blog = name("https://h.example/blog", "https://h.example/blog/");
         learn(&blog.0, &[&blog.1]);
-        learn("http://h.example/", &["https://www.h.example/"]);
+        let www = learn("http://h.example/", &["https://www.h.example/"]);
         let moved = name("http://h.example/", "https://www.h.example/");
-        assert_eq!(known(state), [moved, blog.clone()]);
+        assert_eq!(known(state), [moved.clone(), blog.clone()]);
+        assert_eq!(of_site(state, &www).unwrap(), [moved.0]);
         // Its redirect leads elsewhere, and then nowhere.
         learn("http://h.example/", &["https://h.example/"]);
         assert_eq!(known(state)[0].1, "https://h.example/");
@@ -199,7 +219,9 @@ mod tests {
         // What is damaged is learnt anew.
         fs::write(state.join(FILE), "[{").unwrap();
         read(state).unwrap_err();
-        learn(&blog.0, &[&blog.1]);
+        let site = learn(&blog.0, &[&blog.1]);
         assert_eq!(known(state), [blog]);
+        forget(state, &site).unwrap();
+        assert_eq!(known(state), []);
     }
 }

@@ -1,6 +1,9 @@
 //! Where the real network and the real state are made: the only place of the program that names them.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use crawler::{
     IS_FOR_TESTS,
@@ -12,7 +15,7 @@ use crawler::{
     site::Site,
     store::{
         Store, StoreError,
-        sqlite::{Damaged, Sound, SqliteStore, held_since},
+        sqlite::{self, Damaged, Sound, SqliteStore, held_since},
     },
 };
 use jiff::{SignedDuration, Timestamp};
@@ -104,6 +107,25 @@ pub(super) fn peek(path: &Path, look: &mut dyn FnMut(&dyn Store)) {
 /// See [`StoreError`].
 pub(super) fn rehearsed_state(path: &Path) -> Result<Box<dyn Store>, StoreError> {
     Ok(Box::new(SqliteStore::rehearse(path)?))
+}
+
+/// The files of the state `path`, and of those that were set aside in its place.
+///
+/// # Errors
+/// See [`StoreError`].
+pub(super) fn files_of(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    sqlite::files_of(path)
+}
+
+/// Removes them, and what `also` removes, while nobody else works with the state.
+///
+/// # Errors
+/// See [`StoreError`]; or `also` failed.
+pub(super) fn forget(
+    path: &Path,
+    also: impl FnOnce() -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    sqlite::forget(path, also)
 }
 
 /// Since when somebody works with the state `path`; `None`: nobody does.

@@ -23,7 +23,7 @@ use super::{
     merge::{Among, Merge, problems_in_order},
     problem::{Origin, Problem},
 };
-use crate::args::{CrawlArgs, DaemonArgs, NotifyArgs, PublishArgs, StatusArgs, Typed};
+use crate::args::{CrawlArgs, DaemonArgs, ForgetArgs, NotifyArgs, PublishArgs, StatusArgs, Typed};
 
 /// Sites that are crawled at the same time when nobody says otherwise.
 const MAX_SITES: NonZeroU32 = NonZeroU32::new(4).expect("4 is not 0");
@@ -146,6 +146,19 @@ impl CrawlSettings {
     /// As [`CrawlSettings::load`].
     pub(crate) fn load_status(
         args: &StatusArgs,
+        environment: &Environment,
+        read_file: impl Fn(&Path) -> io::Result<FileText>,
+    ) -> Result<Self, SettingsError> {
+        let (config, typed) = (args.config.as_deref(), args.typed());
+        Self::of(Purpose::Looking, config, typed, environment, &read_file)
+    }
+
+    /// Loads the settings of `arpent forget`, as those of `arpent status`.
+    ///
+    /// # Errors
+    /// As [`CrawlSettings::load`].
+    pub(crate) fn load_forget(
+        args: &ForgetArgs,
         environment: &Environment,
         read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {

@@ -178,6 +178,28 @@ pub fn set_aside(path: &Path, timestamp: &str) -> Result<Option<PathBuf>, StoreE
     files::set_aside(path, timestamp)
 }
 
+/// The files of the state `path`, without its lock: itself, what `SQLite` keeps beside it, and states that were set aside
+/// in its place. None when it was never there.
+///
+/// # Errors
+/// [`StoreErrorKind::Io`]: its folder cannot be read.
+pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    files::files_of(path)
+}
+
+/// Removes the state `path` with all of its files ([`files_of`]) and its lock, and calls `also` while nobody else can
+/// work with it.
+///
+/// # Errors
+/// [`StoreErrorKind::Busy`]: a run holds it. [`StoreErrorKind::Io`]: a file cannot be removed. `also` failed; what is left
+/// is removed when it is forgotten again.
+pub fn forget(
+    path: &Path,
+    also: impl FnOnce() -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    files::forget(path, also)
+}
+
 /// Translates what `SQLite` says about the state `path`.
 fn failure(action: &str, path: &Path, error: rusqlite::Error) -> StoreError {
     let kind = match &error {

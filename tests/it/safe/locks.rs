@@ -206,6 +206,30 @@ fn status_knows_of_the_run_that_is_under_way_and_of_no_other_try() {
 }
 
 #[test]
+fn a_state_that_a_run_holds_is_not_forgotten() {
+    let (site, is_open) = serve();
+    let bench = Bench::new();
+    let first = begin(&bench, &site);
+    let forget = || {
+        let mut command = bench.program();
+        command.args(["forget", &site.url("/"), "--state"]);
+        command.arg(bench.state());
+        Ran::of(command)
+    };
+    let ran = forget().expect_code(6);
+    assert!(
+        ran.stderr.contains(" is in use by process "),
+        "{}",
+        ran.stderr
+    );
+    is_open.store(true, Ordering::SeqCst);
+    first.wait().expect_code(0);
+    forget().expect_code(0);
+    let left = fs::read_dir(bench.state()).expect("it is there").count();
+    assert_eq!((left, bench.published().urls().len()), (0, 3));
+}
+
+#[test]
 fn a_killed_run_holds_nothing() {
     let (site, is_open) = serve();
     let bench = Bench::new();

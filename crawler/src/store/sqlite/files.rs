@@ -18,29 +18,55 @@ use crate::{
 /// Files that `SQLite` keeps beside a database, by what they add to its name.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
 
+/// What the name of a lock adds to that of its state.
+const LOCK: &str = ".lock";
+
+/// What is added to the name of a state for the one that will take its place.
+const NEXT: &str = ".new";
+
 /// States set aside with one and the same timestamp.
 const MAX_SAME_NAME: u32 = 100;
 
-/// Takes the lock of the state `database` at once: `<database>.lock`, which stays when the lock
-/// is given back, as removing it could split the lock in two.
+/// Takes the lock of the state `database` at once: `<database>.lock`, which stays when the lock is given back.
 ///
 /// # Errors
 /// [`StoreErrorKind::Busy`] names the holder; [`StoreErrorKind::Open`]: no such file can be made.
 pub(super) fn lock(database: &Path) -> Result<Lock, StoreError> {
-    let path = with_suffix(database, ".lock");
-    let file = open_private(&path)?;
-    Lock::take(file).map_err(|error| match error {
-        NotTaken::Held(holder) => StoreError::new(
-            StoreErrorKind::Busy,
-            format!("the state {} is in use by {holder}", database.display()),
-        ),
-        NotTaken::Failed(error) => io_failure("lock", &path, error),
-    })
+    let path = with_suffix(database, LOCK);
+    loop {
+        let file = open_private(&path)?;
+        let lock = Lock::take(file).map_err(|error| match error {
+            NotTaken::Held(holder) => StoreError::new(
+                StoreErrorKind::Busy,
+                format!("the state {} is in use by {holder}", database.display()),
+            ),
+            NotTaken::Failed(error) => io_failure("lock", &path, error),
+        })?;
+        // One that was removed with its state after it was opened here keeps nobody out.
+        if is_file_at(lock.file(), &path) {
+            return Ok(lock);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_file_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(file), Ok(there)) => (file.dev(), file.ino()) == (there.dev(), there.ino()),
+        (_, _) => false,
+    }
+}
+
+/// Elsewhere a file that is open keeps its name.
+#[cfg(not(unix))]
+fn is_file_at(_: &File, _: &Path) -> bool {
+    true
 }
 
 /// Since when somebody holds the state `database`; `None` when nobody does, or that cannot be known.
 pub(super) fn held_since(database: &Path) -> Option<Timestamp> {
-    let file = File::open(with_suffix(database, ".lock")).ok()?;
+    let file = File::open(with_suffix(database, LOCK)).ok()?;
     Lock::held_since(&file)
 }
 
@@ -126,7 +152,7 @@ pub(super) fn set_aside_locked(
 /// Where the state that will take the place of `database` is made. It is complete when `database` is
 /// not there: that is set aside only then.
 pub(super) fn next_of(database: &Path) -> PathBuf {
-    with_suffix(database, ".new")
+    with_suffix(database, NEXT)
 }
 
 /// Ends what a replacement of `database` that was killed has begun: forwards, when the old state is set
@@ -156,11 +182,71 @@ pub(super) fn put_in_place(database: &Path, _held: &Lock) -> Result<(), StoreErr
 
 /// Removes a state that nobody holds, with everything that belongs to it.
 pub(super) fn discard(database: &Path) -> Result<(), StoreError> {
-    let companions = COMPANIONS.into_iter().chain([".lock"]);
+    let companions = COMPANIONS.into_iter().chain([LOCK]);
     for companion in companions {
         remove(&with_suffix(database, companion))?;
     }
     remove(database)
+}
+
+/// The files of the state `database` but for its lock: itself first, then what `SQLite` keeps beside it and what was
+/// set aside of it, by name.
+///
+/// # Errors
+/// [`StoreErrorKind::Io`]: its folder cannot be read.
+pub(super) fn files_of(database: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let (Some(folder), Some(own)) = (database.parent(), database.file_name()) else {
+        return Ok(Vec::new());
+    };
+    let failed = |error| io_failure("read the folder", folder, error);
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(failed)?,
+    };
+    let own = own.to_string_lossy();
+    let mut files = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        let rest = name.to_str().and_then(|name| name.strip_prefix(&*own));
+        if rest.is_some_and(|rest| rest != LOCK && is_of_state(rest)) {
+            files.push(entry.path());
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Whether a file is of a state whose name `rest` stands after.
+fn is_of_state(rest: &str) -> bool {
+    let mut ends = COMPANIONS.iter().chain([&LOCK]);
+    let rest = ends.find_map(|end| rest.strip_suffix(end)).unwrap_or(rest);
+    let aside = [old(""), corrupt("")];
+    let time = aside.iter().find_map(|aside| rest.strip_prefix(&**aside));
+    // No name of another site has capital letters.
+    rest.is_empty()
+        || rest == NEXT
+        || time.is_some_and(|time| {
+            time.contains('T') && time.bytes().all(|byte| b"0123456789TZ.".contains(&byte))
+        })
+}
+
+/// Removes the state `database` with all its files, and last its lock, which nobody holds; `also` removes what others
+/// keep of it.
+///
+/// # Errors
+/// [`StoreErrorKind::Busy`]: a run holds it. [`StoreErrorKind::Io`]: a file cannot be removed. `also` failed.
+pub(super) fn forget(
+    database: &Path,
+    also: impl FnOnce() -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let _held = lock(database)?;
+    // The database goes first: beside a missing one SQLite takes no log for its own.
+    for file in files_of(database)? {
+        remove(&file)?;
+    }
+    also()?;
+    remove(&with_suffix(database, LOCK))
 }
 
 fn remove(path: &Path) -> Result<(), StoreError> {

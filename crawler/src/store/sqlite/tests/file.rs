@@ -452,3 +452,46 @@ fn what_is_rehearsed_shows_and_does_not_stay() {
     assert_eq!(store.page(&key).unwrap().unwrap().reason, Reason::Listed);
     assert_eq!(store.queue_len().unwrap(), 1);
 }
+
+#[test]
+fn a_state_is_forgotten_with_what_was_set_aside_of_it_and_with_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let own = [
+        "h.db",
+        "h.db-shm",
+        "h.db-wal",
+        "h.db.corrupt-20260301T120000Z.2",
+        "h.db.new",
+        "h.db.new-wal",
+        "h.db.old-20260301T120000Z",
+        "h.db.old-20260301T120000Z-wal",
+        "h.db.old-20260301T120000Z.lock",
+    ];
+    // The last three are of sites whose hosts have such names.
+    let others = [
+        "a.h.db",
+        "h.build.db",
+        "h.last.json",
+        "h.db.db",
+        "h.db.new.db",
+        "h.db.old-2026.db",
+    ];
+    for name in own.iter().chain(&others).chain(&["h.db.lock"]) {
+        fs::write(path(name), "").unwrap();
+    }
+    let state = path("h.db");
+    assert_eq!(files_of(&state).unwrap(), own.map(path));
+    let held = files::lock(&state).unwrap();
+    let error = forget(&state, || panic!("it is held")).unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::Busy);
+    drop(held);
+    forget(&state, || Ok(())).unwrap();
+    let left = fs::read_dir(folder.path()).unwrap();
+    let mut left: Vec<_> = left.map(|entry| entry.unwrap().path()).collect();
+    left.sort();
+    let mut expected = others.map(path);
+    expected.sort();
+    assert_eq!(left, expected);
+    assert!(files_of(&path("nowhere/h.db")).unwrap().is_empty());
+}

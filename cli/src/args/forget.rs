@@ -1,0 +1,53 @@
+//! What was typed after `arpent forget`.
+
+use std::path::PathBuf;
+
+use super::{Typed, typed};
+
+/// What was typed after `arpent forget`.
+#[derive(Debug, Default, clap::Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct ForgetArgs {
+    /// Sites that were crawled: a URL that was given to arpent crawl, or that of the site
+    #[arg(value_name = "SITE", required = true)]
+    urls: Vec<String>,
+
+    /// Say what would be removed, and remove nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Read settings from this TOML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Where the states are [default: arpent/ in the platform's state directory]
+    #[arg(long, value_name = "DIR")]
+    state: Option<String>,
+}
+
+/// Shown above the options by `--help`.
+pub(super) const FORGET_HELP: &str = "\
+Remove what is known of a site: its state, its names and its line in status
+
+The state is removed with states that were set aside, the sets that are kept for a rollback, the record of the last \
+run, and the start URLs that led to the site. The published sitemaps are not touched, and how long a host asked to \
+wait stays known. The next crawl of the site is its first.";
+
+/// Shown below the options.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    removed
+  2    wrong usage or settings, or nothing is known of the site
+  4    a file cannot be removed
+  6    busy: a run holds the state";
+
+impl ForgetArgs {
+    /// The settings that were typed, by setting name.
+    pub(crate) fn typed(&self) -> Typed {
+        typed(
+            [("urls", &self.urls)],
+            [("state", &self.state)],
+            [("dry_run", self.dry_run)],
+        )
+    }
+}

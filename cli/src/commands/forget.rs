@@ -1,0 +1,91 @@
+//! `arpent forget`: what is known of a site is removed, and nothing that is published.
+
+use std::{fs, path::Path};
+
+use crawler::store::StoreError;
+
+use super::{
+    crawl::read_settings_file,
+    names::{self, Named},
+    seams, tell,
+};
+use crate::{
+    args::ForgetArgs,
+    exit_code::{ExitCode, Misuse},
+    output::Output,
+    settings::{CrawlSettings, Environment, SiteSettings},
+};
+
+/// Runs `arpent forget`.
+///
+/// # Errors
+/// The settings make no sense; what fails for a site is printed and only changes the exit code.
+pub(super) fn run(
+    args: &ForgetArgs,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let settings = CrawlSettings::load_forget(args, environment, read_settings_file)?;
+    let mut worst = ExitCode::Success;
+    for site in &settings.sites {
+        if let Err(error) = forget(site, output) {
+            worst = worst.worse(ExitCode::of_error(&error));
+            tell(&error.context(site.start.to_string()), output);
+        }
+    }
+    Ok(worst)
+}
+
+/// Removes what is known of a site, and prints what that was.
+fn forget(site: &SiteSettings, output: &Output) -> anyhow::Result<()> {
+    let settings = &site.settings;
+    let folder = &settings.state;
+    let Named { site, is_known } = names::site_of(settings, &site.start)?;
+    let failed = |path: &Path, error| {
+        StoreError::of_io(format!("failed to remove {}", path.display()), error)
+    };
+    let state = settings.state_of(&site);
+    let names = names::of_site(folder, &site)?;
+    let beside = [settings.generations_of(&site), settings.last_run_of(&site)];
+    let beside = beside.into_iter().filter(|path| path.exists());
+    let mut files = seams::files_of(&state)?;
+    files.extend(beside.clone());
+    if files.is_empty() && names.is_empty() {
+        let folder = folder.display();
+        let message = format!("nothing is known of it in {folder}; arpent status lists the sites");
+        return Err(Misuse(message).into());
+    }
+    if !is_known {
+        let message = format!(
+            "no crawl of a site began there; arpent forget {} forgets the site that it belongs to",
+            site.url()
+        );
+        return Err(Misuse(message).into());
+    }
+    if !settings.dry_run {
+        // A name goes last, so that the site is found by it when this is interrupted and said again.
+        seams::forget(&state, || {
+            for path in beside {
+                let removed = if path.is_dir() {
+                    fs::remove_dir_all(&path)
+                } else {
+                    fs::remove_file(&path)
+                };
+                removed.map_err(|error| failed(&path, error))?;
+            }
+            names::forget(folder, &site).map_err(|error| failed(folder, error))
+        })?;
+    }
+    let verb = if settings.dry_run {
+        "would be removed"
+    } else {
+        "removed"
+    };
+    for file in files {
+        output.data(&format!("{verb}: {}", file.display()));
+    }
+    for name in names {
+        output.data(&format!("{verb}: the name {name} of {}", site.url()));
+    }
+    Ok(())
+}
