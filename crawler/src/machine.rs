@@ -5,7 +5,8 @@
 mod lock;
 
 use std::{
-    fs,
+    fs::{self, File, OpenOptions},
+    io,
     path::{Path, PathBuf},
     process::{Child, Command},
 };
@@ -70,6 +71,23 @@ pub(crate) fn nearest(path: &Path) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
+/// Opens the regular file `path` for reading. A link is not followed, and nothing is waited for.
+///
+/// # Errors
+/// It cannot be opened, or is a link, a folder, a pipe or a device.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    system::follow_nothing(options.read(true));
+    // Where links cannot be refused by the opening itself.
+    let is_link = !cfg!(unix) && fs::symlink_metadata(path)?.is_symlink();
+    let file = options.open(path)?;
+    if is_link || !file.metadata()?.is_file() {
+        let problem = "it is no regular file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+    }
+    Ok(file)
+}
+
 /// Makes `command` start a program that [`end_all`] ends together with what it has started.
 pub(crate) fn set_apart(command: &mut Command) {
     system::set_apart(command);
@@ -89,7 +107,7 @@ pub(crate) fn end_all(child: &mut Child) {
 /// # Errors
 /// The system refuses.
 #[cfg(unix)]
-pub(crate) fn never_wait_for(pipe: &impl std::os::fd::AsFd) -> std::io::Result<()> {
+pub(crate) fn never_wait_for(pipe: &impl std::os::fd::AsFd) -> io::Result<()> {
     let flags = rustix::fs::fcntl_getfl(pipe)?;
     Ok(rustix::fs::fcntl_setfl(
         pipe,
@@ -100,13 +118,24 @@ pub(crate) fn never_wait_for(pipe: &impl std::os::fd::AsFd) -> std::io::Result<(
 #[cfg(unix)]
 mod system {
     use std::{
-        fs,
-        os::unix::{fs::MetadataExt as _, process::CommandExt as _},
+        fs::{self, OpenOptions},
+        os::unix::{
+            fs::{MetadataExt as _, OpenOptionsExt as _},
+            process::CommandExt as _,
+        },
         path::Path,
         process::{Child, Command},
     };
 
-    use rustix::process::{Pid, Signal, kill_process_group};
+    use rustix::{
+        fs::OFlags,
+        process::{Pid, Signal, kill_process_group},
+    };
+
+    pub(super) fn follow_nothing(options: &mut OpenOptions) {
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        options.custom_flags(flags.bits().cast_signed());
+    }
 
     pub(super) fn set_apart(command: &mut Command) {
         // A group of its own, which has the number of the program.
@@ -173,9 +202,12 @@ mod system {
 #[cfg(not(unix))]
 mod system {
     use std::{
+        fs::OpenOptions,
         path::Path,
         process::{Child, Command},
     };
+
+    pub(super) fn follow_nothing(_: &mut OpenOptions) {}
 
     pub(super) fn set_apart(_: &mut Command) {}
 
@@ -221,6 +253,22 @@ mod tests {
         }
         assert_eq!(free_bytes(&missing), None);
         assert!(!is_remote(&missing));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_a_regular_file_is_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("file"), "").unwrap();
+        std::os::unix::fs::symlink("file", at("link")).unwrap();
+        // Opening it to read would wait for somebody who writes.
+        let made = Command::new("mkfifo").arg(at("pipe")).status();
+        assert!(made.unwrap().success());
+        assert!(open_regular(&at("file")).is_ok());
+        for name in ["link", "pipe", "missing", ""] {
+            assert!(open_regular(&at(name)).is_err(), "{name}");
+        }
     }
 
     #[cfg(target_os = "linux")]

@@ -20,6 +20,9 @@ const HOST_DATE: &str = crate::store::names::RUN_HOST_DATE;
 /// When the run began (RFC 3339).
 const STARTED: &str = crate::store::names::RUN_STARTED;
 
+/// The kind of network that the start host was on: `public`, `private`, `loopback` ...
+const NETWORK: &str = crate::store::names::RUN_NETWORK;
+
 /// When the run before the newest began, by the clock that is believed (RFC 3339).
 const BEFORE: &str = crate::store::names::RUN_BEFORE;
 /// The [`Skew`] of the last start of the run that had one.
@@ -95,6 +98,25 @@ pub fn open(
         ..Commit::default()
     })?;
     Ok(next)
+}
+
+/// Notes on what kind of network the start host is: `public`, `private`, `loopback` and the like.
+///
+/// # Errors
+/// The store failed.
+pub fn note_network(store: &mut dyn Store, network: &str) -> Result<(), StoreError> {
+    store.commit(&Commit {
+        values: vec![(NETWORK.to_owned(), Some(network.to_owned()))],
+        ..Commit::default()
+    })
+}
+
+/// Whether the start host was on the public network in the last crawl.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn was_public(store: &dyn Store) -> Result<bool, StoreError> {
+    Ok(store.value(NETWORK)?.as_deref() == Some("public"))
 }
 
 /// Notes that the clock of the host and ours do not show the same day in run `number`. It counts for the whole run: a page

@@ -216,7 +216,10 @@ impl Job {
         self.output.show(&["  writing the sitemaps".to_owned()]);
         // Not before: an input may be waited for as long as it likes.
         let _hold = (!common.dry_run)
-            .then(|| OutputHold::take(&config.publish.output, &config.publish))
+            .then(|| {
+                let state = self.is_kept.then_some(common.state.as_path());
+                OutputHold::take(&config.publish.output, state, &config.publish)
+            })
             .transpose()?;
         let published = publish(
             &mut *store,

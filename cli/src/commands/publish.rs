@@ -163,6 +163,8 @@ impl Job {
             .places
             .take(&self.site, &site, [&path, &config.output])?;
         let hold = (!settings.dry_run).then(|| OutputHold::take(&config.output, &config));
+        let state = Some(settings.state.as_path());
+        let hold = (!settings.dry_run).then(|| OutputHold::take(&config.output, state, &config));
         let hold = hold.transpose()?;
         if settings.config.notify.indexnow {
             adopt(&mut *store)?;

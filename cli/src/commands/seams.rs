@@ -9,7 +9,7 @@ use crawler::{
     IS_FOR_TESTS,
     clock::{Clock, SystemClock},
     config::FetchConfig,
-    fetch::{Fetch, FetchError, FetchErrorKind, http::HttpFetch},
+    fetch::{FetchError, FetchErrorKind, http::HttpFetch},
     holds::{Holds, HoldsError},
     publish::{Recalled, carry_over, recall, recall_dates, salvage},
     site::Site,
@@ -60,7 +60,7 @@ impl Clock for ShiftedClock {
 ///
 /// # Errors
 /// A setting cannot be used, e.g. the file of certificate authorities.
-pub(super) fn network(config: &FetchConfig) -> Result<Arc<dyn Fetch>, FetchError> {
+pub(super) fn network(config: &FetchConfig) -> Result<Arc<HttpFetch>, FetchError> {
     Ok(Arc::new(HttpFetch::new(config)?))
 }
 

@@ -385,6 +385,9 @@ pub(crate) const SETTINGS: &[Setting] = &[
             list(value, request::resolve),
         )
     }),
+    row("allow_private", |draft, value| {
+        set(&mut draft.config.fetch.allow_private, switch(value))
+    }),
     secret(row("proxy", |draft, value| {
         set(&mut draft.config.fetch.proxy, request::proxy(value))
     })),

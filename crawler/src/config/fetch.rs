@@ -120,6 +120,10 @@ pub struct FetchConfig {
     pub resolve: Vec<Resolve>,
     /// The host of the start URL: the class of its addresses decides which addresses may be contacted.
     pub start_host: String,
+    /// The start host had a public address in the last crawl of the site, and needs one now. Filled in from the state.
+    pub was_public: bool,
+    /// A start host that was public in the last crawl may be private now. Default no.
+    pub allow_private: bool,
     /// DNS lookup. Default 10 s.
     pub dns_timeout: Duration,
     /// TCP connect and TLS handshake together. Default 10 s.
@@ -145,6 +149,8 @@ impl Default for FetchConfig {
             ca_file: None,
             resolve: Vec::new(),
             start_host: String::new(),
+            was_public: false,
+            allow_private: false,
             dns_timeout: Duration::from_secs(10),
             connect_timeout: Duration::from_secs(10),
             head_timeout: Duration::from_secs(30),

@@ -161,6 +161,26 @@ impl Guard {
         }
     }
 
+    /// The kind of network that the crawl began on: `public`, `private`, `loopback` ...
+    pub(super) fn network(&self) -> &'static str {
+        let class = self.began_on.first().copied();
+        class.unwrap_or(AddressClass::Public).as_str()
+    }
+
+    /// Why the start host `name` was refused, which was public in the last crawl; `None`: it still is.
+    pub(super) fn refusal_of_start(&self, name: &str) -> Option<String> {
+        if self.began_on.contains(&AddressClass::Public) {
+            return None;
+        }
+        let address = self.start.first();
+        let address = address.map_or_else(String::new, |address| format!(" ({address})"));
+        Some(format!(
+            "{name} was public in the last crawl and is {} now{address}: whoever controls the name may lead the crawl into \
+             this network; allow_private = true crawls a site of your own that moved",
+            self.network()
+        ))
+    }
+
     /// Whether `address` may be contacted.
     pub(super) fn permits(&self, address: IpAddr) -> bool {
         let class = AddressClass::of(address);
@@ -208,11 +228,7 @@ impl Guard {
     }
 
     fn origin(&self) -> String {
-        let class = self
-            .began_on
-            .first()
-            .map_or("public", |class| class.as_str());
-        format!("the crawl began on a {class} site")
+        format!("the crawl began on a {} site", self.network())
     }
 }
 

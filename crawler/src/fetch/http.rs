@@ -160,6 +160,12 @@ impl HttpFetch {
         })
     }
 
+    /// The kind of network that the start host is on, such as `public` or `private`; `None` before the first request, and
+    /// behind a proxy.
+    pub fn network(&self) -> Option<&'static str> {
+        self.router.network()
+    }
+
     async fn run(
         &self,
         request: &Request,

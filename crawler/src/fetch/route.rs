@@ -17,6 +17,8 @@ pub(super) struct Router {
     /// The host that is connected to instead of that of the URL.
     proxy: Option<Host>,
     start_host: Option<Host>,
+    /// The start host was public in the last crawl, and nobody said that it may be private now.
+    has_to_be_public: bool,
     /// Decided when the first request has looked up the start host, then kept for the run.
     guard: OnceCell<Guard>,
 }
@@ -52,6 +54,7 @@ impl Router {
             fixed: config.resolve.clone(),
             proxy: config.proxy.as_deref().map(proxy_host).transpose()?,
             start_host,
+            has_to_be_public: config.was_public && !config.allow_private,
             guard: OnceCell::new(),
         })
     }
@@ -103,8 +106,25 @@ impl Router {
         self.resolver.doubt(name);
     }
 
+    /// The kind of network that the start host is on; `None` while nobody asked, and where a proxy hides it.
+    pub(super) fn network(&self) -> Option<&'static str> {
+        let guard = self.guard.get().filter(|_| !self.has_proxy());
+        guard.map(Guard::network)
+    }
+
     /// The guard that the start host asks for.
     async fn start_guard(&self) -> Result<Guard, FetchError> {
+        let guard = self.guard_of_start().await?;
+        match &self.start_host {
+            Some(host) if self.has_to_be_public => match guard.refusal_of_start(&host.to_string()) {
+                Some(refusal) => Err(forbidden(refusal)),
+                None => Ok(guard),
+            },
+            Some(_) | None => Ok(guard),
+        }
+    }
+
+    async fn guard_of_start(&self) -> Result<Guard, FetchError> {
         match (self.start_host.as_ref().map(Place::of), &self.proxy) {
             (None, _) => Ok(Guard::default()),
             (Some(Place::Address(address)), _) => Ok(Guard::of_start(&[address])),

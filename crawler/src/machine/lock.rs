@@ -3,6 +3,7 @@
 use std::{
     fs::{File, TryLockError},
     io::{self, Read as _, Write as _},
+    path::Path,
     process, thread,
 };
 
@@ -13,6 +14,9 @@ use crate::clock::{Clock as _, SystemClock};
 
 /// How often a lock is tried, with other threads in between: whoever looks whether it is held holds it for a moment.
 const TRIES: u32 = 50;
+
+/// A holder of whom nothing is noted.
+const UNKNOWN_HOLDER: &str = "another process";
 
 /// Bytes of a lock file that are read for a message; one line of ours is shorter than 160.
 const MAX_NOTE_BYTES: u64 = 300;
@@ -53,6 +57,19 @@ impl Lock {
         Ok(Self { file })
     }
 
+    /// Takes the lock of the existing folder `path` at once, for which nothing is written; `None` where the system, or the
+    /// disk, locks no folders.
+    pub(crate) fn of_folder(path: &Path) -> Result<Option<Self>, NotTaken> {
+        let Ok(file) = File::open(path) else {
+            return Ok(None);
+        };
+        match try_lock(&file) {
+            Ok(()) => Ok(Some(Self { file })),
+            Err(TryLockError::WouldBlock) => Err(NotTaken::Held(UNKNOWN_HOLDER.to_owned())),
+            Err(TryLockError::Error(_)) => Ok(None),
+        }
+    }
+
     /// Since when somebody has the lock of `file`, which is open for reading; `None` when nobody has it, or that cannot be
     /// known.
     pub(crate) fn held_since(file: &File) -> Option<Timestamp> {
@@ -67,11 +84,6 @@ impl Lock {
             }
             Err(TryLockError::Error(_)) => None,
         }
-    }
-
-    /// The file that is locked.
-    pub(crate) fn file(&self) -> &File {
-        &self.file
     }
 }
 
@@ -108,7 +120,7 @@ fn holder(file: &mut File) -> String {
             Some(age) => format!("{text} ({age} ago)"),
             None => text,
         },
-        Ok(_) | Err(_) => "another process".to_owned(),
+        Ok(_) | Err(_) => UNKNOWN_HOLDER.to_owned(),
     }
 }
 
@@ -170,7 +182,7 @@ mod tests {
             (1_000_000, "11 days ago"),
         ] {
             let since = SystemTime::from(SystemClock.now()) - Duration::from_secs(age);
-            lock.file().set_modified(since).unwrap();
+            lock.file.set_modified(since).unwrap();
             let holder = held(&path);
             // Time passes while this is tested.
             let number = |text: &str| text.split(' ').next().unwrap().parse::<u64>().unwrap();

@@ -1,8 +1,9 @@
 //! The `Sitemap` line in a robots.txt file (<https://www.sitemaps.org/protocol.html#submit_robots>): it stands
 //! alone, whatever group is around it, so it is appended at the end and everything else stays byte for byte.
 //!
-//! A symbolic link is followed and stays: what it leads to is replaced, in one step, with its mode and group, and its
-//! owner where the system allows that. Where somebody could not read it any more, a web server say, it is left as it is.
+//! The file is replaced in one step, with its mode and group, and its owner where the system allows that. Where somebody
+//! could not read it any more, a web server say, it is left as it is. A symbolic link is not followed: whoever may write to
+//! the folder of the site could lead to any file with it.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -11,6 +12,7 @@ use std::{
 };
 
 use crate::{
+    machine::open_regular,
     robots::MAX_ROBOTS_BYTES,
     url_key::{Identity, UrlKey},
 };
@@ -39,8 +41,8 @@ pub enum RobotsFileError {
         #[source]
         source: io::Error,
     },
-    /// A folder, a device, or a link to nothing.
-    #[error("{} is no regular file", .0.display())]
+    /// A folder, a device, or a link.
+    #[error("{} is no regular file; expected the file itself where it is a link", .0.display())]
     NoFile(PathBuf),
     /// It is not in UTF-8 (RFC 9309 section 2.2).
     #[error("{} is in UTF-16, which crawlers do not read; expected UTF-8", .0.display())]
@@ -118,26 +120,16 @@ pub fn write_lines(path: &Path, sitemaps: &[String]) -> Result<Written, RobotsFi
             source,
         }
     };
-    let (place, old) = match fs::canonicalize(path) {
-        Ok(place) => {
-            let metadata = fs::metadata(&place).map_err(failed("read", path))?;
-            if !metadata.is_file() {
-                return Err(RobotsFileError::NoFile(path.to_owned()));
-            }
-            (place, Some(metadata))
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            if fs::symlink_metadata(path).is_ok() {
-                return Err(RobotsFileError::NoFile(path.to_owned()));
-            }
-            (path.to_owned(), None)
-        }
+    let old = match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() => Some(metadata),
+        Ok(_) => return Err(RobotsFileError::NoFile(path.to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(failed("read", path)(error)),
     };
     let mut body = Vec::new();
     if old.is_some() {
         let limit = MAX_ROBOTS_BYTES as u64 + 1;
-        let read = File::open(&place).and_then(|file| file.take(limit).read_to_end(&mut body));
+        let read = open_regular(path).and_then(|file| file.take(limit).read_to_end(&mut body));
         read.map_err(failed("read", path))?;
     }
     if body.starts_with(&[0xff, 0xfe]) || body.starts_with(&[0xfe, 0xff]) {
@@ -149,7 +141,7 @@ pub fn write_lines(path: &Path, sitemaps: &[String]) -> Result<Written, RobotsFi
     if added.len() > MAX_ROBOTS_BYTES {
         return Err(RobotsFileError::TooLarge(path.to_owned()));
     }
-    replace(&place, &added, old.as_ref()).map_err(failed("replace", path))?;
+    replace(path, &added, old.as_ref()).map_err(failed("replace", path))?;
     let missing = missing_lines(&body, sitemaps);
     Ok(Written::Added(
         missing.into_iter().map(str::to_owned).collect(),
@@ -162,9 +154,9 @@ fn replace(place: &Path, body: &[u8], old: Option<&fs::Metadata>) -> io::Result<
     let name = place.file_name().unwrap_or_default();
     let mut temporary = std::ffi::OsString::from(".");
     temporary.push(name);
-    temporary.push(format!(".arpent-{}", std::process::id()));
+    temporary.push(".arpent-new");
     let temporary = folder.join(temporary);
-    // A process of this number that was killed may have left one.
+    // A process that was killed may have left one.
     let _ = fs::remove_file(&temporary);
     let written = write_beside(&temporary, body, old).and_then(|()| fs::rename(&temporary, place));
     if written.is_err() {
@@ -395,22 +387,23 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn the_file_is_replaced_with_its_mode_behind_its_link() {
+    fn the_file_is_replaced_with_its_mode_and_a_link_is_not_followed() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let (real, link) = (
-            folder.path().join("real.txt"),
             folder.path().join("robots.txt"),
+            folder.path().join("link.txt"),
         );
         fs::write(&real, "User-agent: *\nDisallow:").unwrap();
         fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
-        std::os::unix::fs::symlink("real.txt", &link).unwrap();
+        std::os::unix::fs::symlink("robots.txt", &link).unwrap();
         let wanted = sitemaps(&[SITEMAP]);
+        let error = write_lines(&link, &wanted).unwrap_err();
+        assert!(matches!(error, RobotsFileError::NoFile(_)), "{error}");
         assert_eq!(
-            write_lines(&link, &wanted).unwrap(),
+            write_lines(&real, &wanted).unwrap(),
             Written::Added(wanted.clone())
         );
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(
             fs::metadata(&real).unwrap().permissions().mode() & 0o777,
             0o640
@@ -421,7 +414,7 @@ mod tests {
             format!("User-agent: *\nDisallow:\nSitemap: {SITEMAP}\n")
         );
         let before = fs::metadata(&real).unwrap().modified().unwrap();
-        assert_eq!(write_lines(&link, &wanted).unwrap(), Written::Stood);
+        assert_eq!(write_lines(&real, &wanted).unwrap(), Written::Stood);
         assert_eq!(fs::metadata(&real).unwrap().modified().unwrap(), before);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }

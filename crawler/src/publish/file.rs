@@ -26,7 +26,7 @@ use super::{
     place::Address,
     previous::Previous,
 };
-use crate::store::hex;
+use crate::{machine::open_regular, store::hex};
 
 /// One file of a set: what it is, and its temporary when it has to be written.
 #[derive(Debug)]
@@ -186,10 +186,10 @@ pub(super) fn check_written(
         name: name.to_owned(),
         problem,
     };
-    let file = File::open(&temporary.path).map_err(failed("read", &temporary.path))?;
+    let file = open_regular(&temporary.path).map_err(failed("read", &temporary.path))?;
     let found = read::check(BufReader::new(file), expectation).map_err(|error| {
         let place = match &error {
-            CheckError::Finding(finding) => File::open(&temporary.path)
+            CheckError::Finding(finding) => open_regular(&temporary.path)
                 .ok()
                 .and_then(|file| entry_at(BufReader::new(file), finding.position)),
             // The others name the URL, or are about the file as a whole.

@@ -27,6 +27,12 @@ use crate::config::{Format, IndexMode, PublishConfig};
 /// Begins the names of feeds.
 const FEED_STEM: &str = "sitemap-recent";
 
+/// The feeds, and how their names end.
+const FEEDS: [(Format, &str, Feed); 2] = [
+    (Format::Rss, ".rss", Feed::Rss),
+    (Format::Atom, ".atom", Feed::Atom),
+];
+
 /// One file of the new set, before its content is known.
 #[derive(Debug, Clone)]
 pub(super) struct PlannedFile {
@@ -231,6 +237,20 @@ impl PlannedSet {
     }
 }
 
+/// The names that the root of the output has in every set of these settings, whatever is listed.
+pub(super) fn certain_names(config: &PublishConfig) -> Vec<String> {
+    let has_index = config.index == IndexMode::Always || config.formats.contains(&Format::Xml);
+    let feeds = FEEDS
+        .iter()
+        .filter(|(format, _, _)| config.formats.contains(format));
+    let feeds = feeds.map(|(_, suffix, _)| format!("{FEED_STEM}{suffix}"));
+    has_index
+        .then(|| index_name(0))
+        .into_iter()
+        .chain(feeds)
+        .collect()
+}
+
 /// Whether all entries fit into one file, with what surrounds them.
 fn fits_one_file(config: &PublishConfig, entries: u64, bytes: u64) -> bool {
     let room = MAX_BYTES - MAX_FRAME_BYTES;
@@ -318,11 +338,7 @@ fn feeds(
     place: &Place,
     is_one_file: bool,
 ) -> Vec<PlannedFile> {
-    let formats = [
-        (Format::Rss, ".rss", Feed::Rss),
-        (Format::Atom, ".atom", Feed::Atom),
-    ];
-    let wanted = formats.into_iter().filter(|(format, _, _)| {
+    let wanted = FEEDS.into_iter().filter(|(format, _, _)| {
         // A feed without an entry is none.
         request.config.formats.contains(format) && !census.recent.is_empty()
     });

@@ -1,10 +1,11 @@
-//! The output folder: its lock, temporary files, and the moves that make files visible. Nothing here
-//! knows what is in the files.
+//! The output folder: temporary files, and the moves that make files visible. Nothing here knows what is in the
+//! files.
 //!
-//! A file appears under its name by one rename of a finished, synced file. A symbolic link under a
-//! final name is replaced, never followed.
+//! A file appears under its name by one rename of a finished, synced file. No link in the folder is followed: one under a
+//! final name is replaced.
 
 use std::{
+    cell::Cell,
     collections::BTreeSet,
     fs::{self, File, OpenOptions},
     io::{self, Read as _, Write as _},
@@ -18,32 +19,23 @@ use sha2::{Digest as _, Sha256};
 #[cfg(test)]
 use super::fault;
 use super::{PublishError, rights::Rights};
-use crate::{
-    machine::{Lock, NotTaken},
-    store::hex,
-};
-
-/// Held by the publishing run; the kernel releases it.
-const LOCK: &str = ".arpent.lock";
+use crate::{machine::open_regular, store::hex};
 
 /// Temporary files stand in this folder inside the output, so that a rename stays on one file system.
 pub(super) const TEMPORARY: &str = ".arpent-tmp";
 
-/// An empty file that stands for an instant: whether it can be made tells whether others can. The number of
-/// the process follows.
-const PROBE: &str = ".arpent-probe-";
+/// An empty file that stands for an instant: whether it can be made tells whether others can.
+const PROBE: &str = ".arpent-probe";
 
 /// Backups of one file at one time.
 const MAX_BACKUPS: u32 = 100;
 
-/// The output folder, locked for this run.
+/// The output folder.
 #[derive(Debug)]
 pub(super) struct Folder {
     root: PathBuf,
     rights: Rights,
-    /// Released when the folder is dropped.
-    _lock: Lock,
-    next_temporary: u32,
+    next_temporary: Cell<u32>,
 }
 
 /// A finished temporary file: synced, with its modification time set.
@@ -55,34 +47,22 @@ pub(super) struct Temporary {
 }
 
 impl Folder {
-    /// Creates the folder when it is missing, locks it, and removes what an interrupted run left half-written.
-    /// What is made in it gets these rights.
+    /// Creates the folder when it is missing, and removes what an interrupted run left half-written. What is made in it
+    /// gets these rights. Runs exclude each other by [`super::OutputHold`].
     pub(super) fn open(root: &Path, rights: Rights) -> Result<Self, PublishError> {
         create_durably(root, rights).map_err(failed("create", root))?;
-        let path = root.join(LOCK);
-        let mut options = OpenOptions::new();
-        let lock = options
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(failed("open", &path))?;
-        let lock = Lock::take(lock).map_err(|error| match error {
-            NotTaken::Held(holder) => PublishError::Busy {
-                output: root.to_owned(),
-                holder,
-            },
-            NotTaken::Failed(error) => failed("lock", &path)(error),
-        })?;
-        let folder = Self {
-            root: root.to_owned(),
-            rights,
-            _lock: lock,
-            next_temporary: 0,
-        };
+        let folder = Self::at(root, rights);
         folder.clear_temporary()?;
         Ok(folder)
+    }
+
+    /// The folder as it stands, which may be missing: to look into it.
+    pub(super) fn at(root: &Path, rights: Rights) -> Self {
+        Self {
+            root: root.to_owned(),
+            rights,
+            next_temporary: Cell::new(0),
+        }
     }
 
     /// Where `name` stands.
@@ -102,13 +82,21 @@ impl Folder {
     }
 
     /// A new temporary file, open for writing.
-    pub(super) fn create_temporary(&mut self) -> Result<(PathBuf, File), PublishError> {
+    pub(super) fn create_temporary(&self) -> Result<(PathBuf, File), PublishError> {
         let folder = self.root.join(TEMPORARY);
         #[cfg(test)]
         fault::pass().map_err(failed("change", &folder))?;
-        fs::create_dir_all(&folder).map_err(failed("create", &folder))?;
-        self.next_temporary += 1;
-        let path = folder.join(self.next_temporary.to_string());
+        match fs::create_dir(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(failed("create", &folder)(error));
+            }
+            Err(_) if self.astray(&format!("{TEMPORARY}/")).is_some() => {
+                return Err(PublishError::Astray(folder));
+            }
+            Ok(()) | Err(_) => {}
+        }
+        self.next_temporary.update(|number| number + 1);
+        let path = folder.join(self.next_temporary.get().to_string());
         let file = OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -233,15 +221,7 @@ impl Folder {
         content: &[u8],
         modified: Timestamp,
     ) -> Result<(), PublishError> {
-        let folder = self.root.join(TEMPORARY);
-        #[cfg(test)]
-        fault::pass().map_err(failed("change", &folder))?;
-        fs::create_dir_all(&folder).map_err(failed("create", &folder))?;
-        let path = folder.join(name);
-        let mut file = File::create(&path).map_err(failed("create", &path))?;
-        self.rights
-            .give(&file)
-            .map_err(failed("set the rights of", &path))?;
+        let (path, mut file) = self.create_temporary()?;
         file.write_all(content).map_err(failed("write", &path))?;
         let temporary = Self::finish_temporary(path, &file, modified)?;
         self.install(&temporary, name)?;
@@ -322,8 +302,9 @@ pub(super) fn probe(root: &Path, rights: Rights) -> Result<(), PublishError> {
         let error = io::Error::from(io::ErrorKind::NotADirectory);
         return Err(failed("create", root)(error));
     }
-    // A name that no other process uses: it may be gone again without asking whose it is.
-    let path = nearest.join(format!("{PROBE}{}", std::process::id()));
+    let path = nearest.join(PROBE);
+    // One that was killed may have left it behind.
+    let _ = fs::remove_file(&path);
     let action = if nearest == absolute {
         "write to"
     } else {
@@ -332,7 +313,13 @@ pub(super) fn probe(root: &Path, rights: Rights) -> Result<(), PublishError> {
     match OpenOptions::new().write(true).create_new(true).open(&path) {
         Ok(file) => {
             let given = rights.give(&file);
-            fs::remove_file(&path).map_err(failed("remove", &path))?;
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(failed("remove", &path)(error));
+                }
+                // Another process may have tried at the same instant.
+                Ok(()) | Err(_) => {}
+            }
             given.map_err(failed("give the rights that are set to a file in", root))
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -347,10 +334,14 @@ pub(super) fn canonical(root: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// The text of a file, if it is one and not longer than `limit` bytes.
+/// The text of a regular file, if it is one and not longer than `limit` bytes.
 pub(super) fn read_text(path: &Path, limit: u64) -> Option<String> {
+    text_of(open_regular(path).ok()?, limit)
+}
+
+/// The text of an open file, if it is one and not longer than `limit` bytes.
+pub(super) fn text_of(file: File, limit: u64) -> Option<String> {
     let mut text = String::new();
-    let file = File::open(path).ok()?;
     // One byte more tells a longer one.
     let read = file.take(limit.saturating_add(1)).read_to_string(&mut text);
     let is_whole = u64::try_from(read.ok()?).is_ok_and(|read| read <= limit);
@@ -391,7 +382,7 @@ fn keep_as(path: &Path, backup: &Path) -> io::Result<()> {
 
 /// Copies a file to a name that must be free, durably.
 fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
-    let mut source = File::open(from)?;
+    let mut source = open_regular(from)?;
     let mut options = OpenOptions::new();
     let mut copy = options.write(true).create_new(true).open(to)?;
     let copied = io::copy(&mut source, &mut copy).and_then(|_| copy.sync_all());
@@ -402,9 +393,9 @@ fn copy_new(from: &Path, to: &Path) -> io::Result<()> {
     copied
 }
 
-/// SHA-256 of a file, hex.
+/// SHA-256 of a regular file, hex.
 pub(super) fn hash_file(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
+    let mut file = open_regular(path)?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
     loop {

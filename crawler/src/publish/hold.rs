@@ -1,158 +1,157 @@
-//! The hold of a run on its output, from before the first page until after the publish: two crawls that write to
-//! one folder would take turns in replacing each other's set. The lock of [`super::folder`] beside it is held for
-//! the moment of a change only, so that those who tell engines of the set need no run.
+//! The lock of a run on its output, from before the first page until after the publish: two crawls that write to one
+//! folder would take turns in replacing each other's set. Nothing is written to the folder, which the whole web can
+//! read: the folder itself is locked, and so is a file beside the state, which says who is at work.
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io,
+    fs::{self, OpenOptions},
     path::{Path, PathBuf},
 };
 
+use sha2::{Digest as _, Sha256};
+
 use super::{
     PublishError,
-    folder::{create_folders, failed},
+    folder::{canonical, create_folders, failed},
     rights::Rights,
 };
 use crate::{
     config::PublishConfig,
     machine::{Lock, NotTaken},
+    store::hex,
 };
 
-/// Stands in the output while a run is at work on it.
-const LOCK: &str = ".arpent-run.lock";
-
-/// How often a file is locked that its holder removes at the same instant.
-const MAX_TRIES: u32 = 100;
-
-/// The hold of a run on its output; given back when it is dropped or the process ends.
+/// The lock of a run on its output; given back when it is dropped or the process ends.
 #[derive(Debug)]
 pub struct OutputHold {
-    path: PathBuf,
     /// Folders that were made for it, the deepest first.
     made: Vec<PathBuf>,
-    _lock: Lock,
+    locks: Vec<Lock>,
 }
 
 impl OutputHold {
-    /// Takes the folder `output`, which is made when it is missing.
+    /// Locks the folder `output`, which is made when it is missing, against other runs with the same folder `state`, and,
+    /// where the disk can lock folders, against all other runs on this machine. `None`: nothing is written beside a state.
     ///
     /// # Errors
-    /// - [`PublishError::Busy`]: another run holds it; the error names it.
-    /// - [`PublishError::Io`], [`PublishError::Settings`]: it cannot be made with the rights that are set, or not be
-    ///   written.
-    pub fn take(output: &Path, config: &PublishConfig) -> Result<Self, PublishError> {
+    /// - [`PublishError::Busy`]: another run has it; the error names it when it has the same folder of states.
+    /// - [`PublishError::Io`], [`PublishError::Settings`]: it cannot be made with the rights that are set, or the lock not
+    ///   be written.
+    pub fn take(
+        output: &Path,
+        state: Option<&Path>,
+        config: &PublishConfig,
+    ) -> Result<Self, PublishError> {
         let root = std::path::absolute(output).map_err(failed("create", output))?;
         let missing = root.ancestors().take_while(|folder| !folder.exists());
-        let made: Vec<PathBuf> = missing.map(Path::to_owned).collect();
-        let rights = Rights::of(config)?;
-        let path = root.join(LOCK);
-        for _ in 0..MAX_TRIES {
-            create_folders(&root, rights).map_err(failed("create", output))?;
-            let file = match open(&path) {
-                // Its holder ended, and removed the folder that was made for nothing.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                opened => opened.map_err(failed("open", &path))?,
-            };
-            let lock = Lock::take(file).map_err(|error| match error {
-                NotTaken::Held(holder) => PublishError::Busy {
-                    output: output.to_owned(),
-                    holder,
-                },
-                NotTaken::Failed(error) => failed("lock", &path)(error),
-            })?;
-            if stands_at(lock.file(), &path) {
-                return Ok(Self {
-                    path,
-                    made,
-                    _lock: lock,
-                });
-            }
+        let made = missing.map(Path::to_owned).collect();
+        create_folders(&root, Rights::of(config)?).map_err(failed("create", output))?;
+        // What was made is removed again when another run has it.
+        let mut hold = Self {
+            made,
+            locks: Vec::new(),
+        };
+        let not_taken = |error| match error {
+            NotTaken::Held(holder) => PublishError::Busy {
+                output: output.to_owned(),
+                holder,
+            },
+            NotTaken::Failed(error) => failed("lock", output)(error),
+        };
+        if let Some(state) = state {
+            fs::create_dir_all(state).map_err(failed("create", state))?;
+            let path = state.join(lock_name(&root));
+            let mut options = OpenOptions::new();
+            let options = options.read(true).write(true).create(true).truncate(false);
+            let file = options.open(&path).map_err(failed("open", &path))?;
+            hold.locks.push(Lock::take(file).map_err(not_taken)?);
         }
-        let error = io::Error::from(io::ErrorKind::WouldBlock);
-        Err(failed("lock", &path)(error))
+        hold.locks
+            .extend(Lock::of_folder(&root).map_err(not_taken)?);
+        Ok(hold)
     }
 }
 
 impl Drop for OutputHold {
-    /// Leaves nothing behind: neither the lock nor, when nothing was published, the folder.
+    /// Leaves no folder behind in which nothing was published.
     fn drop(&mut self) {
-        if cfg!(unix) {
-            // While it is held: whoever opened it before finds that it does not stand there any more.
-            let _ = fs::remove_file(&self.path);
-            let _ = self.made.iter().try_for_each(fs::remove_dir);
-        }
+        let _ = self.made.iter().try_for_each(fs::remove_dir);
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    let options = options.read(true).write(true).create(true).truncate(false);
-    options.open(path)
-}
-
-/// Whether `path` is this file, and not another one or none.
-#[cfg(unix)]
-fn stands_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let (Ok(own), Ok(found)) = (file.metadata(), fs::symlink_metadata(path)) else {
-        return false;
-    };
-    (own.dev(), own.ino()) == (found.dev(), found.ino())
-}
-
-/// Where the lock is never removed.
-#[cfg(not(unix))]
-fn stands_at(_: &File, _: &Path) -> bool {
-    true
+/// The name of the file that is locked for the folder `root`: the same for every way to name that.
+fn lock_name(root: &Path) -> String {
+    let mut hash = Sha256::new();
+    hash.update(canonical(root));
+    format!("output-{:.16}.lock", hex(hash))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn take(output: &Path) -> Result<OutputHold, PublishError> {
-        OutputHold::take(output, &PublishConfig::default())
+    fn take(output: &Path, state: Option<&Path>) -> Result<OutputHold, PublishError> {
+        OutputHold::take(output, state, &PublishConfig::default())
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let names = fs::read_dir(folder).unwrap();
+        names
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
     }
 
     #[test]
-    fn an_output_is_held_once_and_left_as_it_was() {
+    fn an_output_is_locked_once_and_left_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
-        let output = folder.path().join("a/b");
-        let hold = take(&output).unwrap();
-        let error = take(&output).unwrap_err();
+        let (state, output) = (folder.path().join("state"), folder.path().join("a/b"));
+        let hold = take(&output, Some(&state)).unwrap();
+        assert_eq!(names(&output), [""; 0]);
+        let error = take(&output, Some(&state)).unwrap_err();
         assert!(matches!(error, PublishError::Busy { .. }), "{error}");
         let holder = format!("in use by process {} on ", std::process::id());
         assert!(error.to_string().contains(&holder), "{error}");
         drop(hold);
         assert!(!folder.path().join("a").exists());
 
-        let hold = take(&output).unwrap();
+        let hold = take(&output, Some(&state)).unwrap();
         fs::write(output.join("sitemap.xml"), "published").unwrap();
         drop(hold);
-        let names = fs::read_dir(&output).unwrap();
-        let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(names, ["sitemap.xml"]);
+        assert_eq!(names(&output), ["sitemap.xml"]);
+        // One file for one output, whatever it is called.
+        assert_eq!(names(&state).len(), 1);
+        take(&folder.path().join("a/../a/b"), Some(&state)).unwrap();
+        assert_eq!(names(&state).len(), 1);
+        take(&folder.path().join("c"), Some(&state)).unwrap();
+        assert_eq!(names(&state).len(), 2);
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
-    fn what_a_killed_run_left_holds_nothing() {
+    fn an_output_is_locked_against_runs_with_other_states() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(LOCK), "process 1 on elsewhere\n").unwrap();
-        let hold = take(folder.path()).unwrap();
+        let [output, one, two] = ["out", "one", "two"].map(|name| folder.path().join(name));
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&output, &link).unwrap();
+        let hold = take(&output, Some(&one)).unwrap();
+        for (output, state) in [(&output, Some(&*two)), (&link, Some(&*two)), (&link, None)] {
+            let error = take(output, state).unwrap_err();
+            assert!(error.to_string().ends_with("by another process"), "{error}");
+        }
         drop(hold);
-        assert!(folder.path().exists());
-        assert!(!folder.path().join(LOCK).exists());
+        take(&output, Some(&two)).unwrap();
     }
 
+    #[cfg(unix)]
     #[test]
-    fn a_lock_that_was_removed_is_not_taken_for_one_that_stands() {
+    fn files_of_others_in_the_output_are_no_locks() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("lock");
-        let removed = open(&path).unwrap();
-        assert!(stands_at(&removed, &path));
-        fs::remove_file(&path).unwrap();
-        assert!(!stands_at(&removed, &path));
-        let _next = open(&path).unwrap();
-        assert!(!stands_at(&removed, &path));
+        let (output, precious) = (folder.path().join("out"), folder.path().join("precious"));
+        fs::create_dir(&output).unwrap();
+        fs::write(&precious, "precious").unwrap();
+        for name in [".arpent.lock", ".arpent-run.lock"] {
+            std::os::unix::fs::symlink(&precious, output.join(name)).unwrap();
+        }
+        drop(take(&output, Some(&folder.path().join("state"))).unwrap());
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
     }
 }

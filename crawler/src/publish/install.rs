@@ -113,6 +113,32 @@ fn remember_set(
     })
 }
 
+/// Which of `names` have to be kept before they are replaced, because they are not as arpent left them.
+///
+/// # Errors
+/// [`PublishError::Foreign`]: one is a file of others, and nothing is forced; [`PublishError::Astray`].
+pub(super) fn in_the_way<'n>(
+    request: &PublishRequest<'_>,
+    folder: &Folder,
+    previous: &Previous,
+    names: impl Iterator<Item = &'n str>,
+) -> Result<Vec<&'n str>, PublishError> {
+    let mut kept = Vec::new();
+    for name in names {
+        if let Some(path) = folder.astray(name) {
+            return Err(PublishError::Astray(path));
+        }
+        match previous.standing(name, folder)? {
+            previous::Standing::Ours => {}
+            previous::Standing::Foreign if !request.config.force => {
+                return Err(PublishError::Foreign(folder.path(name)));
+            }
+            previous::Standing::Foreign | previous::Standing::Altered => kept.push(name),
+        }
+    }
+    Ok(kept)
+}
+
 /// Makes sure that nothing that is not ours is lost where a file is about to appear, and notes what is
 /// about to appear as ours. Says what was kept.
 fn make_way(
@@ -124,16 +150,8 @@ fn make_way(
     if changes.is_empty() {
         return Ok(Vec::new());
     }
-    let mut kept = Vec::new();
-    for Change { record, .. } in changes {
-        match set.previous.standing(&record.name, folder)? {
-            previous::Standing::Ours => {}
-            previous::Standing::Foreign if !request.config.force => {
-                return Err(PublishError::Foreign(folder.path(&record.name)));
-            }
-            previous::Standing::Foreign | previous::Standing::Altered => kept.push(&record.name),
-        }
-    }
+    let names = changes.iter().map(|change| change.record.name.as_str());
+    let kept = in_the_way(request, folder, &set.previous, names)?;
     let mut backups = Vec::with_capacity(kept.len());
     for name in kept {
         let backup = folder.back_up(name, request.now)?;
@@ -210,13 +228,13 @@ fn record(
     previous: &Previous,
     new: Record<'_>,
 ) -> Result<(), PublishError> {
-    let text = new.manifest.to_text();
+    let copy = new.manifest.copy_text();
     if request.config.remembers {
         let untold = untold::value_for(&previous.manifest, new.manifest);
-        remember(store, request, &text, new, untold)?;
+        remember(store, request, new, untold)?;
     }
-    if !previous.copy_says(&text) {
-        folder.write(MANIFEST_COPY, text.as_bytes(), request.now)?;
+    if !previous.copy_says(&copy) {
+        folder.write(MANIFEST_COPY, copy.as_bytes(), request.now)?;
     }
     folder.remove(INTENT)
 }
@@ -225,7 +243,6 @@ fn record(
 fn remember(
     store: &mut dyn Store,
     request: &PublishRequest<'_>,
-    text: &str,
     new: Record<'_>,
     untold: Option<(String, Option<String>)>,
 ) -> Result<(), PublishError> {
@@ -237,7 +254,7 @@ fn remember(
         steps: [before, behind],
         run,
     } = new;
-    let mut values = vec![(MANIFEST.to_owned(), Some(text.to_owned()))];
+    let mut values = vec![(MANIFEST.to_owned(), Some(manifest.to_text()))];
     values.extend(own_files(store, manifest)?);
     values.extend([
         standing.value(),

@@ -21,8 +21,8 @@ pub(super) struct Manifest {
     version: u32,
     /// Name of the site the set is of.
     pub(super) site: String,
-    /// The folder it stands in, as an absolute path without links.
-    #[serde(default)]
+    /// The folder it stands in, as an absolute path without links; empty in the copy, which the whole web can read.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) output: String,
     /// When it was published.
     pub(super) published: Timestamp,
@@ -134,6 +134,15 @@ impl Manifest {
             serde_json::to_string_pretty(self).expect("strings, numbers and times are always JSON");
         text.push('\n');
         text
+    }
+
+    /// The text of the copy in the output.
+    pub(super) fn copy_text(&self) -> String {
+        let copy = Self {
+            output: String::new(),
+            ..self.clone()
+        };
+        copy.to_text()
     }
 
     /// SHA-256 of every content of ours, packed and unpacked.

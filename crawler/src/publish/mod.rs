@@ -48,7 +48,7 @@ mod tests;
 
 use std::{
     collections::BTreeMap,
-    fmt,
+    fmt, fs,
     path::{Path, PathBuf},
 };
 
@@ -308,7 +308,11 @@ fn put_out(
         ..request.clone()
     };
     let mut published = if request.dry_run {
-        build(store, request, None)?.published
+        let set = build(store, request, None)?;
+        let folder = Folder::at(&request.config.output, Rights::default());
+        let names = set.built.iter().map(|file| file.address.name.as_str());
+        install::in_the_way(request, &folder, &set.previous, names)?;
+        set.published
     } else {
         let output = &request.config.output;
         if !request.config.force {
@@ -364,9 +368,29 @@ pub fn check_output_for(output: &Path, config: &PublishConfig) -> Result<(), Pub
     folder::probe(output, Rights::of(config)?)
 }
 
+/// Whether nothing of others stands in the output under a name that every set of `site` has, so that a crawl is not begun
+/// for nothing. `store`: the state of the site, if there is one. Parts get their names from the pages, so that those are
+/// looked at when the set is published.
+///
+/// # Errors
+/// [`PublishError::Foreign`], unless `config` says that it may be replaced; the store failed.
+pub fn check_names(
+    store: Option<&dyn Store>,
+    site: &Site,
+    config: &PublishConfig,
+) -> Result<(), PublishError> {
+    let own = previous::own_names(store, &site.written().name(), &config.output)?;
+    let folder = Folder::at(&config.output, Rights::default());
+    let mut names = files::certain_names(config).into_iter();
+    match names.find(|name| folder.exists(name) && !own.contains(name)) {
+        Some(name) if !config.force => Err(PublishError::Foreign(folder.path(&name))),
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// Whether the folder `output` holds a published set.
 pub fn is_published(output: &Path) -> bool {
-    output.join(MANIFEST_COPY).is_file()
+    fs::symlink_metadata(output.join(MANIFEST_COPY)).is_ok_and(|found| found.is_file())
 }
 
 /// Whether the state has the records behind the published set: a run that does not come to its end lists what it

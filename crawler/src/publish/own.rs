@@ -91,7 +91,7 @@ pub enum Placed {
 /// # Errors
 /// - [`PublishError::Foreign`]: something else stands there.
 /// - [`PublishError::Settings`]: `name` is none for a file in the folder.
-/// - [`PublishError::Busy`], [`PublishError::Io`]: the folder cannot be written now.
+/// - [`PublishError::Io`]: the folder cannot be written now.
 pub fn place_file(
     output: &Path,
     name: &str,

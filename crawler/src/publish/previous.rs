@@ -277,6 +277,30 @@ fn read_intended(root: &Path) -> Vec<Intended> {
         .unwrap_or_default()
 }
 
+/// The names of the files in the output `root` that are ours, as far as the state, if there is one, and the output know.
+///
+/// # Errors
+/// The store cannot be read.
+pub(super) fn own_names(
+    store: Option<&dyn Store>,
+    site: &str,
+    root: &Path,
+) -> Result<HashSet<String>, StoreError> {
+    let recorded = store.map(|store| store.value(MANIFEST)).transpose()?;
+    let recorded = recorded.flatten();
+    let recorded = recorded.and_then(|text| Manifest::read(&text, site));
+    let recorded = recorded.filter(|manifest| manifest.output == canonical(root));
+    let copy = read_text(&root.join(MANIFEST_COPY), MAX_MANIFEST_BYTES);
+    let copied = copy.and_then(|text| Manifest::read(&text, site));
+    let manifests = [&recorded, &copied].into_iter().flatten();
+    let names = manifests.flat_map(Manifest::contents);
+    let intended = read_intended(root).into_iter().map(|file| file.name);
+    Ok(names
+        .map(|(name, _)| name.to_owned())
+        .chain(intended)
+        .collect())
+}
+
 /// The files of the set of `site` that the output `root` itself knows to be ours, by name, with every content that
 /// each may have; `None` when there is no set of the site.
 pub(super) fn own_contents(root: &Path, site: &str) -> Option<BTreeMap<String, Vec<String>>> {

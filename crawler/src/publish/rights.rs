@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use super::PublishError;
+use super::{PublishError, folder::text_of};
 use crate::config::{FileGroup, PublishConfig};
 
 /// Where Unix keeps the names of groups (group(5)).
@@ -33,7 +33,9 @@ impl Rights {
             None => None,
             Some(FileGroup::Number(number)) => Some(*number),
             Some(FileGroup::Name(name)) => {
-                let groups = super::folder::read_text(Path::new(GROUPS), MAX_GROUPS_BYTES);
+                // A file of the system, wherever a link has it.
+                let groups = File::open(GROUPS).ok();
+                let groups = groups.and_then(|file| text_of(file, MAX_GROUPS_BYTES));
                 let number = number_of(name, &groups.unwrap_or_default());
                 Some(number.ok_or_else(|| {
                     PublishError::Settings(format!(

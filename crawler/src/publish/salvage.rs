@@ -9,7 +9,7 @@
 //! it asks for and which leave on evidence only. They are of run 0, which no run is.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::BufReader,
     path::Path,
 };
@@ -25,6 +25,7 @@ use super::{
     previous, recall_own_files, survey,
 };
 use crate::{
+    machine::open_regular,
     page::{DateSource, Reason, Via},
     runs,
     site::Site,
@@ -243,7 +244,7 @@ impl<'a> Reading<'a> {
         if !is_file || !hash_file(path).is_ok_and(|hash| hashes.contains(&hash)) {
             return Ok(Read::Unreadable);
         }
-        let Ok(file) = File::open(path) else {
+        let Ok(file) = open_regular(path) else {
             return Ok(Read::Unreadable);
         };
         // A list is read a second time.

@@ -510,16 +510,6 @@ fn a_dry_run_tells_what_would_change_and_writes_nothing() {
 }
 
 #[test]
-fn an_output_that_another_run_holds_is_busy() {
-    let mut bench = Bench::new("/");
-    bench.crawl(&shop());
-    let held = Folder::open(&bench.config.output, Rights::default()).unwrap();
-    assert!(matches!(bench.publish(), Err(PublishError::Busy { .. })));
-    drop(held);
-    bench.publish().unwrap();
-}
-
-#[test]
 fn an_output_that_cannot_be_written_is_named() {
     let mut bench = Bench::new("/");
     bench.crawl(&shop());

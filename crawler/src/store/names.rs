@@ -59,6 +59,9 @@ pub(crate) const RUN_HOST_DATE: &str = "run.host_date";
 /// The settings that decide which URLs are known.
 pub(crate) const RUN_IDENTITY: &str = "run.identity";
 
+/// The kind of network that the start host was on.
+pub(crate) const RUN_NETWORK: &str = "run.network";
+
 /// The number of the newest run.
 pub(crate) const RUN_NUMBER: &str = "run.number";
 

@@ -18,6 +18,13 @@ const CUT_STEM_BYTES: usize = 120;
 /// Longest folder name of the common file systems.
 const MAX_FOLDER_BYTES: usize = 255;
 
+/// Endings of the names of files that sites serve: a folder of such a name could take the place of the file.
+const FILE_ENDINGS: [&str; 37] = [
+    "asp", "aspx", "atom", "cfm", "cgi", "config", "css", "csv", "gif", "gz", "htm", "html", "ico",
+    "jpeg", "jpg", "js", "json", "jsp", "md", "mjs", "pdf", "php", "pl", "png", "py", "rss", "shtml",
+    "svg", "txt", "wasm", "webmanifest", "webp", "xhtml", "xml", "xsl", "yaml", "zip",
+];
+
 /// Where the files stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
@@ -142,18 +149,22 @@ pub fn folders(directories: &str) -> Option<String> {
 /// The folder a path segment names on disk, folded so that names which some disk takes for the same are equal; `None` when no file
 /// may stand in it.
 ///
-/// Refused: empty, `.`, `..`, not UTF-8, over 255 bytes, with a separator, NUL or control character, and what could be one of the
-/// files beside it (`sitemap.xml`).
+/// Refused: empty, not UTF-8, over 255 bytes, with a separator, NUL or control character; what begins with a dot, because servers
+/// and tools keep files of their own there (`.git`, `.htaccess`); and what could be a file beside it (`sitemap.xml`, `robots.txt`,
+/// `index.php`).
 pub(super) fn folder_key(segment: &str) -> Option<String> {
     let bytes = decode_bytes(segment);
     let name = str::from_utf8(&bytes).ok()?;
     let bad = |character: char| matches!(character, '/' | '\\') || character.is_control();
-    if matches!(name, "" | "." | "..") || name.len() > MAX_FOLDER_BYTES || name.contains(bad) {
+    if name.is_empty() || name.starts_with('.') || name.len() > MAX_FOLDER_BYTES || name.contains(bad)
+    {
         return None;
     }
     // Through upper case, because some letters have several lower-case forms.
     let key = name.to_uppercase().to_lowercase();
-    let is_file_name = key.starts_with("sitemap") && key.contains('.');
+    let is_file_name = key
+        .rsplit_once('.')
+        .is_some_and(|(_, ending)| key.starts_with("sitemap") || FILE_ENDINGS.contains(&ending));
     (!is_file_name).then_some(key)
 }
 

@@ -10,9 +10,12 @@ use std::{
 
 #[cfg(test)]
 use crate::publish::fault;
-use crate::publish::{
-    PublishError,
-    folder::{failed, hash_file, sync_folder},
+use crate::{
+    machine::open_regular,
+    publish::{
+        PublishError,
+        folder::{failed, hash_file, sync_folder},
+    },
 };
 
 /// Ends the name of a copy that is not complete.
@@ -113,7 +116,7 @@ impl<'n> Copy<'n> {
 fn copy(from: &Path, new: &Path, hash: &str) -> io::Result<()> {
     #[cfg(test)]
     fault::pass()?;
-    let mut source = File::open(from)?;
+    let mut source = open_regular(from)?;
     let mut copy = File::create(new)?;
     io::copy(&mut source, &mut copy)?;
     copy.sync_all()?;

@@ -16,6 +16,7 @@ use sitemap_core::{
 
 use super::list::{Generation, Kept, restorable};
 use crate::{
+    machine::open_regular,
     publish::{
         Journal, MANIFEST, PublishError, PublishRequest, Published,
         file::{self, BuiltFile, FileContent, Weighed},
@@ -308,7 +309,7 @@ fn kind_of(path: &Path) -> Result<FileKind, PublishError> {
 }
 
 fn open(path: &Path) -> Result<Reader<BufReader<File>>, PublishError> {
-    let file = File::open(path).map_err(failed("read", path))?;
+    let file = open_regular(path).map_err(failed("read", path))?;
     Ok(Reader::new(BufReader::new(file), Limits::PROTOCOL))
 }
 

@@ -128,6 +128,17 @@ fn a_folder_no_file_may_stand_in_leaves_its_keys_to_the_directory_above() {
         "/%FF/",
         "/sitemap.xml/",
         "/SiteMap.x_.xml/",
+        "/sitemap.d/",
+        "/.../",
+        "/.arpent.lock/",
+        "/.git/",
+        "/.htaccess/",
+        "/%2Ewell-known/",
+        "/robots.txt/",
+        "/Robots%2Etxt/",
+        "/favicon.ico/",
+        "/index.php/",
+        "/blog.html/",
         &long,
     ];
     for directory in refused {
@@ -145,8 +156,8 @@ fn a_folder_no_file_may_stand_in_leaves_its_keys_to_the_directory_above() {
     }
     let longest = "x".repeat(255);
     for folder in [
-        "...",
-        ".well-known",
+        "3.12",
+        "node.js-10",
         "sitemap",
         "site.map",
         "sitemaps",

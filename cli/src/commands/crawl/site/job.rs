@@ -8,9 +8,11 @@ use std::{
 use crawler::{
     config::Config,
     engine::{CrawlError, Crawled, Ending, Limit, Seams, Shutdown, crawl},
+    fetch::Fetch,
     notify::adopt,
     publish::{
-        PublishError, PublishRequest, Published, disown, has_records, is_published, publish,
+        PublishError, PublishRequest, Published, check_names, disown, has_records, is_published,
+        publish,
     },
     report::Report,
     runs,
@@ -30,7 +32,7 @@ use crate::{
     exit_code::{ExitCode, SiteDown},
     human,
     panicked::{Panicked, caught},
-    settings::SiteSettings,
+    settings::{Settings, SiteSettings},
     summary::{RobotsFile, Summary},
 };
 
@@ -66,15 +68,17 @@ impl Job<'_> {
         }
         let settings = &site.settings;
         let lists = self.lists().await?;
-        let config = config_of(site);
+        let mut config = config_of(site);
+        config.fetch.was_public = self.before_requests().await?;
         let opening = Arc::new(Mutex::new(Opening::default()));
+        let fetch = seams::network(&config.fetch)?;
         let seams = Seams {
-            fetch: seams::network(&config.fetch)?,
+            fetch: Arc::clone(&fetch) as Arc<dyn Fetch>,
             clock: Arc::clone(&crawler.clock),
             politeness: Arc::clone(&crawler.politeness),
             progress: watch.progress.clone(),
             peek_store: self.peek_store(damage.as_deref()),
-            open_store: self.open_store(Arc::clone(&opening), damage),
+            open_store: self.open_store(Arc::clone(&opening), fetch, damage),
             holds: seams::holds(&settings.state),
             lists,
             public_url: self.public_url(),
@@ -128,6 +132,23 @@ impl Job<'_> {
         );
         let read = tokio::task::spawn_blocking(move || lists.read(&files, &output));
         Ok(read.await.map_err(Panicked::from_join)??)
+    }
+
+    /// What is known of the site before anything is asked of the network, if it is the one that the start URL names: whether
+    /// its host was public in the last crawl.
+    async fn before_requests(&self) -> anyhow::Result<bool> {
+        let configured = Arc::clone(self.site);
+        let work = tokio::task::spawn_blocking(move || {
+            let (settings, site) = (&configured.settings, configured.foreseen());
+            let (mut was_public, mut checked) = (Ok(false), None);
+            seams::peek(&settings.state_of(&site), &mut |store| {
+                was_public = runs::was_public(store);
+                checked = Some(check_names_of(settings, &site, Some(store)));
+            });
+            checked.unwrap_or_else(|| check_names_of(settings, &site, None))?;
+            Ok(was_public?)
+        });
+        work.await.map_err(Panicked::from_join)?
     }
 
     /// Publishes what was crawled.
@@ -205,6 +226,17 @@ impl Job<'_> {
         };
         Some(format!("{what}; {next}"))
     }
+}
+
+/// Whether nothing of others is in the way of the set of `site`.
+pub(super) fn check_names_of(
+    settings: &Settings,
+    site: &Site,
+    store: Option<&dyn Store>,
+) -> Result<(), PublishError> {
+    let mut config = settings.config.publish.clone();
+    config.output = settings.output_of(&site.written().name());
+    check_names(store, site, &config)
 }
 
 /// What an error says of a damaged state, if it is about one.

@@ -8,12 +8,14 @@ use std::{
 
 use crawler::{
     engine::{OpenStore, PeekStore, PublicUrl},
+    fetch::http::HttpFetch,
     publish::{OutputHold, check_disk},
+    runs,
     store::{StoreError, StoreErrorKind},
 };
 
 use super::super::check_site;
-use super::job::Job;
+use super::job::{Job, check_names_of};
 use crate::commands::{names, seams};
 
 impl Job<'_> {
@@ -34,6 +36,7 @@ impl Job<'_> {
     pub(super) fn open_store(
         &self,
         opening: Arc<Mutex<Opening>>,
+        fetch: Arc<HttpFetch>,
         damage: Option<String>,
     ) -> OpenStore {
         let configured = Arc::clone(self.site);
@@ -61,7 +64,8 @@ impl Job<'_> {
                 .and_then(|()| Ok(places.take(&configured, site, [&path, &output])?))
                 .and_then(|()| {
                     if !settings.dry_run {
-                        opening.hold = Some(OutputHold::take(&output, publish)?);
+                        let state = Some(settings.state.as_path());
+                        opening.hold = Some(OutputHold::take(&output, state, publish)?);
                     }
                     Ok(())
                 });
@@ -69,15 +73,20 @@ impl Job<'_> {
                 return Err(opening.refuse(error));
             }
             let place = (site, output.as_path());
-            let opened = if settings.fresh && damage.is_none() {
+            let mut opened = if settings.fresh && damage.is_none() {
                 seams::fresh_state(&path, now, place)
             } else {
                 seams::sound_state(&path, now, damage.as_deref(), place)
             }?;
             opened.tell(site, &teller);
             opening.aside = opened.damaged.map(|damaged| damaged.aside);
+            if let Some(network) = fetch.network() {
+                runs::note_network(&mut *opened.store, network)?;
+            }
             let force = publish.force || settings.dry_run;
-            match check_disk(&*opened.store, site, &output, force) {
+            let checked = check_names_of(settings, site, Some(&*opened.store))
+                .and_then(|()| check_disk(&*opened.store, site, &output, force));
+            match checked {
                 Ok(notices) => {
                     for notice in notices {
                         teller.warn(&format!("{}: {notice}", site.url()));

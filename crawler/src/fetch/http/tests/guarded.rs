@@ -184,3 +184,47 @@ async fn start_host_that_does_not_resolve_stops_everything() {
     );
     assert_eq!(server.connections(), 0);
 }
+
+#[tokio::test]
+async fn a_start_host_that_was_public_stays_public_unless_it_is_allowed_otherwise() {
+    let server = Server::always(HELLO);
+    let url = format!("http://start.example:{}/", server.address.port());
+    let fetch = |address: [u8; 4], was_public, allow_private| {
+        let port = server.address.port();
+        let config = FetchConfig {
+            start_host: "start.example".to_owned(),
+            resolve: vec![fixed("start.example", port, address)],
+            was_public,
+            allow_private,
+            ..settings()
+        };
+        HttpFetch::new(&config).unwrap()
+    };
+    for (address, class) in [
+        ([127, 0, 0, 1], "loopback"),
+        ([10, 0, 0, 5], "private"),
+        ([169, 254, 169, 254], "cloud metadata"),
+    ] {
+        let (kind, message) = failure(&fetch(address, true, false), &url).await;
+        assert_eq!(kind, FetchErrorKind::Forbidden);
+        let expected = format!(
+            "start.example was public in the last crawl and is {class} now ({}): ",
+            IpAddr::from(address)
+        );
+        assert!(message.starts_with(&expected), "{message}");
+    }
+    assert_eq!(server.connections(), 0);
+    // What each crawl began on is what the next one is to know.
+    for (was_public, allow_private) in [(true, true), (false, false), (false, true)] {
+        let fetch = fetch([127, 0, 0, 1], was_public, allow_private);
+        assert_eq!(fetch.network(), None);
+        assert_eq!(get_text(&fetch, &url).await, "hello");
+        assert_eq!(fetch.network(), Some("loopback"));
+    }
+    // It may become public.
+    for was_public in [true, false] {
+        let fetch = fetch([93, 184, 216, 34], was_public, false);
+        failure(&fetch, "http://127.0.0.1/").await;
+        assert_eq!(fetch.network(), Some("public"));
+    }
+}
