@@ -1,7 +1,7 @@
-//! The log as JSON: one object per line, whoever speaks: the program itself, or a room of the library by an event
-//! of `tracing`. It makes the lines; [`Output`] writes them.
+//! The log: whoever speaks, the program itself or a room of the library by an event of `tracing`, gets its time and its
+//! site. As JSON it is one object per line. It makes the lines; [`Output`] writes them.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use crawler::clock::{Clock as _, SystemClock};
 use serde::Serialize;
@@ -78,23 +78,41 @@ fn line(
     serde_json::to_string(&line).unwrap_or_default()
 }
 
+/// The time of a line of text: of the machine, UTC, whole seconds.
+pub(crate) fn time_now() -> String {
+    format!("{:.0}", SystemClock.now())
+}
+
 /// The span of what happens for the site `name`: what rooms say in it is said with that name.
 pub(crate) fn site_span(name: &str) -> Span {
     // At this level, because a span that the filter leaves out names no site.
     tracing::error_span!(target: OWN_TARGET, "site", site = name)
 }
 
-/// Turns the events of the rooms into lines.
-#[derive(Debug)]
-pub(crate) struct JsonLog {
-    output: Output,
+/// How the events of the rooms look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// One object each.
+    Json,
+    /// Talk like any other, as `warning: ...`.
+    Talk,
+    /// With level and room: somebody asked for a log.
+    Verbose,
 }
 
-impl JsonLog {
+/// Turns the events of the rooms into lines.
+#[derive(Debug)]
+pub(crate) struct RoomLog {
+    output: Output,
+    look: Look,
+}
+
+impl RoomLog {
     /// Lines that go to `output`.
-    pub(crate) fn new(output: &Output) -> Self {
+    pub(crate) fn new(output: &Output, look: Look) -> Self {
         Self {
             output: output.clone(),
+            look,
         }
     }
 }
@@ -103,7 +121,7 @@ impl JsonLog {
 #[derive(Debug, Clone)]
 struct SiteName(String);
 
-impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for JsonLog {
+impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for RoomLog {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let mut words = Words::default();
         attributes.record(&mut words);
@@ -118,14 +136,24 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for JsonLog {
         event.record(&mut words);
         let mut spans = context.event_scope(event).into_iter().flatten();
         let site = spans.find_map(|span| span.extensions().get::<SiteName>().cloned());
-        let metadata = event.metadata();
-        self.output.log_line(&line(
-            *metadata.level(),
-            metadata.target(),
-            site.as_ref().map(|SiteName(name)| name.as_str()),
-            &words.message,
-            &words.fields,
-        ));
+        let site = site.as_ref().map(|SiteName(name)| name.as_str());
+        let (level, target) = (*event.metadata().level(), event.metadata().target());
+        if self.look == Look::Json {
+            let line = line(level, target, site, &words.message, &words.fields);
+            self.output.log_line(&line);
+            return;
+        }
+        let output = match site {
+            Some(name) => self.output.of_site(name),
+            None => self.output.clone(),
+        };
+        let text = words.text();
+        match level {
+            _ if self.look == Look::Verbose => output.log_text(&format!("{level:>5} {target}: {text}")),
+            Level::ERROR => output.error(&text),
+            Level::WARN => output.warn(&text),
+            _ => output.say(&text),
+        }
     }
 }
 
@@ -137,6 +165,19 @@ struct Words {
 }
 
 impl Words {
+    /// What it says, with its fields behind that.
+    fn text(&self) -> String {
+        let mut text = self.message.clone();
+        for (name, value) in &self.fields {
+            // Writing to a text does not fail.
+            let _ = match value {
+                Value::String(value) => write!(text, " {name}={value}"),
+                value => write!(text, " {name}={value}"),
+            };
+        }
+        text
+    }
+
     fn take(&mut self, field: &Field, value: Value) {
         match (field.name(), value) {
             ("message", Value::String(message)) => self.message = message,

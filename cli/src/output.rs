@@ -7,10 +7,9 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
-use tracing::{Level, Metadata, Span, level_filters::LevelFilter};
+use tracing::{Level, Span, level_filters::LevelFilter};
 use tracing_subscriber::{
     filter::Targets,
-    fmt::MakeWriter,
     layer::{Layer as _, SubscriberExt as _},
     util::SubscriberInitExt as _,
 };
@@ -18,7 +17,7 @@ use tracing_subscriber::{
 use serde_json::{Map, Value};
 
 use crate::{
-    log::{JsonLog, own_line, site_span},
+    log::{Look, RoomLog, own_line, site_span, time_now},
     panicked::words_of,
     settings::Environment,
     untrusted::{escape, escape_json, shorten},
@@ -57,6 +56,10 @@ struct Screen {
     quiet: bool,
     /// Talk is a log of JSON.
     is_json: bool,
+    /// Without a terminal each line of talk has its time.
+    is_log: bool,
+    /// What is said about a site is said with its name.
+    names_sites: bool,
     live: Option<ProgressBar>,
 }
 
@@ -116,12 +119,20 @@ impl Output {
 
     /// In which the rooms of the library work for the site `name`, so that their lines of a log have its name.
     pub(crate) fn span_of_site(&self, name: &str) -> Span {
-        // Text names the site where it has to.
-        if self.screen().is_json {
+        let screen = self.screen();
+        if screen.is_json || screen.names_sites {
             site_span(name)
         } else {
             Span::none()
         }
+    }
+
+    /// From now on each line of talk has its time, unless it goes to a terminal; where there are `several_sites`, what is
+    /// said about one has its name.
+    pub(crate) fn begin_log(&self, several_sites: bool) {
+        let mut screen = self.screen();
+        screen.is_log = !self.shared.is_terminal;
+        screen.names_sites = several_sites;
     }
 
     /// From now on stderr is a log of JSON, one object per line, without a live view.
@@ -265,30 +276,14 @@ impl Output {
         let filter = Targets::new()
             .with_default(level)
             .with_targets(BELOW.map(|name| (name, below)));
-        let lines = tracing_subscriber::fmt::layer().with_ansi(false);
-        let lines = if self.screen().is_json {
-            JsonLog::new(self).with_filter(filter).boxed()
+        let look = if self.screen().is_json {
+            Look::Json
         } else if level <= LevelFilter::WARN {
-            // Nobody asked for a log: what it says is talk like any other.
-            lines
-                .without_time()
-                .with_level(false)
-                .with_target(false)
-                .with_writer(Log {
-                    output: self.clone(),
-                    is_talk: true,
-                })
-                .with_filter(filter)
-                .boxed()
+            Look::Talk
         } else {
-            lines
-                .with_writer(Log {
-                    output: self.clone(),
-                    is_talk: false,
-                })
-                .with_filter(filter)
-                .boxed()
+            Look::Verbose
         };
+        let lines = RoomLog::new(self, look).with_filter(filter);
         // Only a second call could fail, and then the first one holds.
         let _ = tracing_subscriber::registry().with(lines).try_init();
         let output = self.clone();
@@ -300,6 +295,19 @@ impl Output {
             let words = words_of(panic.payload());
             output.error(&format!("internal error{place}: {words}; please report it"));
         }));
+    }
+
+    /// A line of the log that was asked for, which always has its time.
+    pub(crate) fn log_text(&self, line: &str) {
+        let screen = self.screen();
+        let line = format!("{} {}{line}", time_now(), self.site_prefix(&screen));
+        Self::write_talk(&shorten(&escape(&line), MAX_TALK), &screen);
+    }
+
+    /// The name of the site, where lines have it.
+    fn site_prefix(&self, screen: &Screen) -> String {
+        let site = self.site.as_deref().filter(|_| screen.names_sites);
+        site.map_or_else(String::new, |site| format!("{site}: "))
     }
 
     fn talk(&self, kind: Kind, line: &str) {
@@ -328,10 +336,13 @@ impl Output {
         };
         let line = escape(line);
         let line = shorten(&line, MAX_TALK);
+        let time = screen.is_log.then(|| time_now() + " ").unwrap_or_default();
+        let site = self.site_prefix(&screen);
+        let site = escape(&site);
         if self.shared.colours && !word.is_empty() {
-            Self::write_talk(&format!("{colour}{word}\x1b[0m{line}"), &screen);
+            Self::write_talk(&format!("{time}{site}{colour}{word}\x1b[0m{line}"), &screen);
         } else {
-            Self::write_talk(&format!("{word}{line}"), &screen);
+            Self::write_talk(&format!("{time}{site}{word}{line}"), &screen);
         }
     }
 
@@ -454,67 +465,5 @@ impl TermLike for Terminal {
         let mut stderr = io::stderr().lock();
         stderr.write_all(text.as_bytes())?;
         stderr.flush()
-    }
-}
-
-/// The way of the log to stderr.
-#[derive(Debug, Clone)]
-struct Log {
-    output: Output,
-    /// Lines are said as `warning: ...` and `error: ...`, not written as they are.
-    is_talk: bool,
-}
-
-/// One event of the log on its way to stderr: written when it is complete.
-#[derive(Debug)]
-struct LogLine {
-    output: Output,
-    /// As what it is said; `None` when it is written as it is.
-    kind: Option<Kind>,
-    text: Vec<u8>,
-}
-
-impl Write for LogLine {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.text.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Drop for LogLine {
-    fn drop(&mut self) {
-        let text = String::from_utf8_lossy(&self.text);
-        let line = text.trim_end_matches('\n');
-        match self.kind {
-            Some(kind) => self.output.talk(kind, line),
-            None => Output::write_talk(&shorten(&escape(line), MAX_TALK), &self.output.screen()),
-        }
-    }
-}
-
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = LogLine;
-
-    fn make_writer(&'a self) -> LogLine {
-        LogLine {
-            output: self.output.clone(),
-            kind: self.is_talk.then_some(Kind::Plain),
-            text: Vec::new(),
-        }
-    }
-
-    fn make_writer_for(&'a self, event: &Metadata<'_>) -> LogLine {
-        let kind = match *event.level() {
-            Level::ERROR => Kind::Error,
-            Level::WARN => Kind::Warning,
-            _ => Kind::Plain,
-        };
-        let mut line = self.make_writer();
-        line.kind = self.is_talk.then_some(kind);
-        line
     }
 }

@@ -49,6 +49,7 @@ pub(super) fn run(
         max_sites,
     } = CrawlSettings::load(args, environment, read_settings_file)?;
     begin_telling(&shared, output);
+    output.begin_log(sites.len() > 1);
     runtime::run(Threads::OfCores, async {
         let mut attendant = Attendant::new(output).context("failed to listen to signals")?;
         let politeness = Politeness::new(&shared.config.politeness);

@@ -57,6 +57,7 @@ pub(super) fn run(
     let state = settings.shared.state.clone();
     let lock = Lock::acquire(&state, clock.now())?;
     let pasts = pasts(&state, &*clock, output)?;
+    output.begin_log(true);
     // What still runs was left to itself: as after a crash, the next start goes on with it.
     let ended = runtime::run(Threads::OfCores, async {
         let mut signals = DaemonSignals::listen().context("failed to listen to signals")?;

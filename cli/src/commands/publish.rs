@@ -17,6 +17,7 @@ use crawler::{
     store::Store,
 };
 use tokio::{task::spawn_blocking, time::Instant};
+use tracing::Instrument as _;
 
 use super::{
     crawl::{
@@ -53,6 +54,7 @@ pub(super) fn run(
     let CrawlSettings { sites, shared, .. } =
         CrawlSettings::load_publish(args, environment, read_settings_file)?;
     begin_telling(&shared, output);
+    output.begin_log(sites.len() > 1);
     runtime::run(Threads::One, async {
         let attendant = Attendant::new(output).context("failed to listen to signals")?;
         let mut attendant = attendant.of_work_without_requests();
@@ -65,7 +67,9 @@ pub(super) fn run(
                 let run = if crawler.stop.asked_by().is_some() {
                     SiteRun::not_begun(site, &crawler.stop)
                 } else {
-                    publish_site(&crawler.for_site(site), site, args.rollback).await
+                    publish_site(&crawler.for_site(site), site, args.rollback)
+                        .instrument(output.span_of_site(&site.name))
+                        .await
                 };
                 print(&run.summary, shared.summary, output);
                 worst = worst.worse(run.code);

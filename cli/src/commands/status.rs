@@ -6,8 +6,8 @@ mod table;
 use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
 use crawler::schedule::NextRun;
-use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::{
@@ -52,6 +52,8 @@ struct SiteStatus {
     outcome: Option<String>,
     exit_code: Option<u8>,
     message: Option<String>,
+    /// Sessions in a row, the last one among them, that were refused or failed.
+    failed_in_a_row: Option<u32>,
     started: Option<Timestamp>,
     ended: Option<Timestamp>,
     /// Listed URLs of the set, when the last run left it as it should be.
@@ -70,16 +72,68 @@ struct SiteStatus {
     /// Since when the daemon knows it.
     #[serde(skip)]
     since: Option<Timestamp>,
+    /// The time zone that its times are shown in.
+    time_zone: Zone,
 }
 
-/// What is printed as JSON.
-#[derive(Debug, Serialize)]
-struct Document<'s> {
-    /// When somebody looked.
-    now: Timestamp,
-    /// Whether a daemon is there.
+/// The names of the times of a [`SiteStatus`] as JSON.
+const TIMES: [&str; 5] = ["started", "ended", "last_good", "running_since", "next"];
+
+/// A time zone; as JSON its name.
+#[derive(Debug, Clone)]
+struct Zone(TimeZone);
+
+impl Default for Zone {
+    fn default() -> Self {
+        Self(TimeZone::UTC)
+    }
+}
+
+impl Serialize for Zone {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.iana_name().unwrap_or("UTC"))
+    }
+}
+
+impl Zone {
+    /// A minute, for people.
+    fn minute(&self, time: Timestamp) -> String {
+        let form = if self.0 == TimeZone::UTC {
+            "%Y-%m-%d %H:%MZ"
+        } else {
+            "%Y-%m-%d %H:%M %Z"
+        };
+        time.to_zoned(self.0.clone()).strftime(form).to_string()
+    }
+
+    /// A time with its offset (RFC 3339), for programs.
+    fn exact(&self, time: Timestamp) -> String {
+        if self.0 == TimeZone::UTC {
+            return time.to_string();
+        }
+        time.display_with_offset(self.0.to_offset(time)).to_string()
+    }
+}
+
+/// What is printed as JSON: the `sites` as they are `now`.
+fn document(
+    sites: &[SiteStatus],
     daemon: bool,
-    sites: &'s [SiteStatus],
+    now: Timestamp,
+    zone: &Zone,
+) -> serde_json::Result<Value> {
+    let sites = sites.iter().map(|site| {
+        let mut value = serde_json::to_value(site)?;
+        for name in TIMES {
+            let time = value[name].as_str().and_then(|time| time.parse().ok());
+            if let Some(time) = time {
+                value[name] = site.time_zone.exact(time).into();
+            }
+        }
+        Ok(value)
+    });
+    let sites = sites.collect::<serde_json::Result<Vec<_>>>()?;
+    Ok(serde_json::json!({ "now": zone.exact(now), "daemon": daemon, "sites": sites }))
 }
 
 /// Runs `arpent status`.
@@ -104,6 +158,7 @@ pub(super) fn run(
         kept.running.clear();
     }
     let now = seams::clock(environment).now();
+    let zone = Zone(settings.shared.time_zone.clone());
     let mut sites: Vec<SiteStatus> = if settings.sites.is_empty() {
         let (names, is_cut) = names_in(state)?;
         if is_cut {
@@ -113,7 +168,10 @@ pub(super) fn run(
                 human::number(MAX_SITES as u64)
             ));
         }
-        let sites = names.iter().map(|name| known(state, name, output));
+        let sites = names.iter().map(|name| SiteStatus {
+            time_zone: zone.clone(),
+            ..known(state, name, output)
+        });
         // No crawl ended by the name of what a build remembers.
         sites
             .filter(|site| site.ended.is_some() || !site.name.ends_with(OF_BUILDS))
@@ -129,12 +187,8 @@ pub(super) fn run(
         is_good = judge_age(&mut sites, max_age, now);
     }
     if args.json {
-        let document = Document {
-            now,
-            daemon: has_daemon,
-            sites: &sites,
-        };
-        output.data_json(&serde_json::to_string(&document)?);
+        let document = document(&sites, has_daemon, now, &zone)?;
+        output.data_json(&document.to_string());
     } else {
         table::print(&sites, now, output);
         if !has_daemon && sites.iter().any(|site| site.schedule.is_some()) {
@@ -191,6 +245,7 @@ fn configured(site: &SiteSettings, kept: &Kept, now: Timestamp, output: &Output)
         schedule: schedule.map(|schedule| schedule.text().to_owned()),
         next: next.flatten(),
         since: past.map(|past| past.since),
+        time_zone: Zone(site.settings.time_zone.clone()),
         ..SiteStatus::default()
     };
     status
@@ -287,6 +342,7 @@ impl SiteStatus {
             ended,
             exit_code,
             message,
+            failed_in_a_row,
             last_good,
             state,
             output,
@@ -297,6 +353,7 @@ impl SiteStatus {
         self.outcome = outcome.map(str::to_owned);
         self.exit_code = Some(exit_code);
         self.message = message;
+        self.failed_in_a_row = Some(failed_in_a_row);
         (self.started, self.ended) = (Some(started), Some(ended));
         self.last_good = last_good;
         // What another run would have listed, or did not get to know, is not what stands.
@@ -401,6 +458,31 @@ mod tests {
         let mut sites = [site(None, Some(now)), site(None, None)];
         assert!(!judge_age(&mut sites, day, now), "nobody has a schedule");
         assert!(!judge_age(&mut [], day, now));
+    }
+
+    #[test]
+    fn times_are_those_of_the_zone() {
+        let check = |zone: &str, minute: &str, exact: &str| {
+            let zone = Zone(TimeZone::get(zone).unwrap());
+            let time = at("2026-06-02T02:31:40.5Z");
+            assert_eq!(zone.minute(time), minute);
+            assert_eq!(zone.exact(time), exact);
+            let site = SiteStatus {
+                ended: Some(time),
+                time_zone: zone.clone(),
+                ..SiteStatus::default()
+            };
+            let document = document(&[site], true, time, &zone).unwrap();
+            assert_eq!(document["now"], exact);
+            assert_eq!(document["sites"][0]["ended"], exact);
+            assert_eq!(document["sites"][0]["next"], Value::Null);
+        };
+        check("UTC", "2026-06-02 02:31Z", "2026-06-02T02:31:40.5Z");
+        check(
+            "Europe/Paris",
+            "2026-06-02 04:31 CEST",
+            "2026-06-02T04:31:40.5+02:00",
+        );
     }
 
     #[test]

@@ -26,6 +26,7 @@ use std::{
 };
 
 use crawler::{config::Config, site::Site, url_key::UrlKey};
+use jiff::tz::TimeZone;
 
 pub(crate) use self::{
     file::MAX_FILE_BYTES,
@@ -111,6 +112,8 @@ pub(crate) struct Settings {
     pub(crate) verbose: u32,
     /// What stderr looks like.
     pub(crate) log: LogFormat,
+    /// The time zone of its schedule, and of times for people.
+    pub(crate) time_zone: TimeZone,
     /// The longest that a daemon takes to stop.
     pub(crate) stop_timeout: Duration,
     /// What the user should know about the settings, each a sentence.

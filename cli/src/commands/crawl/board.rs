@@ -216,7 +216,7 @@ impl RunView {
         lines
     }
 
-    /// The progress of all sites as one line, now and then.
+    /// The progress as one line, now and then.
     fn line_when_due(&mut self) -> Option<String> {
         let progress = self.newest();
         let elapsed = self.began.elapsed();
@@ -230,21 +230,12 @@ impl RunView {
             is_queue_growing: self.speed.is_queue_growing(),
             delay: self.delay,
         };
-        let line = view.log_line();
-        Some(match (&self.label, &progress.site) {
-            (Some(label), None) => format!("{label}: {line}"),
-            (Some(_) | None, _) => line,
-        })
+        Some(view.log_line())
     }
 
     /// Says what is told once: the site, and each notice.
     fn say_news(&mut self, output: &Output) {
         let progress = self.newest();
-        let label = self
-            .label
-            .as_ref()
-            .map(|label| format!("{label}: "))
-            .unwrap_or_default();
         if let (Some(site), false) = (&progress.site, self.site_is_told) {
             self.site_is_told = true;
             let written_as = site
@@ -261,14 +252,14 @@ impl RunView {
         if let Some(resumed) = progress.resumed.filter(|_| !self.resume_is_told) {
             self.resume_is_told = true;
             output.say(&format!(
-                "{label}going on with the run that was not finished: {} known, {} waiting",
+                "going on with the run that was not finished: {} known, {} waiting",
                 human::count(resumed.known, "URL"),
                 human::number(resumed.queued)
             ));
         }
         // The list only grows.
         for notice in progress.notices.iter().skip(self.notices_told) {
-            output.warn(&format!("{label}{notice}"));
+            output.warn(notice);
         }
         self.notices_told = self.notices_told.max(progress.notices.len());
     }

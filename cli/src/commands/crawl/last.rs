@@ -27,6 +27,9 @@ pub(crate) struct LastRun {
     /// What went wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) message: Option<String>,
+    /// Sessions in a row up to this one that were refused or failed; 0 after one that ended with a set that is as it should be.
+    #[serde(default)]
+    pub(crate) failed_in_a_row: u32,
     /// When a run ended last with a set that is as it should be: published, unchanged or partial.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) last_good: Option<Timestamp>,
@@ -41,6 +44,19 @@ pub(crate) struct LastRun {
 }
 
 impl LastRun {
+    /// Takes over what the record `before` says of earlier runs. `has_failed`: this one was refused or failed, so that it is
+    /// neither a good one nor one that a signal ended.
+    pub(crate) fn follow(&mut self, before: Option<Self>, has_failed: bool) {
+        if self.last_good.is_some() {
+            return;
+        }
+        let (in_a_row, last_good) = before.map_or((0, None), |before| {
+            (before.failed_in_a_row, before.last_good)
+        });
+        self.failed_in_a_row = in_a_row.saturating_add(u32::from(has_failed));
+        self.last_good = last_good;
+    }
+
     /// What stands in `path`; `None` when no run has ended yet.
     ///
     /// # Errors
@@ -72,6 +88,7 @@ mod tests {
             ended: Timestamp::UNIX_EPOCH,
             exit_code: 5,
             message: message.map(str::to_owned),
+            failed_in_a_row: 1,
             last_good: None,
             state: None,
             output: None,
@@ -93,6 +110,33 @@ mod tests {
             .map(|entry| entry.unwrap().file_name())
             .collect();
         assert_eq!(names, ["site.last.json"], "nothing else is left");
+    }
+
+    #[test]
+    fn runs_that_were_refused_or_failed_are_counted_up_to_the_next_good_one() {
+        let mut before = None;
+        for (has_failed, is_good, expected) in [
+            (true, false, 1),
+            (true, false, 2),
+            // Ended by a signal.
+            (false, false, 2),
+            (true, false, 3),
+            (false, true, 0),
+            (true, false, 1),
+        ] {
+            let mut next = LastRun {
+                failed_in_a_row: 0,
+                last_good: is_good.then_some(Timestamp::UNIX_EPOCH),
+                ..run(None)
+            };
+            next.follow(before.take(), has_failed);
+            assert_eq!(next.failed_in_a_row, expected);
+            before = Some(next);
+        }
+        assert_eq!(
+            before.and_then(|last| last.last_good),
+            Some(Timestamp::UNIX_EPOCH)
+        );
     }
 
     #[test]

@@ -240,7 +240,7 @@ where
         let fields = fields.map(|(name, value)| (name.to_owned(), value));
         self.outside.output.of_site(name).say_with(
             Kind::Plain,
-            &words::begins(name, slot, missed),
+            &words::begins(slot, missed),
             &fields.into_iter().collect(),
         );
         self.began.insert(name.to_owned(), now);
@@ -254,7 +254,7 @@ where
         let output = self.outside.output.of_site(name);
         let mut fields = run.summary.log_fields();
         fields.insert("exit_code".to_owned(), (run.code as u8).into());
-        let line = format!("{name}: {}", run.summary.line());
+        let line = run.summary.line();
         output.say_with(words::kind_of_end(run.code), &line, &fields);
         if matches!(run.code, ExitCode::Interrupted | ExitCode::Terminated) {
             self.timetable.interrupted(name);
@@ -262,7 +262,7 @@ where
         }
         let skipped = self.timetable.ended(name, self.outside.clock.now());
         if skipped > 0 {
-            output.warn(&words::skipped(name, skipped));
+            output.warn(&words::skipped(skipped));
         }
     }
 

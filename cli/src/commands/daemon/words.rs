@@ -8,7 +8,7 @@ use crate::{exit_code::ExitCode, human, output::Kind, settings::SiteSettings};
 const MAX_NAMED: usize = 5;
 
 /// A run for `slot` begins, which makes up for `missed` earlier ones.
-pub(super) fn begins(name: &str, slot: Timestamp, missed: u32) -> String {
+pub(super) fn begins(slot: Timestamp, missed: u32) -> String {
     let made_up = match missed {
         0 => String::new(),
         1 => ", and makes up for one that was missed".to_owned(),
@@ -17,7 +17,7 @@ pub(super) fn begins(name: &str, slot: Timestamp, missed: u32) -> String {
             format!(", and makes up for {more} that were missed")
         }
     };
-    format!("{name}: the run of {slot} begins{made_up}")
+    format!("the run of {slot} begins{made_up}")
 }
 
 /// How loudly the end of a run is said.
@@ -35,9 +35,9 @@ pub(super) fn kind_of_end(code: ExitCode) -> Kind {
 }
 
 /// Runs that came while another one of their site went on.
-pub(super) fn skipped(name: &str, count: u32) -> String {
+pub(super) fn skipped(count: u32) -> String {
     let runs = human::count(count.into(), "run");
-    format!("{name}: {runs} skipped, because the run before went on")
+    format!("{runs} skipped, because the run before went on")
 }
 
 /// When `site` is crawled; `next` is its next run, of which there is none while one is under way. Nothing to say of a site
@@ -53,9 +53,9 @@ pub(super) fn planned(
         Some(next) => format!("next run at {next}"),
         None => "under way".to_owned(),
     };
-    let (name, start) = (&site.name, &site.start);
+    let start = &site.start;
     Some(format!(
-        "{name}: {start} is crawled by the schedule {schedule}, {next}"
+        "{start} is crawled by the schedule {schedule}, {next}"
     ))
 }
 
@@ -121,8 +121,8 @@ mod tests {
     #[test]
     fn a_run_says_what_it_makes_up_for() {
         fn check(missed: u32, expected: &str) {
-            let line = begins("shop", at("2026-06-01T00:30:00Z"), missed);
-            let expected = format!("shop: the run of 2026-06-01T00:30:00Z begins{expected}");
+            let line = begins(at("2026-06-01T00:30:00Z"), missed);
+            let expected = format!("the run of 2026-06-01T00:30:00Z begins{expected}");
             assert_eq!(line, expected);
         }
         check(0, "");

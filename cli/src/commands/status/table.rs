@@ -43,6 +43,12 @@ pub(super) fn print(sites: &[SiteStatus], now: Timestamp, output: &Output) {
             Paint::Plain
         };
         output.data_painted(&painted(&padded(row, widths), Paint::Plain, paint));
+        if let Some(count) = site.failed_in_a_row.filter(|count| *count > 1) {
+            output.data(&format!(
+                "  the last {} were refused or failed",
+                human::count(count.into(), "session")
+            ));
+        }
         if let Some(message) = &site.message {
             output.data(&format!("  {message}"));
         }
@@ -53,13 +59,12 @@ pub(super) fn print(sites: &[SiteStatus], now: Timestamp, output: &Output) {
 fn cells_of(site: &SiteStatus, now: Timestamp) -> [String; HEADS.len()] {
     let nothing = || "-".to_owned();
     let at = |time: Timestamp| {
-        let minute = time.strftime("%Y-%m-%d %H:%MZ");
-        format!("{minute} ({})", relative(time, now))
+        format!("{} ({})", site.time_zone.minute(time), relative(time, now))
     };
     let next = match (site.running_since, site.next) {
         (Some(since), _) => format!("under way since {}", at(since)),
         (None, Some(next)) if next <= now => {
-            format!("due since {}", next.strftime("%Y-%m-%d %H:%MZ"))
+            format!("due since {}", site.time_zone.minute(next))
         }
         (None, Some(next)) => at(next),
         (None, None) => nothing(),

@@ -180,6 +180,7 @@ impl Merge {
             quiet: self.draft.quiet,
             verbose: self.draft.verbose,
             log: self.draft.log,
+            time_zone: self.draft.time_zone.unwrap_or(TimeZone::UTC),
             stop_timeout: self.draft.stop_timeout.0,
             warnings: self.warnings,
             withheld: Vec::new(),

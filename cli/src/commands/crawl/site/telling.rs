@@ -25,7 +25,7 @@ use crate::{
     exit_code::ExitCode,
     panicked::Panicked,
     settings::SiteSettings,
-    summary::Summary,
+    summary::{Outcome, Summary},
 };
 
 impl Crawler {
@@ -193,6 +193,7 @@ impl Crawler {
             ended,
             exit_code: run.code as u8,
             message,
+            failed_in_a_row: 0,
             last_good: run.summary.outcome.is_good().then_some(ended),
             state: text(&run.summary.state),
             output: text(&run.summary.output),
@@ -204,7 +205,8 @@ impl Crawler {
                 serde_json::Value::Null
             }),
         };
-        let to = path.clone();
+        let (to, outcome) = (path.clone(), run.summary.outcome);
+        let has_failed = !outcome.is_good() && outcome != Outcome::Interrupted;
         let written = tokio::task::spawn_blocking(move || {
             // A file that cannot be read says nothing of an earlier run.
             let read = |path: &Path| LastRun::read(path).ok().flatten();
@@ -216,8 +218,7 @@ impl Crawler {
             {
                 return Ok(());
             }
-            let last_good = before.and_then(|before| before.last_good);
-            last.last_good = last.last_good.or(last_good);
+            last.follow(before, has_failed);
             last.write(&to)?;
             // Until now nobody knew which site it is.
             if first != to
