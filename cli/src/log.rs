@@ -149,7 +149,9 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for RoomLog {
         };
         let text = words.text();
         match level {
-            _ if self.look == Look::Verbose => output.log_text(&format!("{level:>5} {target}: {text}")),
+            _ if self.look == Look::Verbose => {
+                output.log_text(&format!("{level:>5} {target}: {text}"))
+            }
             Level::ERROR => output.error(&text),
             Level::WARN => output.warn(&text),
             _ => output.say(&text),

@@ -142,7 +142,6 @@ fn files(bench: &Bench) -> BTreeMap<String, (Vec<u8>, SystemTime)> {
     };
     listing
         .map(|entry| file(entry.expect("the folder can be read")))
-        .filter(|(name, _)| name != ".arpent.lock")
         .collect()
 }
 

@@ -8,5 +8,6 @@ mod killed;
 mod locks;
 mod lost;
 mod older;
+mod output;
 mod reader;
 mod rights;

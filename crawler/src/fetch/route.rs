@@ -116,10 +116,12 @@ impl Router {
     async fn start_guard(&self) -> Result<Guard, FetchError> {
         let guard = self.guard_of_start().await?;
         match &self.start_host {
-            Some(host) if self.has_to_be_public => match guard.refusal_of_start(&host.to_string()) {
-                Some(refusal) => Err(forbidden(refusal)),
-                None => Ok(guard),
-            },
+            Some(host) if self.has_to_be_public => {
+                match guard.refusal_of_start(&host.to_string()) {
+                    Some(refusal) => Err(forbidden(refusal)),
+                    None => Ok(guard),
+                }
+            }
             Some(_) | None => Ok(guard),
         }
     }

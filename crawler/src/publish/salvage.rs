@@ -8,11 +8,7 @@
 //! is remembered too: the guard asks what became of them, and to the first run they are pages that were listed before, which
 //! it asks for and which leave on evidence only. They are of run 0, which no run is.
 
-use std::{
-    fs,
-    io::BufReader,
-    path::Path,
-};
+use std::{fs, io::BufReader, path::Path};
 
 use jiff::Timestamp;
 use sitemap_core::{

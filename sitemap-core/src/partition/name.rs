@@ -20,9 +20,43 @@ const MAX_FOLDER_BYTES: usize = 255;
 
 /// Endings of the names of files that sites serve: a folder of such a name could take the place of the file.
 const FILE_ENDINGS: [&str; 37] = [
-    "asp", "aspx", "atom", "cfm", "cgi", "config", "css", "csv", "gif", "gz", "htm", "html", "ico",
-    "jpeg", "jpg", "js", "json", "jsp", "md", "mjs", "pdf", "php", "pl", "png", "py", "rss", "shtml",
-    "svg", "txt", "wasm", "webmanifest", "webp", "xhtml", "xml", "xsl", "yaml", "zip",
+    "asp",
+    "aspx",
+    "atom",
+    "cfm",
+    "cgi",
+    "config",
+    "css",
+    "csv",
+    "gif",
+    "gz",
+    "htm",
+    "html",
+    "ico",
+    "jpeg",
+    "jpg",
+    "js",
+    "json",
+    "jsp",
+    "md",
+    "mjs",
+    "pdf",
+    "php",
+    "pl",
+    "png",
+    "py",
+    "rss",
+    "shtml",
+    "svg",
+    "txt",
+    "wasm",
+    "webmanifest",
+    "webp",
+    "xhtml",
+    "xml",
+    "xsl",
+    "yaml",
+    "zip",
 ];
 
 /// Where the files stand.
@@ -156,7 +190,10 @@ pub(super) fn folder_key(segment: &str) -> Option<String> {
     let bytes = decode_bytes(segment);
     let name = str::from_utf8(&bytes).ok()?;
     let bad = |character: char| matches!(character, '/' | '\\') || character.is_control();
-    if name.is_empty() || name.starts_with('.') || name.len() > MAX_FOLDER_BYTES || name.contains(bad)
+    if name.is_empty()
+        || name.starts_with('.')
+        || name.len() > MAX_FOLDER_BYTES
+        || name.contains(bad)
     {
         return None;
     }

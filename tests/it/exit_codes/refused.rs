@@ -71,20 +71,30 @@ fn a_partial_crawl_that_lists_less_is_refused_unless_forced() {
 }
 
 #[test]
-fn a_foreign_file_in_the_way_is_refused_unless_forced() {
+fn a_foreign_file_in_the_way_is_refused_before_the_first_request_unless_forced() {
     let site = site_of(2);
     let bench = Bench::new();
     fs::create_dir_all(bench.output()).expect("created");
     let path = bench.output().join("sitemap.xml");
-    fs::write(&path, "mine").expect("written");
-    let ran = bench.crawl(&site.url("/"), &[]).expect_code(4);
-    assert_outcome(&ran, "refused");
-    assert!(
-        ran.stderr.contains("is not a file of arpent"),
-        "{}",
-        ran.stderr
-    );
+    let feed = bench.output().join("sitemap-recent.rss");
+    fs::write(&feed, "mine").expect("written");
+    for options in [&["--format", "xml,rss"][..], &[], &["--dry-run"]] {
+        if !options.contains(&"--format") {
+            fs::write(&path, "mine").expect("written");
+        }
+        let ran = bench.crawl(&site.url("/"), options).expect_code(4);
+        assert_outcome(&ran, "refused");
+        assert!(
+            ran.stderr.contains("is not a file of arpent"),
+            "{}",
+            ran.stderr
+        );
+    }
+    assert!(site.log().is_empty(), "{:?}", site.log());
     assert_eq!(fs::read_to_string(&path).expect("read"), "mine");
+    bench
+        .crawl(&site.url("/"), &["--force", "--dry-run"])
+        .expect_code(0);
     bench.crawl(&site.url("/"), &["--force"]).expect_code(0);
     assert_eq!(bench.published().urls().len(), 3);
     let backups: Vec<String> = fs::read_dir(bench.output())

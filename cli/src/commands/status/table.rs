@@ -58,9 +58,7 @@ pub(super) fn print(sites: &[SiteStatus], now: Timestamp, output: &Output) {
 /// The cells of a site's line.
 fn cells_of(site: &SiteStatus, now: Timestamp) -> [String; HEADS.len()] {
     let nothing = || "-".to_owned();
-    let at = |time: Timestamp| {
-        format!("{} ({})", site.time_zone.minute(time), relative(time, now))
-    };
+    let at = |time: Timestamp| format!("{} ({})", site.time_zone.minute(time), relative(time, now));
     let next = match (site.running_since, site.next) {
         (Some(since), _) => format!("under way since {}", at(since)),
         (None, Some(next)) if next <= now => {

@@ -39,8 +39,8 @@ const CHANGES: [&str; 25] = [
     "fchown",
 ];
 
-/// What is named after a process or a time, or only says who is at work.
-const VARYING: [&str; 3] = [".arpent-probe-", ".arpent-run", ".corrupt-"];
+/// What is named after a time, stands for an instant, or only says who is at work.
+const VARYING: [&str; 3] = [".arpent-probe", "output-", ".corrupt-"];
 
 /// How often a kill is tried that did not come at its call: what other threads do for the one that publishes, and
 /// how it counts, differs a little from run to run.

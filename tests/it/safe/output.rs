@@ -1,0 +1,212 @@
+//! What the output shows to everybody who can read it, and where a crawl is led from outside.
+
+use std::{fs, os::unix::fs::symlink, path::Path};
+
+use crawler::store::{Commit, Store as _, sqlite::SqliteStore};
+use serde_json::Value;
+
+use crate::support::{
+    program::{Bench, Ran},
+    site::{Response, Site},
+    state,
+};
+
+/// The texts of all files in a folder and below it, by name.
+fn texts(folder: &Path) -> Vec<(String, String)> {
+    let mut texts = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            texts.extend(self::texts(&path));
+        } else {
+            let text = String::from_utf8_lossy(&fs::read(&path).expect("a file")).into_owned();
+            let name = path.file_name().expect("a name").to_string_lossy();
+            texts.push((name.into_owned(), text));
+        }
+    }
+    texts.sort();
+    texts
+}
+
+#[test]
+fn the_output_holds_what_is_served_and_says_nothing_of_the_machine() {
+    let site = Site::of_two_pages();
+    let bench = Bench::new();
+    for options in [&[][..], &["--fresh"]] {
+        bench.crawl(&site.url("/"), options).expect_code(0);
+        let texts = texts(&bench.output());
+        let names: Vec<&str> = texts.iter().map(|(name, _)| name.as_str()).collect();
+        let expected = [
+            ".arpent-manifest.json",
+            "sitemap-root.xml.gz",
+            "sitemap.xml",
+        ];
+        assert_eq!(names, expected);
+        let place = bench.path().to_string_lossy();
+        for (name, text) in &texts {
+            assert!(!text.contains(&*place), "{name}: {text}");
+        }
+    }
+}
+
+#[test]
+fn links_in_the_output_are_never_followed() {
+    let site = Site::of_two_pages();
+    let bench = Bench::new();
+    let (precious, folder) = (bench.path().join("precious"), bench.path().join("folder"));
+    fs::create_dir_all(bench.output()).expect("created");
+    fs::create_dir(&folder).expect("created");
+    fs::write(&precious, "precious").expect("written");
+    for name in [
+        ".arpent.lock",
+        ".arpent-run.lock",
+        ".arpent-manifest.json",
+        ".arpent-intent.json",
+        ".arpent-probe",
+    ] {
+        symlink(&precious, bench.output().join(name)).expect("linked");
+    }
+    symlink(&folder, bench.output().join(".arpent-tmp")).expect("linked");
+    for _ in 0..2 {
+        bench.crawl(&site.url("/"), &[]).expect_code(0);
+        assert_eq!(fs::read_to_string(&precious).expect("read"), "precious");
+        assert_eq!(fs::read_dir(&folder).expect("read").count(), 0);
+    }
+    assert_eq!(bench.published().urls().len(), 2);
+}
+
+#[test]
+fn urls_that_look_like_files_of_the_server_make_no_folders() {
+    let directories = [
+        ".git",
+        ".arpent.lock",
+        ".htaccess",
+        "robots.txt",
+        "index.php",
+        "blog",
+    ];
+    let links: Vec<String> = directories
+        .iter()
+        .flat_map(|directory| (0..3).map(move |number| format!("/{directory}/{number}")))
+        .collect();
+    let site = Site::allowing(move |request| match request.target.as_str() {
+        "/" => Response::linking(&links),
+        _ => Response::html("<title>page</title>"),
+    });
+    let bench = Bench::new();
+    let config = bench.settings("min_section = 2\n");
+    let options = ["--config", &config, "--layout", "in-place"];
+    bench.crawl(&site.url("/"), &options).expect_code(0);
+    let folders: Vec<_> = fs::read_dir(bench.output())
+        .expect("an output")
+        .map(|entry| entry.expect("an entry"))
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name())
+        .collect();
+    assert_eq!(folders, ["blog"]);
+    assert_eq!(bench.published().urls().len(), 19);
+}
+
+/// What the state remembers of the network that the last crawl began on.
+fn network(bench: &Bench, new: Option<&str>) -> Option<String> {
+    let mut store = SqliteStore::open(&state::file(bench)).expect("a state");
+    let known = store.value("run.network").expect("it can be read");
+    if let Some(new) = new {
+        let values = vec![("run.network".to_owned(), Some(new.to_owned()))];
+        let commit = Commit {
+            values,
+            ..Commit::default()
+        };
+        store.commit(&commit).expect("it can be written");
+    }
+    known
+}
+
+#[test]
+fn a_host_that_was_public_and_is_private_now_is_not_crawled_unless_it_is_allowed() {
+    let site = Site::of_two_pages();
+    let bench = Bench::new();
+    let url = site.url("/");
+    bench.crawl(&url, &[]).expect_code(0);
+    assert_eq!(network(&bench, Some("public")).as_deref(), Some("loopback"));
+    site.clear_log();
+    for options in [&[][..], &["--fresh"], &["--force", "--ignore", "robots"]] {
+        let ran = bench.crawl(&url, options).expect_code(5);
+        for words in ["was public in the last crawl", "allow_private = true"] {
+            assert!(ran.stderr.contains(words), "{words:?} in {}", ran.stderr);
+        }
+    }
+    assert!(site.log().is_empty(), "{:?}", site.log());
+    assert_eq!(network(&bench, None).as_deref(), Some("public"));
+    let config = bench.settings("allow_private = true\n");
+    bench.crawl(&url, &["--config", &config]).expect_code(0);
+    // From then on it is one.
+    assert_eq!(network(&bench, None).as_deref(), Some("loopback"));
+    bench.crawl(&url, &[]).expect_code(0);
+}
+
+#[test]
+fn a_line_of_the_log_has_its_time_and_its_site() {
+    let (one, two) = (Site::of_two_pages(), Site::of_two_pages());
+    let bench = Bench::new();
+    let mut command = bench.command(&one.url("/"), &["-v"]);
+    command.arg(two.url("/"));
+    let ran = Ran::of(command).expect_code(0);
+    let names = [&one, &two].map(|site| format!("http_127.0.0.1_{}", site.port()));
+    for line in ran.stderr.lines() {
+        let (time, _) = line.split_once(' ').expect("a time");
+        assert!(time.starts_with("20") && time.ends_with('Z'), "{line}");
+        assert_eq!(time.len(), "2026-01-01T00:00:00Z".len(), "{line}");
+    }
+    for (site, name) in [&one, &two].into_iter().zip(&names) {
+        let line = format!(
+            " {name}: crawling {} and everything below it",
+            site.url("/")
+        );
+        assert!(ran.stderr.contains(&line), "{line}: {}", ran.stderr);
+    }
+    // With one site nobody asks which.
+    let ran = bench.crawl(&one.url("/"), &[]).expect_code(0);
+    assert!(!ran.stderr.contains(&names[0]), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("20"), "{}", ran.stderr);
+}
+
+#[test]
+fn status_counts_the_sessions_in_a_row_without_a_good_end() {
+    let site = Site::of_two_pages();
+    let bench = Bench::new();
+    let url = site.url("/");
+    let config = bench.settings(&format!(
+        "urls = [\"{url}\"]\ntime_zone = \"Asia/Kolkata\"\n"
+    ));
+    let status = |options: &[&str]| {
+        let mut command = bench.program();
+        command.args(["status", "--config", &config, "--state"]);
+        command.arg(bench.state()).args(options);
+        Ran::of(command).expect_code(0).stdout
+    };
+    let json = || -> Value {
+        let document: Value = serde_json::from_str(&status(&["--json"])).expect("JSON");
+        document["sites"][0].clone()
+    };
+    bench.crawl(&url, &[]).expect_code(0);
+    assert_eq!(json()["failed_in_a_row"], 0);
+    let foreign = bench.output().join("sitemap-recent.rss");
+    fs::write(&foreign, "mine").expect("written");
+    for count in 1..=3 {
+        bench.crawl(&url, &["--format", "xml,rss"]).expect_code(4);
+        assert_eq!(json()["failed_in_a_row"], count);
+    }
+    let seen = json();
+    assert_eq!(seen["time_zone"], "Asia/Kolkata");
+    let ended = seen["ended"].as_str().expect("a time");
+    assert!(ended.ends_with("+05:30"), "{ended}");
+    let text = status(&[]);
+    assert!(text.contains(" IST ("), "{text}");
+    assert!(
+        text.contains("the last 3 sessions were refused or failed"),
+        "{text}"
+    );
+    bench.crawl(&url, &[]).expect_code(0);
+    assert_eq!(json()["failed_in_a_row"], 0);
+}
