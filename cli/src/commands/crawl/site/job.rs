@@ -140,15 +140,25 @@ impl Job<'_> {
         let configured = Arc::clone(self.site);
         let work = tokio::task::spawn_blocking(move || {
             let (settings, site) = (&configured.settings, configured.foreseen());
-            let (mut was_public, mut checked) = (Ok(false), None);
-            seams::peek(&settings.state_of(&site), &mut |store| {
-                was_public = runs::was_public(store);
-                checked = Some(check_names_of(settings, &site, Some(store)));
+            let state = settings.state_of(&site);
+            let mut was_public = false;
+            let mut checked = if state.exists() {
+                Ok(())
+            } else {
+                check_names_of(settings, &site, None)
+            };
+            seams::peek(&state, &mut |store| {
+                // Whoever opens it in earnest tells what is wrong with it.
+                was_public = runs::was_public(store).unwrap_or_default();
+                let found = check_names_of(settings, &site, Some(store));
+                if !matches!(found, Err(PublishError::Store(_))) {
+                    checked = found;
+                }
             });
-            checked.unwrap_or_else(|| check_names_of(settings, &site, None))?;
-            Ok(was_public?)
+            checked.map(|()| was_public)
         });
-        work.await.map_err(Panicked::from_join)?
+        let known = work.await.map_err(Panicked::from_join)?;
+        Ok(known?)
     }
 
     /// Publishes what was crawled.
