@@ -150,7 +150,7 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for RoomLog {
         let text = words.text();
         match level {
             _ if self.look == Look::Verbose => {
-                output.log_text(&format!("{level:>5} {target}: {text}"))
+                output.log_text(&format!("{level:>5} {target}: {text}"));
             }
             Level::ERROR => output.error(&text),
             Level::WARN => output.warn(&text),

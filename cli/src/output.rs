@@ -52,6 +52,7 @@ struct Shared {
 
 /// What stands on the terminal below the talk.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 struct Screen {
     quiet: bool,
     /// Talk is a log of JSON.
@@ -336,7 +337,11 @@ impl Output {
         };
         let line = escape(line);
         let line = shorten(&line, MAX_TALK);
-        let time = screen.is_log.then(|| time_now() + " ").unwrap_or_default();
+        let time = if screen.is_log {
+            time_now() + " "
+        } else {
+            String::new()
+        };
         let site = self.site_prefix(&screen);
         let site = escape(&site);
         if self.shared.colours && !word.is_empty() {
