@@ -68,6 +68,8 @@ impl Job<'_> {
         }
         let settings = &site.settings;
         let lists = self.lists().await?;
+        let output = settings.output_of(&site.foreseen().written().name());
+        self.summary.has_old_set = is_published(&output);
         let mut config = config_of(site);
         config.fetch.was_public = self.before_requests().await?;
         let opening = Arc::new(Mutex::new(Opening::default()));
