@@ -1,6 +1,6 @@
 //! What the machine tells of itself and its disks: its name, the room that is left, what a folder lies on,
 //! who holds a lock; and programs that are started and ended with all that they start. It writes nothing but
-//! who holds a lock; the only room that asks the system for more than the standard library does.
+//! who holds a lock; besides the clock of threads the only room that asks the system for more than the standard library does.
 
 mod lock;
 

@@ -266,7 +266,8 @@ impl Page<'_> {
             200 => return None,
             300..=303 | 307 | 308 => return Some(self.by_location()),
             // Not modified, but nothing is stored: the request was not conditional.
-            100..=299 | 304 => Reason::Empty,
+            100..=199 | 204 | 205 | 304 => Reason::Empty,
+            201..=299 => Reason::OtherSuccess,
             // 305 and 306 must not be followed (RFC 9110 sections 15.4.6 and 15.4.7), others have no meaning.
             305..=399 => Reason::BadRedirect,
             404 | 410 => Reason::Gone,
@@ -302,6 +303,10 @@ impl Page<'_> {
                 Some((Reason::NotAPage, Follow::Nothing))
             }
             (BodyEnd::Skipped, BodyKind::Page) => Some((Reason::Unparsable, Follow::Nothing)),
+            // What comes after the cut may say noindex, or name another canonical URL.
+            (BodyEnd::Complete, BodyKind::Page) if self.facts.warnings.parse_cut => {
+                Some((Reason::Unparsable, self.follow()))
+            }
             (BodyEnd::Complete, BodyKind::Page)
             | (BodyEnd::Complete | BodyEnd::Skipped, BodyKind::Document) => None,
         }
@@ -428,6 +433,7 @@ impl Chain {
             | Reason::RedirectedOutOfScope
             | Reason::BadRedirect
             | Reason::Empty
+            | Reason::OtherSuccess
             | Reason::RefreshRedirect
             | Reason::Noindex
             | Reason::NoindexAndCanonical

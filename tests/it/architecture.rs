@@ -40,6 +40,7 @@ const OWNERS: [(&str, &[&str]); 19] = [
         "rustix",
         &[
             "crawler/src/machine.rs",
+            "crawler/src/clock.rs",
             "cli/src/commands/daemon/service.rs",
         ],
     ),
@@ -141,7 +142,10 @@ const ROOMS: [(&str, &[&str]); 27] = [
     ("verdict", &["clock", "page", "scope", "store", "url_key"]),
     ("scope", &["config", "page", "pattern", "site", "url_key"]),
     ("seeds", &["page", "store", "url_key"]),
-    ("parse", &["config", "fetch", "page", "pattern", "url_key"]),
+    (
+        "parse",
+        &["clock", "config", "fetch", "page", "pattern", "url_key"],
+    ),
     ("robots", &["fetch", "page"]),
     ("fetch", &["config", "page", "url_key"]),
     ("runs", &["clock", "page", "store"]),

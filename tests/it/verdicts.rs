@@ -7,13 +7,22 @@ mod answers;
 mod row;
 mod signals;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
 
 use crawler::page::{Reason, State};
 use serde_json::Value;
 
 use self::{
-    answers::{MAX_BODY_BYTES, by_body, by_redirect, by_refresh, by_spelling, by_status, by_type},
+    answers::{
+        MAX_BODY_BYTES, by_body, by_coding, by_redirect, by_refresh, by_spelling, by_status,
+        by_type,
+    },
     row::{Row, canonical, file, found, link, listed, page, plain, row, target},
     signals::{
         by_canonical_chain, by_links, by_noindex, by_other_canonical, by_other_directives,
@@ -189,7 +198,7 @@ fn failures() -> Vec<Row> {
         ..page("", &link("/in/cut-short"))
     };
     let broken = Reason::CanonicalBroken;
-    vec![
+    let mut rows = vec![
         listed("/fine", plain()),
         row(
             "/failing/dropped",
@@ -204,7 +213,9 @@ fn failures() -> Vec<Row> {
         row("/failing/501", Reason::ServerError, Response::status(501)),
         row("/failing/503", Reason::ServerError, Response::status(503)),
         row("/failing/599", Reason::ServerError, Response::status(599)),
-    ]
+    ];
+    rows.extend(by_coding());
+    rows
 }
 
 /// Pages that rules of the user are about.
@@ -276,7 +287,7 @@ fn what_a_limit_leaves_over_stays_queued() {
 #[test]
 fn every_reason_has_a_page() {
     /// Reasons that no page of a site can bring about: a robots.txt that cannot be read ends the crawl
-    /// before there is a page, a page of HTML is read to its end or its limits, a bug is a bug, inputs are
+    /// before there is a page, a page that takes too long has a test of its own, a bug is a bug, inputs are
     /// read by another command, a feed is no page (`discovery`), what a page brings into its entry can be
     /// written, and what stays listed was so before.
     const UNREACHABLE: [Reason; 9] = [
@@ -299,37 +310,65 @@ fn every_reason_has_a_page() {
     assert_eq!(seen, all);
 }
 
-#[test]
-fn a_page_that_costs_too_much_is_listed_as_far_as_it_was_read() {
-    let site = Site::start(|request| match request.target.as_str() {
+/// A site with a page whose robots meta comes after so much text that it costs more than a millisecond to come to it.
+fn with_costly_page(says: &'static str, text_lines: Arc<AtomicUsize>) -> Site {
+    Site::start(move |request| match request.target.as_str() {
         "/" => Response::linking(["/costly"]),
-        "/costly" => page(
-            "",
-            &"<a href=\"/\">a link</a><b><i>words</i></b>\n".repeat(50_000),
-        ),
+        "/costly" => {
+            let lines = text_lines.load(Ordering::SeqCst);
+            let text = "<a href=\"/\">a link</a><b><i>words</i></b>\n".repeat(lines);
+            page("", &format!("{text}{says}"))
+        }
         _ => Response::status(404),
-    });
+    })
+}
+
+#[test]
+fn a_page_that_costs_too_much_is_not_judged_and_fails() {
+    let lines = Arc::new(AtomicUsize::new(50_000));
+    let site = with_costly_page("<meta name=robots content=noindex>", Arc::clone(&lines));
     let bench = Bench::new();
     let config = bench.settings("max_parse_time = \"1ms\"");
-    let ran = bench
-        .crawl(&site.url("/"), &["--config", &config])
-        .expect_code(0);
+    let crawl = || bench.crawl(&site.url("/"), &["--config", &config]);
+    let ran = crawl().expect_code(3);
+    assert_eq!(bench.published().urls(), [site.url("/")]);
+    let summary = ran.summary();
+    assert_adds_up(&summary);
     assert_eq!(
-        bench.published().urls(),
-        [site.url("/"), site.url("/costly")]
+        (number(&summary, "known"), number(&summary, "failed")),
+        (2, 1)
     );
-    assert_adds_up(&ran.summary());
-    let records = records(&bench);
-    let warnings = records["/costly"].facts().expect("it answered").warnings;
+    let record = &records(&bench)["/costly"];
+    assert_eq!(record.reason, Reason::Unparsable);
+    let warnings = record.facts().expect("it answered").warnings;
     assert!(warnings.parse_cut, "{warnings:?}");
+    // With time enough it is judged.
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    assert_eq!(records(&bench)["/costly"].reason, Reason::Noindex);
+}
+
+#[test]
+fn a_page_that_costs_too_much_one_day_stays_listed() {
+    let lines = Arc::new(AtomicUsize::new(0));
+    let site = with_costly_page("", Arc::clone(&lines));
+    let bench = Bench::new();
+    let config = bench.settings("max_parse_time = \"1ms\"");
+    let crawl = || bench.crawl(&site.url("/"), &["--config", &config]);
+    let both = [site.url("/"), site.url("/costly")];
+    crawl().expect_code(0);
+    assert_eq!(bench.published().urls(), both);
+    lines.store(50_000, Ordering::SeqCst);
+    let summary = crawl().expect_code(3).summary();
+    assert_eq!(bench.published().urls(), both);
+    assert_eq!(summary["kept"]["kept-unreachable"], 1, "{summary}");
 }
 
 #[test]
 fn a_robots_txt_that_cannot_be_read_leaves_the_old_set_alone() {
-    let is_down = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
-    let down = std::sync::Arc::clone(&is_down);
+    let is_down = Arc::new(AtomicBool::new(false));
+    let down = Arc::clone(&is_down);
     let site = Site::start(move |request| match request.target.as_str() {
-        "/robots.txt" if down.load(std::sync::atomic::Ordering::SeqCst) => Response::status(503),
+        "/robots.txt" if down.load(Ordering::SeqCst) => Response::status(503),
         "/robots.txt" => Response::text(""),
         _ => plain(),
     });
@@ -339,7 +378,7 @@ fn a_robots_txt_that_cannot_be_read_leaves_the_old_set_alone() {
     crawl().expect_code(0);
     let before = bench.published();
     assert_eq!(before.urls(), [site.url("/")]);
-    is_down.store(true, std::sync::atomic::Ordering::SeqCst);
+    is_down.store(true, Ordering::SeqCst);
     site.clear_log();
     crawl().expect_code(5);
     assert!(site.pages().is_empty(), "{:?}", site.pages());

@@ -43,7 +43,8 @@ pub struct ParseConfig {
     pub document_types: Vec<String>,
     /// Links taken from one page. Default 50,000.
     pub max_links: usize,
-    /// CPU time for one page, measured between chunks. Default 5 s.
+    /// CPU time of the threads that parse one page, measured between chunks. A page of which a part is left is not judged then: it failed.
+    /// Default 5 s.
     pub max_parse_time: Duration,
     /// Rules by CSS selector. Default none.
     pub page_rules: Vec<PageRule>,

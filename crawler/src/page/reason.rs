@@ -9,7 +9,7 @@ pub enum State {
     Listed,
     /// Decided: not in the sitemap, and why.
     Excluded,
-    /// Could not be fetched after all tries (network, 5xx, 429).
+    /// Could not be fetched after all tries (network, 5xx, 429), or could not be read.
     Failed,
 }
 
@@ -98,8 +98,10 @@ reasons! {
     TooManyRedirects = "too-many-redirects", Excluded, "redirects more than 10 times";
     /// A 3xx without a usable `Location`.
     BadRedirect = "bad-redirect", Excluded, "redirects without a usable target";
-    /// 204, 205, 206 unasked, another odd 2xx, or 200 with an empty body.
+    /// 204, 205, an unasked 304, or 200 with an empty body.
     Empty = "empty", Excluded, "answered without content";
+    /// 201, 202, 203, 206 and every other 2xx that may have content.
+    OtherSuccess = "other-success", Excluded, "answered with another success than 200, as 201, 202, 203 or 206";
     /// A meta refresh of 0 seconds to another URL.
     RefreshRedirect = "refresh-redirect", Excluded, "a meta refresh sends readers to another URL at once";
     /// `noindex` or `none`, in a meta element or a header.
@@ -124,10 +126,10 @@ reasons! {
     TooLarge = "too-large", Excluded, "larger than the size limit";
     /// The body ended before its announced end.
     CutShort = "cut-short", Excluded, "the answer was cut short";
-    /// The body's content coding is unknown, stacked or broken.
-    Undecodable = "undecodable", Excluded, "its content coding cannot be decoded";
-    /// The parser gave up when not even the head could be read.
-    Unparsable = "unparsable", Excluded, "the HTML could not be read within its limits";
+    /// The body's content coding is unknown, stacked or broken, or the body is not coded at all.
+    Undecodable = "undecodable", Failed, "its body is not coded as its Content-Encoding says";
+    /// Parsing was cut off before the end of the page: what the rest says is not known.
+    Unparsable = "unparsable", Failed, "not judged: parsing was cut off at max_parse_time, or at the memory of the parser";
     /// An `exclude` rule, or no `include` rule matches.
     ExcludedByRule = "excluded-by-rule", Excluded, "left out by an include or exclude rule";
     /// A `follow-only` rule.

@@ -1,6 +1,6 @@
 //! What is odd about a page, and worth a word in the report.
 
-/// Warnings about one page. They never change the verdict by themselves.
+/// Warnings about one page. They do not change the verdict, but for [`Warnings::parse_cut`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -19,7 +19,7 @@ pub struct Warnings {
     pub conflicting_canonicals: bool,
     /// HTML under a missing or wrong content type, recognised by sniffing.
     pub sniffed: bool,
-    /// The parser gave up after the head; facts behind that point are missing.
+    /// Parsing was cut off; facts after that point are missing, so that the page is not judged.
     pub parse_cut: bool,
     /// A page rule could not be evaluated because the page is not tame enough for a tree.
     pub page_rule_skipped: bool,

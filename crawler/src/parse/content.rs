@@ -80,39 +80,69 @@ pub(super) fn classify(media_type: Option<&MediaType>, document_types: &[String]
     }
 }
 
-/// Recognises a page by the first [`SNIFF_BYTES`] of its body: the HTML signatures of WHATWG MIME
-/// Sniffing section 7.1, and XML whose root is an XHTML page.
+/// Recognises a page by the first [`SNIFF_BYTES`] of its body: HTML that says so (browsers take more for HTML, and so would show
+/// sources and templates as pages), and XML whose root element is `html`.
 pub(super) fn sniff(prefix: &[u8]) -> Option<Markup> {
-    /// Signatures that a space or `>` must follow.
-    const TAGS: [&[u8]; 16] = [
-        b"<!doctype html",
-        b"<html",
-        b"<head",
-        b"<script",
-        b"<iframe",
-        b"<h1",
-        b"<div",
-        b"<font",
-        b"<table",
-        b"<a",
-        b"<style",
-        b"<title",
-        b"<b",
-        b"<body",
-        b"<br",
-        b"<p",
-    ];
     let text = without_bom(&prefix[..prefix.len().min(SNIFF_BYTES)]);
     let text = text.trim_ascii_start();
     if text.starts_with(b"<?xml") {
-        return is_xhtml(text).then_some(Markup::Xhtml);
+        return (root_element(text)? == b"html").then_some(Markup::Xhtml);
     }
-    let is_tag = |tag: &&[u8]| {
-        text.len() > tag.len()
-            && text[..tag.len()].eq_ignore_ascii_case(tag)
-            && matches!(text[tag.len()], b' ' | b'>')
+    let text = without_comments(text)?;
+    let is_html = [&b"<!doctype html"[..], b"<html", b"<head"]
+        .into_iter()
+        .any(|tag| begins_with_tag(text, tag));
+    is_html.then_some(Markup::Html)
+}
+
+/// Whether `text` begins with this tag, and not with a longer name.
+fn begins_with_tag(text: &[u8], tag: &[u8]) -> bool {
+    let Some((start, rest)) = text.split_at_checked(tag.len()) else {
+        return false;
     };
-    (text.starts_with(b"<!--") || TAGS.iter().any(is_tag)).then_some(Markup::Html)
+    let ends_name = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/');
+    start.eq_ignore_ascii_case(tag) && rest.first().is_some_and(ends_name)
+}
+
+/// The text after white space and comments; `None` when a comment does not end.
+fn without_comments(mut text: &[u8]) -> Option<&[u8]> {
+    loop {
+        text = text.trim_ascii_start();
+        let Some(comment) = text.strip_prefix(b"<!--") else {
+            return Some(text);
+        };
+        text = after(comment, b"-->")?;
+    }
+}
+
+/// The name of the root element of an XML document, with its prefix.
+fn root_element(mut text: &[u8]) -> Option<&[u8]> {
+    loop {
+        text = without_comments(text)?;
+        let rest = text.strip_prefix(b"<")?;
+        text = match rest.first()? {
+            b'?' => after(rest, b"?>")?,
+            b'!' => {
+                let end = rest.iter().position(|byte| matches!(byte, b'[' | b'>'))?;
+                let (passed, inner) = rest.split_at(end + 1);
+                if passed.ends_with(b"[") {
+                    after(after(inner, b"]")?, b">")?
+                } else {
+                    inner
+                }
+            }
+            _ => {
+                let is_end = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/');
+                return Some(rest.split_at(rest.iter().position(is_end)?).0);
+            }
+        };
+    }
+}
+
+/// What follows the first `end` in `text`.
+fn after<'t>(text: &'t [u8], end: &[u8]) -> Option<&'t [u8]> {
+    let found = memchr::memmem::find(text, end)?;
+    text.get(found + end.len()..)
 }
 
 /// Whether a body that is served as `text/html` is XHTML all the same: an XML declaration and then
@@ -120,11 +150,6 @@ pub(super) fn sniff(prefix: &[u8]) -> Option<Markup> {
 pub(super) fn has_xhtml_prolog(prefix: &[u8]) -> bool {
     let text = without_bom(&prefix[..prefix.len().min(SNIFF_BYTES)]);
     text.starts_with(b"<?xml") && contains(&text, b"-//W3C//DTD XHTML ")
-}
-
-fn is_xhtml(text: &[u8]) -> bool {
-    contains(text, b"-//W3C//DTD XHTML ")
-        || contains(text, b"<html") && contains(text, b"http://www.w3.org/1999/xhtml")
 }
 
 fn contains(text: &[u8], needle: &[u8]) -> bool {
@@ -338,24 +363,49 @@ mod tests {
     }
 
     #[test]
-    fn html_is_recognised_by_its_first_bytes() {
+    fn only_what_says_so_is_html() {
         check_sniff(b"", None);
         check_sniff(b"hello", None);
         check_sniff(b"<!DOCTYPE html>", Some(Markup::Html));
         check_sniff(b"\xef\xbb\xbf\r\n\t <!doctype HTML >", Some(Markup::Html));
         check_sniff(b"<HTML lang=en>", Some(Markup::Html));
-        check_sniff(b"<html\n>", None);
-        check_sniff(b"<p>x", Some(Markup::Html));
-        check_sniff(b"<pre>x", None);
-        check_sniff(b"<!-- x", Some(Markup::Html));
-        check_sniff(b"<p", None);
+        check_sniff(b"<html\n>", Some(Markup::Html));
+        check_sniff(b"<head><title>", Some(Markup::Html));
+        check_sniff(b"<!-- a -->\n<!-- > b --> <html>", Some(Markup::Html));
         check_sniff(b"\xff\xfe<\0h\0t\0m\0l\0>\0", Some(Markup::Html));
         check_sniff(b"%PDF-1.4 <html>", None);
-        check_sniff(b"<?xml version='1.0'?><rss>", None);
-        check_sniff(
-            b"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'>",
-            Some(Markup::Xhtml),
+        // Sources, templates and texts that begin like HTML.
+        check_sniff(b"<header>", None);
+        check_sniff(b"<html5>", None);
+        check_sniff(b"<!doctype htmlx>", None);
+        check_sniff(b"<!-- a", None);
+        check_sniff(b"<!-- a --># A readme", None);
+        check_sniff(b"<p align=center>\n# A readme", None);
+        check_sniff(b"<h1 align=\"center\">A readme</h1>", None);
+        check_sniff(b"<div class=entry>{{title}}</div>", None);
+        check_sniff(b"{{!< default}}\n<html>", None);
+        check_sniff(b"<script>alert(1)</script>", None);
+        check_sniff(b"<?php echo 1 ?><html>", None);
+    }
+
+    #[test]
+    fn xml_is_a_page_only_by_its_root_element() {
+        let check = |rest: &str, expected| {
+            check_sniff(format!("<?xml version='1.0'?>{rest}").as_bytes(), expected);
+        };
+        let page = Some(Markup::Xhtml);
+        check("<html xmlns='http://www.w3.org/1999/xhtml'>", page);
+        check("\n<!-- <rss> -->\n<html>", page);
+        check("<?xml-stylesheet href='a.xsl'?><!DOCTYPE html><html>", page);
+        check("<!DOCTYPE html [ <!ENTITY a '>'> ] ><html/>", page);
+        check("<rss>", None);
+        check("<!-- <html> -->", None);
+        check("<html", None);
+        check(
+            "<xsl:stylesheet xmlns='http://www.w3.org/1999/xhtml'><xsl:template match='/'><html>",
+            None,
         );
+        check("<svg xmlns:h='http://www.w3.org/1999/xhtml'><h:html>", None);
     }
 
     #[test]

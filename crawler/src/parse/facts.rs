@@ -193,8 +193,10 @@ impl Content<'_> {
         facts.warnings.parse_cut = findings.is_cut;
         facts.warnings.soft_404 =
             findings.text.has_few_words() && facts.title.as_deref().is_some_and(is_error_title);
-        facts.warnings.script_shell =
-            findings.has_script && !findings.has_anchor && findings.text.has_few_characters();
+        facts.warnings.script_shell = findings.has_script
+            && !findings.has_anchor
+            && !findings.is_cut
+            && findings.text.has_few_characters();
         let (links, in_content) = findings.links.resolve(&base, self.site.identity, encoding);
         for link in links {
             self.links.add(link);

@@ -29,6 +29,18 @@ pub(super) fn announces_empty_body(headers: &Headers) -> bool {
     headers.text("content-length") == Some("0")
 }
 
+/// `X-Content-Type-Options: nosniff`, as the [Fetch standard](https://fetch.spec.whatwg.org/#x-content-type-options-header)
+/// reads it: the first value counts.
+pub(super) fn forbids_sniffing(headers: &Headers) -> bool {
+    let mut values = headers
+        .text("x-content-type-options")
+        .unwrap_or_default()
+        .split(',');
+    values
+        .next()
+        .is_some_and(|value| value.trim().eq_ignore_ascii_case("nosniff"))
+}
+
 /// Where a redirect leads, relative to the URL that was asked for.
 pub(super) fn location(head: &ResponseHead, url: &UrlKey, identity: &Identity) -> Option<UrlKey> {
     if !matches!(head.status, 300..=303 | 305..=399) {

@@ -34,10 +34,10 @@ mod tests;
 use std::{fmt, sync::Arc, time::Duration};
 
 use encoding_rs::Encoding;
-use tokio::time::Instant;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::{
+    clock::{self, CpuClock},
     config::{Extensions, ParseConfig},
     fetch::{BodySink, BodyWish, Fetched, ResponseHead},
     page::{BodyEnd, BodyKind, PageFacts},
@@ -92,7 +92,7 @@ pub struct PageParser {
     is_refused: bool,
     hash: Xxh3Default,
     body_bytes: u64,
-    /// Time spent in the tokenizer.
+    /// CPU time spent in the tokenizer, on whichever threads the chunks were parsed.
     parse_time: Duration,
 }
 
@@ -135,6 +135,7 @@ pub struct PageReader {
     document_types: Vec<String>,
     max_links: usize,
     max_parse_time: Duration,
+    cpu_clock: CpuClock,
     rules: PageRules,
     extensions: Extensions,
 }
@@ -166,6 +167,7 @@ impl PageReader {
             document_types: lower(&config.document_types),
             max_links: config.max_links,
             max_parse_time: config.max_parse_time,
+            cpu_clock: clock::thread_cpu_time,
             rules: PageRules::new(&config.page_rules)?,
             extensions: Extensions::default(),
         })
@@ -278,20 +280,22 @@ impl PageParser {
         self.parse(&prefix.bytes);
     }
 
-    /// Parses a piece of the page, unless the page has used up its time.
+    /// Parses a piece of the page, unless the page has used up its time. A page whose last piece uses it up was read to its end.
     fn parse(&mut self, bytes: &[u8]) {
         let Stage::Page(page) = &mut self.stage else {
             return;
         };
-        if page.pass.is_stopped() {
+        if bytes.is_empty() || page.pass.is_stopped() {
             return;
         }
-        let start = Instant::now();
-        page.write(bytes, false);
-        self.parse_time += start.elapsed();
         if self.parse_time > self.reader.max_parse_time {
             page.pass.stop();
+            return;
         }
+        let start = (self.reader.cpu_clock)();
+        page.write(bytes, false);
+        let used = (self.reader.cpu_clock)().saturating_sub(start);
+        self.parse_time = self.parse_time.saturating_add(used);
     }
 
     fn refuse(&mut self) -> BodyWish {
@@ -309,6 +313,8 @@ impl BodySink for PageParser {
         let media_type = content::declared_type(&head.headers);
         let markup = match content::classify(media_type.as_ref(), &self.reader.document_types) {
             Class::Page(markup) => Some(markup),
+            // The server asks readers not to guess.
+            Class::Unknown if headers::forbids_sniffing(&head.headers) => return self.refuse(),
             Class::Unknown => None,
             Class::Document => {
                 self.kind = BodyKind::Document;

@@ -31,6 +31,7 @@ struct Answer<'a> {
     end: BodyEnd,
     config: ParseConfig,
     extensions: Extensions,
+    cpu_clock: Option<CpuClock>,
 }
 
 impl<'a> Answer<'a> {
@@ -46,6 +47,7 @@ impl<'a> Answer<'a> {
             end: BodyEnd::Complete,
             config: ParseConfig::default(),
             extensions: Extensions::default(),
+            cpu_clock: None,
         }
     }
 
@@ -62,7 +64,8 @@ impl<'a> Answer<'a> {
     /// Reads the answer in the given pieces, as a fetcher would.
     fn read_in<'p>(&self, pieces: impl IntoIterator<Item = &'p [u8]>) -> PageFacts {
         let identity = Arc::new(Identity::default());
-        let reader = PageReader::new(&self.config).unwrap();
+        let mut reader = PageReader::new(&self.config).unwrap();
+        reader.cpu_clock = self.cpu_clock.unwrap_or(reader.cpu_clock);
         let reader = Arc::new(reader.with_extensions(self.extensions));
         let mut parser = PageParser::new(&identity.parse(URL).unwrap(), &identity, &reader);
         let headers: Headers = self.headers.iter().copied().collect();

@@ -323,11 +323,10 @@ fn says_nothing(reason: Reason) -> bool {
     let is_unread = matches!(
         reason,
         Reason::Empty
+            | Reason::OtherSuccess
             | Reason::NotAPage
             | Reason::TooLarge
             | Reason::CutShort
-            | Reason::Undecodable
-            | Reason::Unparsable
     );
     is_unread || reason.state() == State::Failed
 }

@@ -110,6 +110,7 @@ fn evidence(reason: Reason, status: Option<u16>) -> Evidence {
         Reason::NotAPage => Evidence::OfTwo,
         // A program that died says nothing, and a redirect to nowhere is not one that somebody made.
         Reason::Empty
+        | Reason::OtherSuccess
         | Reason::BadRedirect
         | Reason::RedirectLoop
         | Reason::RobotsUnreachable
@@ -227,8 +228,11 @@ mod tests {
         ] {
             check(&answered(200), reason, &before, None);
         }
-        for status in [202, 204, 206, 304] {
+        for status in [204, 304] {
             check(&answered(status), Reason::Empty, &before, kept);
+        }
+        for status in [201, 202, 203, 206] {
+            check(&answered(status), Reason::OtherSuccess, &before, kept);
         }
         check(&answered(302), Reason::BadRedirect, &before, kept);
         check(&answered(302), Reason::RedirectLoop, &before, kept);

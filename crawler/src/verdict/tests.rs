@@ -98,6 +98,11 @@ fn refresh(delay_seconds: u32, target: &str) -> PageFacts {
     }
 }
 
+fn cut(mut facts: PageFacts) -> PageFacts {
+    facts.warnings.parse_cut = true;
+    facts
+}
+
 fn noindex(facts: PageFacts) -> PageFacts {
     let directives = Directives {
         noindex: true,

@@ -38,8 +38,8 @@ pub(super) fn by_status() -> Vec<Row> {
     let with_status = |status| Response { status, ..plain() };
     rows.extend([201, 202, 203, 206].map(|status| {
         row(
-            &format!("/no-content/{status}"),
-            Reason::Empty,
+            &format!("/other-success/{status}"),
+            Reason::OtherSuccess,
             with_status(status),
         )
     }));
@@ -207,14 +207,21 @@ pub(super) fn by_type() -> Vec<Row> {
         listed("/files/xhtml", typed("application/xhtml+xml", xhtml())),
         target("/files/in-xhtml"),
         // HTML that is served under no type, or under one that servers use when they do not know.
-        listed(
-            "/files/untyped",
-            Response {
-                headers: Vec::new(),
-                ..plain()
-            },
-        ),
+        listed("/files/untyped", untyped(plain().body)),
         listed("/files/as-text", typed("text/plain", plain().body)),
+        listed(
+            "/files/as-octets",
+            typed(
+                "application/octet-stream",
+                b"<!-- a page -->\n<html><p>x".to_vec(),
+            ),
+        ),
+        listed("/files/untyped-xhtml", untyped(xhtml())),
+        row(
+            "/files/nosniff",
+            Reason::NotAPage,
+            typed("text/plain", plain().body).with("X-Content-Type-Options", "nosniff"),
+        ),
         listed("/files/deep", page("", &"<div>".repeat(5_000))),
     ];
     let others = [
@@ -238,7 +245,55 @@ pub(super) fn by_type() -> Vec<Row> {
             file(content_type),
         )
     }));
+    rows.extend(sources());
     rows
+}
+
+/// Files of a repository, as servers answer with them that do not know their endings: much in them looks like HTML.
+fn sources() -> Vec<Row> {
+    let files = [
+        (
+            "README.md",
+            "<h1 align=center>A project</h1>\n\n<p>Text</p>\n",
+        ),
+        ("licence.md", "<!-- header -->\n# Licence\n"),
+        ("fix.patch", "<div>From 1234 Mon Sep 17 00:00:00 2001\n"),
+        (
+            "list.hbs",
+            "<div class=entry>{{#each posts}}<html>{{/each}}</div>",
+        ),
+        (
+            "feed.xsl",
+            "<?xml version=\"1.0\"?>\n<xsl:stylesheet xmlns=\"http://www.w3.org/1999/xhtml\"><html></html></xsl:stylesheet>",
+        ),
+        ("notes.txt", "<a href=/never/in-a-text>x</a>"),
+        ("partial.tpl", "<header><title>x</title></header>"),
+    ];
+    let types = ["application/octet-stream", "text/plain", ""];
+    let rows = files.iter().flat_map(|(name, body)| {
+        types.iter().enumerate().map(move |(index, content_type)| {
+            let body = body.as_bytes().to_vec();
+            let answer = if content_type.is_empty() {
+                untyped(body)
+            } else {
+                typed(content_type, body)
+            };
+            row(
+                &format!("/sources/{index}/{name}"),
+                Reason::NotAPage,
+                answer,
+            )
+        })
+    });
+    rows.collect()
+}
+
+fn untyped(body: Vec<u8>) -> Response {
+    Response {
+        headers: Vec::new(),
+        body,
+        ..plain()
+    }
 }
 
 fn xhtml() -> Vec<u8> {
@@ -269,8 +324,19 @@ pub(super) fn by_body() -> Vec<Row> {
             Reason::TooLarge,
             coded("gzip", gzip(&vec![b'a'; 1_000_000])),
         ),
-        // Some servers say gzip and send plain text.
-        listed("/body/gzip-in-name-only", coded("gzip", plain().body)),
+    ]
+}
+
+/// Bodies that are not coded as their header says.
+pub(super) fn by_coding() -> Vec<Row> {
+    let coded =
+        |coding: &str, body: Vec<u8>| Response { body, ..plain() }.with("Content-Encoding", coding);
+    vec![
+        row(
+            "/body/gzip-in-name-only",
+            Reason::Undecodable,
+            coded("gzip", plain().body),
+        ),
         row(
             "/body/unknown-coding",
             Reason::Undecodable,

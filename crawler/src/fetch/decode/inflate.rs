@@ -37,8 +37,8 @@ fn inflate(
 }
 
 /// A gzip body: any number of members, whose contents are joined (RFC 1952 2.2). What follows the
-/// last member and is no member is ignored. A body that does not begin with a member is taken as it
-/// is: servers declare gzip and send plain text.
+/// last member and is no member is ignored. A body that does not begin with a member is corrupt: nobody
+/// knows what else is wrong with an answer whose headers do not fit its body.
 #[derive(Default)]
 pub(super) struct Gzip {
     stage: GzipStage,
@@ -53,8 +53,6 @@ enum GzipStage {
     /// The first byte of the magic number was seen.
     HalfMagic,
     Inside(Box<Decompress>),
-    /// The body is not gzip at all.
-    Plain,
     /// After the last member.
     Trailing,
 }
@@ -69,18 +67,12 @@ impl Gzip {
                         *input = rest;
                         self.stage = GzipStage::HalfMagic;
                     }
-                    Some(_) => self.stage = self.no_member(),
+                    Some(_) => self.stage = self.no_member()?,
                 },
                 GzipStage::HalfMagic => match input.first() {
                     None => return Ok(0),
                     Some(&byte) if byte == GZIP_MAGIC[1] => self.begin_member()?,
-                    Some(_) => {
-                        self.stage = self.no_member();
-                        if let (GzipStage::Plain, Some(first)) = (&self.stage, output.first_mut()) {
-                            *first = GZIP_MAGIC[0];
-                            return Ok(1);
-                        }
-                    }
+                    Some(_) => self.stage = self.no_member()?,
                 },
                 GzipStage::Inside(member) => {
                     let (written, ended) = inflate(member, input, output)?;
@@ -91,7 +83,6 @@ impl Gzip {
                         return Ok(written);
                     }
                 }
-                GzipStage::Plain => return Ok(copy(input, output)),
                 GzipStage::Trailing => {
                     *input = &[];
                     return Ok(0);
@@ -102,18 +93,18 @@ impl Gzip {
 
     pub(super) fn is_complete(&self) -> bool {
         match &self.stage {
-            GzipStage::Before | GzipStage::Plain | GzipStage::Trailing => true,
+            GzipStage::Before | GzipStage::Trailing => true,
             // One lone byte after a member is trailing garbage, before the first it is a cut.
             GzipStage::HalfMagic => self.members > 0,
             GzipStage::Inside(_) => false,
         }
     }
 
-    fn no_member(&self) -> GzipStage {
+    fn no_member(&self) -> Result<GzipStage, Corrupt> {
         if self.members == 0 {
-            GzipStage::Plain
+            Err(Corrupt)
         } else {
-            GzipStage::Trailing
+            Ok(GzipStage::Trailing)
         }
     }
 
@@ -128,14 +119,6 @@ impl Gzip {
         self.stage = GzipStage::Inside(Box::new(member));
         Ok(())
     }
-}
-
-fn copy(input: &mut &[u8], output: &mut [u8]) -> usize {
-    let length = input.len().min(output.len());
-    let (piece, rest) = input.split_at(length);
-    output.split_at_mut(length).0.copy_from_slice(piece);
-    *input = rest;
-    length
 }
 
 /// A deflate body: zlib as the standard says, or bare deflate when there is no zlib header.

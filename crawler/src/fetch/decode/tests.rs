@@ -228,10 +228,10 @@ fn what_follows_the_last_member_is_ignored() {
 }
 
 #[test]
-fn plain_text_declared_as_gzip_is_taken_as_it_is() {
-    check(Coding::Gzip, TEXT, TEXT, End::Complete);
-    check(Coding::Gzip, b"x", b"x", End::Complete);
-    check(Coding::Gzip, b"\x1fx", b"\x1fx", End::Complete);
+fn plain_text_declared_as_gzip_is_corrupt() {
+    check_end(Coding::Gzip, TEXT, End::Corrupt);
+    check_end(Coding::Gzip, b"x", End::Corrupt);
+    check_end(Coding::Gzip, b"\x1fx", End::Corrupt);
     check(Coding::Gzip, b"\x1f", b"", End::Cut);
 }
 

@@ -274,10 +274,61 @@ fn page_rules_see_text_in_any_encoding() {
     );
 }
 
-#[tokio::test(start_paused = true)]
-async fn time_of_a_page_is_bounded() {
-    let mut answer = Answer::html("<a href=a>");
-    answer.config.max_parse_time = Duration::ZERO;
-    // Time stands still here, so the budget is not used up.
-    assert!(!answer.read().warnings.parse_cut);
+#[test]
+fn nosniff_forbids_a_guess_and_nothing_else() {
+    let page = "<!DOCTYPE html><a href=a>";
+    let check = |content_type: &str, value: &str, kind: BodyKind| {
+        let answer = Answer::of_type(content_type, page);
+        let facts = answer.with_header("X-Content-Type-Options", value).read();
+        assert_eq!(facts.kind, kind, "{content_type} {value}");
+    };
+    for content_type in ["", "text/plain", "application/octet-stream"] {
+        check(content_type, "nosniff", BodyKind::Other);
+        check(content_type, " NoSniff, x", BodyKind::Other);
+        check(content_type, "x, nosniff", BodyKind::Page);
+    }
+    check("text/html", "nosniff", BodyKind::Page);
+    check("application/pdf", "nosniff", BodyKind::Document);
+}
+
+/// A second of CPU time for each look at the clock.
+fn second_by_second() -> Duration {
+    thread_local! {
+        static LOOKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    }
+    LOOKS.with(|looks| {
+        looks.set(looks.get() + 1);
+        Duration::from_secs(looks.get())
+    })
+}
+
+#[test]
+fn a_page_is_cut_when_its_cpu_time_is_used_up_and_more_of_it_comes() {
+    // The first bytes of a page are kept until it is known what it is.
+    let start = format!("{:<1445}", "<a href=a>");
+    let pieces = [
+        &*start,
+        "<a href=b>",
+        "<a href=c>",
+        "<meta name=robots content=noindex>",
+    ];
+    // Each piece takes a second, and a piece is parsed while no more than the limit is used up.
+    let check = |limit: u64, expected: &[&str], is_cut: bool| {
+        let mut answer = Answer::html("");
+        answer.config.max_parse_time = Duration::from_secs(limit);
+        answer.cpu_clock = Some(second_by_second);
+        let facts = answer.read_in(pieces.map(str::as_bytes));
+        let found: Vec<&str> = facts.links.iter().map(|link| link.target.path()).collect();
+        assert_eq!(
+            (&*found, facts.warnings.parse_cut),
+            (expected, is_cut),
+            "{limit}"
+        );
+        assert_eq!(facts.directives.noindex, !is_cut, "{limit}");
+        assert_eq!(facts.content_hash.is_some(), !is_cut, "{limit}");
+    };
+    check(0, &["/dir/a"], true);
+    check(1, &["/dir/a", "/dir/b"], true);
+    check(2, &["/dir/a", "/dir/b", "/dir/c"], true);
+    check(3, &["/dir/a", "/dir/b", "/dir/c"], false);
 }

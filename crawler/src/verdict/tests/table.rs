@@ -133,9 +133,13 @@ fn by_status() -> Vec<AnswerRow> {
         bare(204, R::Empty),
         bare(205, R::Empty),
         bare(304, R::Empty),
-        with_page(201, R::Empty),
-        with_page(203, R::Empty),
-        with_page(206, R::Empty),
+        // With a body or not, which is not read: it is what it says.
+        bare(201, R::OtherSuccess),
+        with_page(201, R::OtherSuccess),
+        with_page(202, R::OtherSuccess),
+        with_page(203, R::OtherSuccess),
+        with_page(206, R::OtherSuccess),
+        with_page(226, R::OtherSuccess),
     ]
 }
 
@@ -193,6 +197,13 @@ fn by_body() -> Vec<AnswerRow> {
         (ending(undecodable(), page()), R::Undecodable, Nothing),
         (ending(undecodable(), status(200)), R::Undecodable, Nothing),
         (ending(BodyEnd::Skipped, page()), R::Unparsable, Nothing),
+        // Of a part of a page nothing counts but its links.
+        (cut(page()), R::Unparsable, All),
+        (cut(noindex(page())), R::Unparsable, All),
+        (cut(nofollow(page())), R::Unparsable, TargetOnly),
+        (cut(canonical(page(), "/d/q")), R::Unparsable, All),
+        (cut(refresh(0, "/d/q")), R::Unparsable, All),
+        (ending(BodyEnd::CutShort, cut(page())), R::CutShort, All),
         (status(200), R::NotAPage, Nothing),
         (
             PageFacts {
@@ -297,11 +308,6 @@ fn by_canonical() -> Vec<AnswerRow> {
             All,
         ),
         (with(|facts| facts.warnings.soft_404 = true), R::Listed, All),
-        (
-            with(|facts| facts.warnings.parse_cut = true),
-            R::Listed,
-            All,
-        ),
     ]
 }
 
