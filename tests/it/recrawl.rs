@@ -264,6 +264,7 @@ fn a_server_that_calls_everything_not_modified_hides_nothing() {
     pages.html("/", &format!("{start}<p>new</p>"));
     let ran = bench.crawl(&site.url("/"), &["--force"]).expect_code(0);
     assert_eq!(number(&ran.summary(), "listed"), 1);
+    assert_adds_up(&ran.summary());
     assert_eq!(state::excluded(&ran.summary())["noindex"], PAGES as u64);
     assert!(
         ran.stderr.contains("calls it not modified (304)"),

@@ -64,7 +64,6 @@ impl Run<'_> {
             found_on = Some(url);
         }
         for (sequence, mut hop) in known {
-            self.fetched += 1;
             let work = Work {
                 url: hop.url,
                 sequence,
@@ -74,6 +73,7 @@ impl Run<'_> {
                 was_listed: false,
             };
             if let Some(standing) = hop.standing.take() {
+                self.fetched += 1;
                 self.end_standing(&work, standing, &hop.facts);
                 continue;
             }
@@ -91,6 +91,7 @@ impl Run<'_> {
                     continue;
                 }
             }
+            self.fetched += 1;
             hop.facts.read_as = self.judge.read_as();
             self.end_start(&work, hop.facts, &hop.manner);
         }

@@ -228,7 +228,7 @@ impl Run<'_> {
         }
         let found = done.found;
         if let Some((document, kind)) = found.and_then(|found| self.wanted_of(lease.url(), found)) {
-            self.fetched += 1;
+            // It is counted among the documents, not among the pages.
             let work = Work::of(&lease, tries);
             self.frontier.finish(lease);
             self.adopt(document, kind, &work.url, work.depth);

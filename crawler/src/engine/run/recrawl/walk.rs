@@ -115,6 +115,8 @@ impl Run<'_> {
         };
         self.next_sequence += 1;
         self.queued += 1;
+        // A page that is fetched twice counts once.
+        self.fetched = self.fetched.saturating_sub(1);
         self.frontier.offer(queued.clone());
         self.pending.requeued.push(queued);
     }
