@@ -18,7 +18,7 @@ pub use sitemap_core::{
     partition::{MAX_SECTIONS, SectionName},
 };
 
-pub use self::build::{BuildConfig, FileDates, HtmlSuffix, InputFormat};
+pub use self::build::{BuildConfig, HtmlSuffix, InputFormat};
 pub use self::crawl::{
     DiscoverConfig, IgnoreConfig, LimitsConfig, RemovalConfig, ScopeConfig, ScopeWidth,
 };
@@ -29,7 +29,7 @@ pub use self::fetch::{Credentials, FetchConfig, PolitenessConfig, Rate, Resolve,
 pub use self::guard::{GuardConfig, Share};
 pub use self::notify::{HookEvent, INDEXNOW_ENDPOINT, NotifyConfig};
 pub use self::parse::{PageAction, PageRule, ParseConfig};
-pub use self::publish::{FileGroup, Format, IndexMode, Layout, PublishConfig};
+pub use self::publish::{FileDates, FileGroup, Format, IndexMode, Layout, PublishConfig};
 use crate::url_key::{Identity, UrlKey};
 
 /// Everything one crawl of one site needs to know.

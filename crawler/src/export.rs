@@ -39,7 +39,7 @@ use self::{
     trust::{DISTRUSTED, Trust},
 };
 use crate::{
-    config::Extensions,
+    config::{Extensions, FileDates},
     page::{ContentHash, DateSource, Outcome, PageFacts, PageRecord, Reason, RunId, State},
     robots::Rules,
     runs,
@@ -73,6 +73,7 @@ pub struct Export {
     trust: Trust,
     duplicates: u64,
     stand_in: Option<StandIn>,
+    file_dates: FileDates,
     rules: EntryRules,
     extensions: PageExtensions,
     /// What certain pages are listed without.
@@ -166,6 +167,7 @@ impl Export {
             trust: Trust::read(store)?,
             duplicates: 0,
             stand_in: stand_in.cloned(),
+            file_dates: FileDates::default(),
             rules: EntryRules::default(),
             extensions: PageExtensions::default(),
             bare: HashSet::new(),
@@ -201,6 +203,12 @@ impl Export {
             })?;
         }
         Ok(export)
+    }
+
+    /// Whether `Last-Modified` counts.
+    #[must_use]
+    pub fn with_file_dates(self, file_dates: FileDates) -> Self {
+        Self { file_dates, ..self }
     }
 
     /// Adds what the settings say of entries.

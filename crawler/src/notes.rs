@@ -187,6 +187,8 @@ notes! {
          of one site only";
     restless_changefreq "restless-changefreq" ()
         "every page has the changefreq always or hourly, which search engines do not believe";
+    last_modified_shared "last-modified-shared" (pages)
+        "{pages} pages share one Last-Modified, perhaps a deploy; lastmod = \"none\" leaves it out";
     feed_empty "feed-empty" ()
         "no page has a lastmod, so there is no feed of recent changes: a feed lists what changed, and when";
     section_empty "section-empty" (section)

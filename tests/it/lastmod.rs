@@ -171,6 +171,36 @@ fn a_site_that_was_deployed_as_a_whole_carries_that_date_everywhere() {
 }
 
 #[test]
+fn one_last_modified_of_a_whole_site_is_told_and_can_be_left_out() {
+    const TOLD: &str =
+        "12 pages share one Last-Modified, perhaps a deploy; lastmod = \"none\" leaves it out";
+    let deployed = days_ago(1);
+    let (site, _) = start(vec![numbered(12, |_| written(deployed))]);
+    let bench = Bench::new();
+    let crawl = |options: &[&str]| bench.crawl(&site.url("/"), options).expect_code(0).stderr;
+    assert!(crawl(&[]).contains(TOLD));
+    let date = as_lastmod(deployed);
+    assert_eq!(published(&bench, &site), dates(12, |_| Some(date.clone())));
+    // What was believed once is left out too, and comes back.
+    let config = bench.settings("lastmod = \"none\"");
+    assert!(!crawl(&["--config", &config]).contains("Last-Modified"));
+    assert_eq!(published(&bench, &site), dates(12, |_| None));
+    assert!(crawl(&[]).contains(TOLD));
+    assert_eq!(published(&bench, &site), dates(12, |_| Some(date.clone())));
+}
+
+#[test]
+fn pages_with_dates_of_their_own_share_none() {
+    let newest = days_ago(1);
+    let (site, _) = start(vec![numbered(12, |number| {
+        written(newest - Duration::from_secs(number * 86_461))
+    })]);
+    let bench = Bench::new();
+    let ran = bench.crawl(&site.url("/"), &[]).expect_code(0);
+    assert!(!ran.stderr.contains("share one"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_site_written_seconds_before_the_crawl_carries_those_seconds() {
     for count in [12, 300] {
         // Files of three seconds, the newest two seconds old: the host's clock shows a later second.

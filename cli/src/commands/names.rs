@@ -81,6 +81,18 @@ pub(super) fn site_of(settings: &Settings, typed: &UrlKey) -> Result<Named, Stor
     Ok(as_typed)
 }
 
+/// The site that the crawl of `typed` will be, as far as that is known before its first request, written as the settings
+/// want it.
+pub(super) fn foreseen(settings: &Settings, typed: &UrlKey) -> Site {
+    // Commands that cannot do without the names report that they cannot be read.
+    let named = site_of(settings, typed).unwrap_or_else(|_| Named::as_typed(settings, typed));
+    let site = named.site;
+    match &settings.config.written_as {
+        Some(original) => site.clone().standing_for(original).unwrap_or(site),
+        None => site,
+    }
+}
+
 /// The site that `typed` means, and its state.
 ///
 /// # Errors

@@ -166,7 +166,6 @@ impl Job {
         self.crawler
             .places
             .take(&self.site, &site, [&path, &config.output])?;
-        let hold = (!settings.dry_run).then(|| OutputHold::take(&config.output, &config));
         let state = Some(settings.state.as_path());
         let hold = (!settings.dry_run).then(|| OutputHold::take(&config.output, state, &config));
         let hold = hold.transpose()?;

@@ -111,6 +111,10 @@ pub(crate) const SETTINGS: &[Setting] = &[
     row("no_gzip", |draft, value| {
         set(&mut draft.config.publish.gzip, switch(value).map(|on| !on))
     }),
+    row("lastmod", |draft, value| {
+        let words = [("mtime", FileDates::Mtime), ("none", FileDates::None)];
+        set(&mut draft.config.publish.lastmod, word(value, &words))
+    }),
     list_row("changefreq", |draft, value| {
         set(
             &mut draft.config.publish.entries.changefreq,
@@ -460,10 +464,6 @@ pub(crate) const SETTINGS: &[Setting] = &[
     })),
     of_build(row("strict", |draft, value| {
         set(&mut draft.config.build.strict, switch(value))
-    })),
-    of_build(row("lastmod", |draft, value| {
-        let words = [("mtime", FileDates::Mtime), ("none", FileDates::None)];
-        set(&mut draft.config.build.lastmod, word(value, &words))
     })),
     of_build(row("html_suffix", |draft, value| {
         let words = [

@@ -54,7 +54,7 @@ pub(super) fn load(
     loaded: &mut Loaded,
     tell: &mut dyn FnMut(News<'_>),
 ) -> Result<(), BuildError> {
-    let dates_count = match request.config.build.lastmod {
+    let dates_count = match request.config.publish.lastmod {
         FileDates::None => false,
         FileDates::Mtime => dates::times_count(&mut Walk::new(root, request)?, root, loaded)?,
     };
@@ -64,7 +64,7 @@ pub(super) fn load(
         scope,
         robots: robots(root, request, loaded)?,
         reader: Arc::new(
-            PageReader::new(&dates::with_dates(&request.config.parse))?
+            PageReader::new(&request.config.parse)?
                 .with_extensions(request.config.publish.extensions),
         ),
         dates_count,

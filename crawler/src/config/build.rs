@@ -13,16 +13,6 @@ pub enum InputFormat {
     Sitemap,
 }
 
-/// What the times of files say about pages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum FileDates {
-    /// When a page changed, unless most files were written at once.
-    #[default]
-    Mtime,
-    /// Nothing.
-    None,
-}
-
 /// At which URL a host serves `about.html` of a folder. `index.html` is always its folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HtmlSuffix {
@@ -40,8 +30,6 @@ pub enum HtmlSuffix {
 pub struct BuildConfig {
     /// The format of every list. Default: found out from its first bytes.
     pub format: Option<InputFormat>,
-    /// Whether the time of a file is evidence of a change. Default: it is when it is plausible.
-    pub lastmod: FileDates,
     /// Whether `.html` stands in the URLs of a folder's pages. Default: unless a page says otherwise.
     pub html_suffix: HtmlSuffix,
     /// Publish nothing when a line or a value of an input cannot be used. Default no: it is left out.

@@ -74,6 +74,8 @@ pub struct PublishConfig {
     /// Files say where their schemas are (`xsi:schemaLocation`): search engines ignore it, some validators
     /// ask for it. Default no.
     pub schema_location: bool,
+    /// Whether the times of files count for `lastmod`. Default: they do.
+    pub lastmod: FileDates,
     /// What entries say besides URL and date. Default nothing.
     pub entries: EntryConfig,
     /// How long a dropped part stays on disk after it left the index. Default 24 h.
@@ -94,6 +96,16 @@ pub struct PublishConfig {
     /// What is published is remembered in the store, so that the next publish knows what changes and which dates stay. Default
     /// yes; a store that is thrown away afterwards needs none of it. No setting of a user.
     pub remembers: bool,
+}
+
+/// What the times of files say about pages: `Last-Modified` of a crawled page, the time of a file in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FileDates {
+    /// When a page changed, as far as it is plausible.
+    #[default]
+    Mtime,
+    /// Nothing.
+    None,
 }
 
 /// A group of users of the machine.
@@ -122,6 +134,7 @@ impl Default for PublishConfig {
             formats: BTreeSet::from([Format::Xml]),
             feed_entries: 500,
             schema_location: false,
+            lastmod: FileDates::default(),
             entries: EntryConfig::default(),
             grace: Duration::from_secs(24 * 60 * 60),
             extensions: Extensions::default(),

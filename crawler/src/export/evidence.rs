@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     clock::HOST_SECOND,
+    config::FileDates,
     page::{Basis, ContentHash, DateSource, Outcome, PageFacts, PageRecord, Reason, State},
     store::{LedgerDates, LedgerEntry},
     url_key::UrlKey,
@@ -145,11 +146,17 @@ impl Export {
     fn published(&self, known: &LedgerEntry) -> Option<Dated> {
         published(known).filter(|dated| {
             let value = dated.value.latest_instant();
-            value <= self.latest
+            let is_past = value <= self.latest
                 || self
                     .host_date
-                    .is_some_and(|host| value <= host + 24.hours())
+                    .is_some_and(|host| value <= host + 24.hours());
+            is_past && self.counts(dated.source)
         })
+    }
+
+    /// Whether the settings let a source state dates.
+    fn counts(&self, source: DateSource) -> bool {
+        source != DateSource::Header || self.file_dates == FileDates::Mtime
     }
 
     /// What is stated of a page by those who are believed, the best first.
@@ -168,7 +175,8 @@ impl Export {
                 .published
                 .as_deref()
                 .is_some_and(|published| is_before(value.as_str(), published));
-            if !self.trust.trusts(source, key)
+            if !self.counts(source)
+                || !self.trust.trusts(source, key)
                 || is_early
                 || self.is_at_request(&value)
                 || !self.is_plausible(value.latest_instant())

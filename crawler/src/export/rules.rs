@@ -1,7 +1,7 @@
 //! What the settings add to the entries: `changefreq` and `priority` by glob, and elements of own
 //! namespaces. Nothing of it by default, because search engines ignore it or nearly so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use sitemap_core::{ChangeFreq, Priority, UrlEntry};
 
@@ -9,6 +9,7 @@ use super::own::OwnRules;
 use crate::{
     config::{EntryConfig, EntryRule},
     notes::Note,
+    page::DateSource,
     pattern::Pattern,
     url_key::UrlKey,
 };
@@ -93,12 +94,27 @@ pub struct Sameness {
     priorities_differ: bool,
     /// Entries that claim to change all the time.
     restless: u64,
+    /// How many pages have which `Last-Modified` as their `lastmod`, in seconds since 1970.
+    last_modified: HashMap<i64, u64>,
 }
 
+/// Pages that share one `Last-Modified` before it is worth a word: of fewer it may be chance.
+const MIN_SHARING: u64 = 5;
+
+/// Different values of `Last-Modified` that are counted; they take less than a megabyte.
+const MAX_LAST_MODIFIED: usize = 20_000;
+
 impl Sameness {
-    /// Counts an entry.
-    pub fn add(&mut self, entry: &UrlEntry) {
+    /// Counts an entry, with where its `lastmod` came from.
+    pub fn add(&mut self, entry: &UrlEntry, source: Option<DateSource>) {
         self.entries += 1;
+        if let (Some(DateSource::Header), Some(lastmod)) = (source, &entry.lastmod) {
+            let seconds = lastmod.latest_instant().as_second();
+            let has_room = self.last_modified.len() < MAX_LAST_MODIFIED;
+            if has_room || self.last_modified.contains_key(&seconds) {
+                *self.last_modified.entry(seconds).or_default() += 1;
+            }
+        }
         let priority = entry.priority.unwrap_or(Priority::DEFAULT);
         self.has_priority |= entry.priority.is_some();
         self.lacks_priority |= entry.priority.is_none();
@@ -130,13 +146,31 @@ impl Sameness {
         if self.restless == self.entries {
             notes.push(Note::restless_changefreq().counting(self.entries));
         }
+        let shared = self.last_modified.values().max().copied();
+        if let Some(pages) =
+            shared.filter(|pages| *pages >= MIN_SHARING && pages * 2 > self.entries)
+        {
+            notes.push(Note::last_modified_shared(&grouped(pages)).counting(pages));
+        }
         notes
     }
 }
 
+/// A number with commas between its thousands.
+fn grouped(number: u64) -> String {
+    let mut text = number.to_string();
+    let mut end = text.len();
+    while end > 3 {
+        end -= 3;
+        text.insert(end, ',');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
-    use sitemap_core::Loc;
+    use jiff::Timestamp;
+    use sitemap_core::{LastMod, Loc};
 
     use super::*;
 
@@ -217,7 +251,7 @@ mod tests {
                 let (_, mut entry) = entry("/");
                 entry.priority = priority.map(tenths);
                 entry.changefreq = *changefreq;
-                sameness.add(&entry);
+                sameness.add(&entry, None);
             }
             let notes = sameness.notes();
             assert_eq!(notes.len(), expected.len(), "{entries:?}: {notes:?}");
@@ -244,5 +278,38 @@ mod tests {
             &[(Some(1), always), (Some(1), always)],
             &["priority 0.1", "changefreq"],
         );
+    }
+
+    #[test]
+    fn one_last_modified_of_most_pages_is_worth_a_word() {
+        // Pages that share one value, pages with others, pages without.
+        let check = |shared: u64, others: u64, without: u64, expected: Option<&str>| {
+            let mut sameness = Sameness::default();
+            let mut add = |lastmod: Option<i64>, source| {
+                let (_, mut entry) = entry("/");
+                let instant = lastmod.map(|seconds| Timestamp::from_second(seconds).unwrap());
+                entry.lastmod = instant.map(LastMod::from_timestamp);
+                sameness.add(&entry, source);
+            };
+            let header = Some(DateSource::Header);
+            (0..others).for_each(|number| add(Some(number.cast_signed()), header));
+            (0..shared).for_each(|_| add(Some(1_700_000_000), header));
+            (0..without).for_each(|_| add(None, None));
+            // What pages state themselves is of each page.
+            (0..3).for_each(|_| add(Some(5), Some(DateSource::Meta)));
+            let notes = sameness.notes();
+            let texts: Vec<String> = notes.into_iter().map(|note| note.text).collect();
+            let expected = expected.map(|pages| {
+                format!("{pages} pages share one Last-Modified, perhaps a deploy; lastmod = \"none\" leaves it out")
+            });
+            assert_eq!(texts, expected.into_iter().collect::<Vec<_>>());
+        };
+        check(1_170, 30, 100, Some("1,170"));
+        check(5, 0, 1, Some("5"));
+        check(5, 0, 2, None);
+        check(4, 0, 0, None);
+        check(50, 60, 0, None);
+        check(0, 100, 0, None);
+        check(1_234_567, 0, 0, Some("1,234,567"));
     }
 }

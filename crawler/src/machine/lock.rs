@@ -57,6 +57,11 @@ impl Lock {
         Ok(Self { file })
     }
 
+    /// The file that is locked.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// Takes the lock of the existing folder `path` at once, for which nothing is written; `None` where the system, or the
     /// disk, locks no folders.
     pub(crate) fn of_folder(path: &Path) -> Result<Option<Self>, NotTaken> {

@@ -97,7 +97,7 @@ impl Census {
             }
             trial.add(listed.key, entry, listed.news_entry())?;
             declare(&mut namespaces, entry)?;
-            sameness.add(entry);
+            sameness.add(entry, listed.source);
             if listed.news.is_some() {
                 if articles % MAX_NEWS_PER_FILE == 0 {
                     news.push(listed.written.path_and_query().to_owned());

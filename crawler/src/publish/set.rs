@@ -74,6 +74,7 @@ impl ReadySet {
             request.now,
             &mut |store, key, record, reason| survey.look(store, request.site, key, record, reason),
         )?
+        .with_file_dates(request.config.lastmod)
         .with_rules(rules)
         .with_extensions(request.config.extensions, request.robots.cloned());
         go_on(request)?;

@@ -415,7 +415,7 @@ impl Pass<'_, '_> {
             self.say_at(&What::Strict(problem), position, reader, None);
         }
         let first = self.values.first;
-        for problem in self.values.conclude(kind, self.facts.modified) {
+        for problem in self.values.conclude(kind) {
             self.say_at(&What::Strict(problem), first, reader, None);
         }
         let times = [Some(self.validator.options.now), self.facts.modified];
@@ -504,21 +504,18 @@ impl Values {
     }
 
     /// What the pages of a document say together (R14, R17, R19).
-    fn conclude(&self, kind: Kind, modified: Option<Timestamp>) -> Vec<Problem> {
+    fn conclude(&self, kind: Kind) -> Vec<Problem> {
         let count = self.entries;
         if count < MIN_EQUAL_ENTRIES || kind == Kind::Index {
             return Vec::new();
         }
         let mut problems = Vec::new();
-        if let (Some(modified), Some(earliest), Some(latest)) =
-            (modified, &self.earliest, &self.latest)
+        if let (Some(earliest), Some(latest)) = (&self.earliest, &self.latest)
             && self.instants == count
-            && [earliest, latest]
-                .iter()
-                .all(|date| is_near(date.latest_instant(), modified))
+            && is_near(earliest.latest_instant(), latest.latest_instant())
         {
             let lastmod = latest.clone();
-            problems.push(Problem::AllNow { count, lastmod });
+            problems.push(Problem::AllAtOnce { count, lastmod });
         }
         if self.busy == count {
             problems.push(Problem::AllBusy { count });

@@ -96,7 +96,7 @@ const MAX_REPORTED_CHILDREN: usize = 50_001;
 /// How many indexes are looked at on the way from a document to what names it.
 const MAX_ROUTE: usize = 16;
 
-/// A date and the time of the file are the same up to here: a large set takes a while to write.
+/// Two times are the same up to here: a large site takes a while to deploy, and a large set to write.
 const NEAR_MINUTES: i64 = 10;
 
 /// A document by its number, in the order in which they were fed to the [`Validator`].

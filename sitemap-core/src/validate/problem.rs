@@ -155,9 +155,11 @@ pub enum Problem {
         /// The date, as it stands there.
         date: String,
     },
-    /// Every page is said to have changed when the file was written.
-    #[error("all {count} pages are said to have changed when the file was written, at {lastmod}")]
-    AllNow {
+    /// Every page is said to have changed at nearly the same time.
+    #[error(
+        "all {count} pages are said to have changed within ten minutes, the last at {lastmod}: perhaps a deploy"
+    )]
+    AllAtOnce {
         /// How many there are.
         count: u64,
         /// The latest of them.
@@ -474,7 +476,7 @@ impl Problem {
             | Self::Status { .. }
             | Self::NoAnswer { .. }
             | Self::CanonicalElsewhere { .. } => 10,
-            Self::Future { .. } | Self::Ancient { .. } | Self::AllNow { .. } => 14,
+            Self::Future { .. } | Self::Ancient { .. } | Self::AllAtOnce { .. } => 14,
             Self::ChangedLater { .. } => 15,
             Self::AllBusy { .. } => 17,
             Self::EqualPriorities { .. } => 19,
@@ -563,7 +565,6 @@ impl Problem {
             | Self::Moved { .. }
             | Self::Future { .. }
             | Self::Ancient { .. }
-            | Self::AllNow { .. }
             | Self::IndexAllNow { .. }
             | Self::OldNews { .. }
             | Self::ImageIsPage
@@ -595,6 +596,7 @@ impl Problem {
             | Self::OnlyWww { .. }
             | Self::Proven { .. }
             | Self::NotAtRoot { .. }
+            | Self::AllAtOnce { .. }
             | Self::AllBusy { .. }
             | Self::EqualPriorities { .. }
             | Self::Unlisted

@@ -131,6 +131,62 @@ fn pages_are_judged_by_what_they_say() {
 }
 
 #[test]
+fn files_are_pages_by_the_same_rule_as_answers() {
+    let builds = Builds::new();
+    let xhtml = "<?xml version=\"1.0\"?>\n<html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title/></head></html>";
+    for (name, body) in [
+        ("index.html", "<p>whatever its bytes"),
+        ("plain", "<!-- a page -->\n<html><p>x"),
+        ("as-xml", xhtml),
+        ("README.md", "<!doctype html><p>x"),
+        ("README", "<h1 align=center>A project</h1>"),
+        ("fix.patch", "<div>From 1234 Mon Sep 17 00:00:00 2001"),
+        (
+            "list.hbs",
+            "<!-- {{title}} --><div class=entry>{{title}}</div>",
+        ),
+        ("partial.tpl", "<header><title>x</title></header>"),
+        (
+            "feed.xsl",
+            "<?xml version='1.0'?><xsl:stylesheet xmlns='http://www.w3.org/1999/xhtml'><html></html></xsl:stylesheet>",
+        ),
+    ] {
+        builds.file(&format!("site/{name}"), body);
+    }
+    let ran = builds.build(&["site"]).expect_code(0);
+    let listed: Vec<String> = builds.lines().into_keys().collect();
+    assert_eq!(listed, ["/", "/as-xml", "/plain"]);
+    assert_eq!(excluded(&ran), json!({"not-a-page": 6}));
+}
+
+#[test]
+fn a_date_is_by_rule_only_where_a_rule_found_it() {
+    let builds = Builds::new();
+    builds.file("site/index.html", html(""));
+    builds.file(
+        "site/meta.html",
+        html("<meta property=\"article:modified_time\" content=\"2026-01-15T10:00:00Z\">"),
+    );
+    builds.file(
+        "site/rule.html",
+        html("<meta name=changed content=\"2026-01-16T10:00:00Z\">"),
+    );
+    let config = builds.file(
+        "rules.toml",
+        "[[page_rule]]\npages = \"*\"\nselector = \"meta[name=changed]\"\naction = \"lastmod\"\nattribute = \"content\"\n",
+    );
+    let sources = |options: &[&str]| {
+        let options = [&["site", "--lastmod", "none"], options].concat();
+        builds.build(&options).expect_code(0).summary()["lastmod"].clone()
+    };
+    assert_eq!(sources(&[]), json!({"meta": 1}));
+    assert_eq!(
+        sources(&["--config", &config]),
+        json!({"meta": 1, "rule": 1})
+    );
+}
+
+#[test]
 fn times_of_files_count_when_they_are_plausible() {
     let pages = ["index.html", "a.html", "b.html", "c.html"];
     let builds = Builds::new();

@@ -1,5 +1,4 @@
-//! When the pages of a folder changed: what they say themselves, and what the times of their files are
-//! worth.
+//! What the times of the files of a folder are worth.
 
 use std::{
     path::Path,
@@ -9,7 +8,6 @@ use std::{
 use super::walk::Walk;
 use crate::{
     build::{BuildError, Loaded},
-    config::{PageAction, PageRule, ParseConfig},
     notes::Note,
 };
 
@@ -18,29 +16,6 @@ const ONE_WRITING: Duration = Duration::from_secs(10 * 60);
 
 /// ... and when it wrote more than half of the pages, no file's time says when its page changed.
 const MOST_PERCENT: usize = 50;
-
-/// Where pages themselves say when they changed, in W3C form; asked behind the page rules of the user.
-const DATE_SELECTORS: [&str; 5] = [
-    "meta[property=\"article:modified_time\"]",
-    "meta[property=\"og:updated_time\"]",
-    "meta[itemprop=\"dateModified\"]",
-    "meta[name=\"last-modified\"]",
-    "meta[name=\"dcterms.modified\"]",
-];
-
-/// The page rules, and behind them those that read what pages say of their date.
-pub(super) fn with_dates(config: &ParseConfig) -> ParseConfig {
-    let mut config = config.clone();
-    let rules = DATE_SELECTORS.map(|selector| PageRule {
-        pages: "*".to_owned(),
-        selector: selector.to_owned(),
-        action: PageAction::Lastmod {
-            attribute: Some("content".to_owned()),
-        },
-    });
-    config.page_rules.extend(rules);
-    config
-}
 
 /// Whether the times of the files are evidence: not when most were written at once. Walks through all of them.
 pub(super) fn times_count(

@@ -19,13 +19,13 @@ use std::collections::{HashMap, VecDeque};
 
 use tokio::{task::Id, time::Instant};
 
-pub(super) use self::{
-    trial::{TestEnd, Unread, open_start_test},
-    walk::was_start,
-};
 use self::{
     trial::{START_TEST, Test, Tested, says_of_changes, start_test_text},
     walk::{Portion, WALK_URLS, Walk},
+};
+pub(super) use self::{
+    trial::{TestEnd, Unread, open_start_test},
+    walk::was_start,
 };
 use super::{
     Run,

@@ -2,10 +2,9 @@
 
 use super::*;
 
-/// What is said of a document that was written at `modified`.
-fn said_of(text: &str, modified: Option<&str>) -> Vec<String> {
-    let mut facts = Facts::new("x");
-    facts.modified = modified.map(|time| time.parse().unwrap());
+/// What is said of a document.
+fn said_of(text: &str) -> Vec<String> {
+    let facts = Facts::new("x");
     let mut said = Vec::new();
     let mut sink = |finding: Finding| said.push(format!("{} {}", short(&finding), finding.message));
     validator()
@@ -24,46 +23,38 @@ fn entries(contents: &[&str]) -> String {
 }
 
 #[test]
-fn pages_that_all_changed_with_the_file_are_told() {
-    let written = "2026-02-01T10:00:00Z";
-    let check = |dates: &[&str], modified: Option<&str>, expected: &[&str]| {
-        let dates: Vec<String> = dates
+fn pages_that_all_changed_at_once_are_worth_a_note() {
+    let check = |dates: &[&str], latest: Option<&str>| {
+        let contents: Vec<String> = dates
             .iter()
             .map(|date| format!("<lastmod>{date}</lastmod>"))
             .collect();
-        let dates: Vec<&str> = dates.iter().map(String::as_str).collect();
-        assert_eq!(said_of(&entries(&dates), modified), expected, "{dates:?}");
+        let contents: Vec<&str> = contents.iter().map(String::as_str).collect();
+        let count = dates.len();
+        let expected = latest.map(|latest| {
+            format!("note R14:3 all {count} pages are said to have changed within ten minutes, the last at {latest}: perhaps a deploy")
+        });
+        let said = said_of(&entries(&contents));
+        assert_eq!(said, expected.into_iter().collect::<Vec<_>>(), "{dates:?}");
     };
-    let now = ["2026-02-01T10:00:00Z", "2026-02-01T09:55:00Z"];
-    let told = "warning R14:3 all 2 pages are said to have changed when the file was written, at 2026-02-01T10:00:00Z";
-    check(&now, Some(written), &[told]);
-    check(&[now[1], now[0]], Some(written), &[told]);
-    check(&now, None, &[]);
-    check(&now[..1], Some(written), &[]);
-    // One of them at another time, before or behind, or only by its day.
-    let check_with = |other: &str| check(&[now[0], other, now[1]], Some(written), &[]);
-    check_with("2026-01-01T10:00:00Z");
-    check_with("2026-02-20T10:00:00Z");
-    check_with("2026-02-01");
-    check(&["2026-02-01", "2026-02-01"], Some(written), &[]);
-    check(
-        &["2026-02-01", "2026-02-01"],
-        Some("2026-02-01T23:59:59Z"),
-        &[],
-    );
-    // Ten minutes are near.
-    let away = |minute: &str| [now[0].to_owned(), format!("2026-02-01T10:{minute}:00Z")];
-    let [first, second] = away("10");
-    let told = "warning R14:3 all 2 pages are said to have changed when the file was written, at 2026-02-01T10:10:00Z";
-    check(&[&first, &second], Some(written), &[told]);
-    let [first, second] = away("11");
-    check(&[&first, &second], Some(written), &[]);
+    let (first, last) = ("2026-02-01T10:00:00Z", "2026-02-01T10:10:00Z");
+    check(&[first, first, first], Some(first));
+    check(&[first, last], Some(last));
+    check(&[last, first], Some(last));
+    check(&[first], None);
+    check(&[first, "2026-02-01T10:10:01Z"], None);
+    // One of them at another time, or only by its day.
+    check(&[first, "2026-01-01T10:00:00Z", last], None);
+    check(&[first, "2026-02-20T10:00:00Z", last], None);
+    check(&[first, "2026-02-01", last], None);
+    // Many pages may have changed on one day.
+    check(&["2026-02-01", "2026-02-01"], None);
 }
 
 #[test]
 fn values_that_all_pages_share_are_told() {
     let check = |contents: &[&str], expected: &[&str]| {
-        assert_eq!(said_of(&entries(contents), None), expected);
+        assert_eq!(said_of(&entries(contents)), expected);
     };
     let busy = "note R17:3 all 2 pages are said to change always or hourly";
     let (always, hourly) = (
@@ -95,7 +86,7 @@ fn values_that_all_pages_share_are_told() {
 fn dates_that_cannot_be_true_are_told() {
     let check = |date: &str, expected: &[&str]| {
         let content = format!("<lastmod>{date}</lastmod>");
-        assert_eq!(said_of(&entries(&[&content]), None), expected, "{date}");
+        assert_eq!(said_of(&entries(&[&content])), expected, "{date}");
     };
     // It is noon; elsewhere the day has begun already.
     check("2026-03-03", &[]);
@@ -116,7 +107,7 @@ fn dates_that_cannot_be_true_are_told() {
     );
     // Dates that are too vague to be kept are judged nevertheless.
     let said = |date: &str| {
-        let mut said = said_of(&entries(&[&format!("<lastmod>{date}</lastmod>")]), None);
+        let mut said = said_of(&entries(&[&format!("<lastmod>{date}</lastmod>")]));
         said.retain(|finding| !finding.contains("R13"));
         said
     };
@@ -134,15 +125,15 @@ fn limits_of_the_protocol_are_told_once_and_reading_goes_on() {
         let lines = (0..count).map(|number| format!("https://h.ex/{number}\n"));
         lines.collect::<String>()
     };
-    assert_eq!(said_of(&lines(50_000), None), Vec::<String>::new());
+    assert_eq!(said_of(&lines(50_000)), Vec::<String>::new());
     assert_eq!(
-        said_of(&lines(50_100), None),
+        said_of(&lines(50_100)),
         [
             "error R52:50001 file has more than 50000 entries",
             "note R30 50100 URLs need at least 2 sitemaps, and an index that lists them",
         ]
     );
-    let said = said_of(&lines(100_001), None);
+    let said = said_of(&lines(100_001));
     let needed = "note R30 100001 URLs need at least 3 sitemaps, and an index that lists them";
     assert_eq!(said[1..], [needed]);
     // Comments fill a sitemap up to the limit, to the byte.
@@ -155,14 +146,14 @@ fn limits_of_the_protocol_are_told_once_and_reading_goes_on() {
     };
     let file = full("");
     assert_eq!(file.len(), 52_428_800);
-    assert_eq!(said_of(&file, None), Vec::<String>::new());
+    assert_eq!(said_of(&file), Vec::<String>::new());
     let file = full("").replace(
         "</urlset>",
         " <url><loc>/b</loc></url><url><loc>/c</loc></url></urlset>",
     );
     let not_absolute = "URL is not absolute, expected http:// or https:// and a host";
     assert_eq!(
-        said_of(&file, None),
+        said_of(&file),
         [
             "error R28:5 file has more than 52428800 bytes uncompressed",
             &format!("error R9:5 {not_absolute}"),
@@ -173,9 +164,9 @@ fn limits_of_the_protocol_are_told_once_and_reading_goes_on() {
     // A single entry stays in one file, whatever its size; an index is divided into indexes (R32).
     let file = full("").replace("</urlset>", "  </urlset>");
     let too_large = "error R28:6 file has more than 52428800 bytes uncompressed";
-    assert_eq!(said_of(&file, None), [too_large]);
+    assert_eq!(said_of(&file), [too_large]);
     let children = vec!["https://h.ex/a.xml"; 50_001];
-    let said = said_of(&index(&children), None);
+    let said = said_of(&index(&children));
     assert!(said.iter().any(|finding| finding.contains("R32")));
     assert!(!said.iter().any(|finding| finding.contains("R30")));
 }
@@ -194,7 +185,7 @@ fn many_sitemaps_without_a_date_are_told_once() {
         let text = format!(
             "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n{children}</sitemapindex>"
         );
-        let mut said = said_of(&text, None);
+        let mut said = said_of(&text);
         said.retain(|finding| finding.contains("R43"));
         assert_eq!(said, expected, "{dates:?}");
     };
@@ -214,7 +205,7 @@ fn many_sitemaps_without_a_date_are_told_once() {
     check(&[(dated, 90), ("", 9)], &[]);
     // Where they have no business, that is told instead.
     let child = "<sitemap><loc>https://h.ex/a.xml</loc></sitemap>\n";
-    let said = said_of(&urlset(&child.repeat(20)), None);
+    let said = said_of(&urlset(&child.repeat(20)));
     assert!(said.iter().any(|finding| finding.contains("R36")));
     assert!(!said.iter().any(|finding| finding.contains("R43")));
     let some = format!("note R43:92 10 of 100 sitemaps do not have {again} these again each time");

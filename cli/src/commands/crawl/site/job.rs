@@ -28,7 +28,7 @@ use super::super::{
 };
 use super::{Crawler, opening::Opening};
 use crate::{
-    commands::{published::Ended, seams},
+    commands::{names, published::Ended, seams},
     exit_code::{ExitCode, SiteDown},
     human,
     panicked::{Panicked, caught},
@@ -68,7 +68,8 @@ impl Job<'_> {
         }
         let settings = &site.settings;
         let lists = self.lists().await?;
-        let output = settings.output_of(&site.foreseen().written().name());
+        let foreseen = names::foreseen(settings, &site.start);
+        let output = settings.output_of(&foreseen.written().name());
         self.summary.has_old_set = is_published(&output);
         let mut config = config_of(site);
         config.fetch.was_public = self.before_requests().await?;
@@ -141,7 +142,8 @@ impl Job<'_> {
     async fn before_requests(&self) -> anyhow::Result<bool> {
         let configured = Arc::clone(self.site);
         let work = tokio::task::spawn_blocking(move || {
-            let (settings, site) = (&configured.settings, configured.foreseen());
+            let settings = &configured.settings;
+            let site = names::foreseen(settings, &configured.start);
             let state = settings.state_of(&site);
             let mut was_public = false;
             let mut checked = if state.exists() {
