@@ -40,6 +40,9 @@ const ACCEPTED_CODINGS: &str = "gzip, br, zstd, deflate";
 /// Most header lines of an answer. Real ones have twenty or thirty; browsers allow more.
 const MAX_HEAD_LINES: usize = 256;
 
+/// Most header lines that the client reads over HTTP/1.1, where it does not say which limit an answer breaks.
+const MAX_READ_LINES: usize = 16 * MAX_HEAD_LINES;
+
 /// Most bytes of all header lines together, as in Chromium.
 const MAX_HEAD_BYTES: u32 = 256 * 1024;
 
@@ -420,7 +423,7 @@ fn client(config: &FetchConfig, tls: rustls::ClientConfig) -> Result<Client, Fet
         .connect_timeout(config.connect_timeout)
         .pool_idle_timeout(POOL_IDLE)
         .pool_max_idle_per_host(POOL_MAX_IDLE)
-        .http1_max_headers(MAX_HEAD_LINES)
+        .http1_max_headers(MAX_READ_LINES)
         .http2_max_header_list_size(MAX_HEAD_BYTES);
     if let Some(proxy) = &config.proxy {
         // The address may hold a password: it stays out of messages.
@@ -489,8 +492,14 @@ fn read_head(response: &Response, target: Target<'_>) -> Result<ResponseHead, Fe
         bytes += name.as_str().len() + value.len() + ": \r\n".len();
         headers.push(name.as_str(), value.as_bytes());
     }
-    if response.headers().len() > MAX_HEAD_LINES || bytes > MAX_HEAD_BYTES as usize {
-        return refused("the head is too large");
+    if response.headers().len() > MAX_HEAD_LINES {
+        return refused(&format!("more than {MAX_HEAD_LINES} response headers"));
+    }
+    if bytes > MAX_HEAD_BYTES as usize {
+        return refused(&format!(
+            "more than {} KiB of response headers",
+            MAX_HEAD_BYTES / 1024
+        ));
     }
     Ok(ResponseHead { status, headers })
 }

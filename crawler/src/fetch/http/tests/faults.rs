@@ -333,6 +333,19 @@ async fn head_limits_are_256_lines_and_256_kib() {
 }
 
 #[tokio::test]
+async fn too_many_headers_are_called_so() {
+    for count in [257, 1_000, 4_000] {
+        let head = format!("HTTP/1.1 200 OK\r\n{}\r\nok", "X-A: b\r\n".repeat(count));
+        let server = Server::once(head.into_bytes());
+        let fetch = HttpFetch::new(&settings()).unwrap();
+        let (kind, message) = failure(&fetch, &server.url("/")).await;
+        assert_eq!(kind, FetchErrorKind::Protocol);
+        let expected = format!("{}: more than 256 response headers", server.url("/"));
+        assert_eq!(message, expected);
+    }
+}
+
+#[tokio::test]
 async fn endless_head_is_refused() {
     let server = Server::start(|connection| {
         connection.request();
