@@ -13,7 +13,10 @@ use crate::{
 };
 
 /// Time that requests in flight get to finish after the first signal.
-const STOP_GRACE: Duration = Duration::from_secs(10);
+const STOP_GRACE: Duration = Duration::from_secs(5);
+
+/// Time after the first signal in which the process ends, whatever it is doing: service managers kill it a little later.
+const STOP_TIMEOUT: Duration = Duration::from_secs(9);
 
 /// Time between two looks at the progress on a terminal, and without one.
 const TICK: Duration = Duration::from_millis(100);
@@ -61,7 +64,8 @@ pub(crate) struct Attendant {
     output: Output,
     signals: Signals,
     stop: Stop,
-    abort_at: Option<Instant>,
+    /// When the first signal came, and which.
+    stopped: Option<(Instant, StopSignal)>,
     /// Servers are asked: what is said of a stop speaks of requests.
     sends_requests: bool,
 }
@@ -76,7 +80,7 @@ impl Attendant {
             output: output.clone(),
             signals: Signals::listen_beside_hangups()?,
             stop: Stop::default(),
-            abort_at: None,
+            stopped: None,
             sends_requests: true,
         })
     }
@@ -119,7 +123,7 @@ impl Attendant {
                     if let Some(progress) = &mut progress {
                         progress.show(&self.output);
                     }
-                    self.abort_after_grace();
+                    self.watch_stop();
                 }
             }
         };
@@ -133,7 +137,7 @@ impl Attendant {
     fn obey(&mut self, signal: StopSignal) {
         match self.stop.obey(signal) {
             Reaction::Stopping => {
-                self.abort_at = Some(Instant::now() + STOP_GRACE);
+                self.stopped = Some((Instant::now(), signal));
                 self.output.say(if self.sends_requests {
                     "stopping: no new requests; a second signal drops those in flight"
                 } else {
@@ -145,19 +149,26 @@ impl Attendant {
             } else {
                 "stopping now"
             }),
-            Reaction::Dying => {
-                self.output.hide();
-                self.output.error("ended at once by a third signal");
-                // A clean way out was asked for twice, and did not come.
-                std::process::exit(ExitCode::from(signal) as i32);
-            }
+            Reaction::Dying => self.die("ended at once by a third signal", signal),
         }
     }
 
-    fn abort_after_grace(&mut self) {
-        if self.abort_at.is_some_and(|due| due <= Instant::now())
-            && !self.stop.shutdown.is_aborting()
-        {
+    /// Ends the process as it is: a clean way out was asked for, and did not come in time.
+    fn die(&self, why: &str, signal: StopSignal) -> ! {
+        self.output.hide();
+        self.output.error(why);
+        std::process::exit(ExitCode::from(signal) as i32)
+    }
+
+    fn watch_stop(&mut self) {
+        let Some((began, signal)) = self.stopped else {
+            return;
+        };
+        if began.elapsed() >= STOP_TIMEOUT {
+            let why = "the work did not end in time; the next start goes on as after a crash";
+            self.die(why, signal);
+        }
+        if began.elapsed() >= STOP_GRACE && !self.stop.shutdown.is_aborting() {
             self.stop.shutdown.abort();
             self.output.say(if self.sends_requests {
                 "requests in flight did not end in time and are dropped"

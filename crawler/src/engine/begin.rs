@@ -162,8 +162,12 @@ impl Opening {
             };
             Ok::<_, StoreError>((store, run, memory, standing, judge))
         });
-        let (store, run, memory, standing, judge) = work
-            .await
+        // What was dropped would have to be checked and read to its end; the next start does it again.
+        let opened = tokio::select! {
+            opened = work => opened,
+            () = finding.shutdown.aborted() => return Err(CrawlError::Stopped),
+        };
+        let (store, run, memory, standing, judge) = opened
             .map_err(|error| CrawlError::of_task("opening the state of this site", error))??;
         if is_confirmed && standing.is_none() {
             started = finding.again(started).await?;

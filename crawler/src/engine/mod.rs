@@ -458,7 +458,7 @@ async fn crawl_through(
     let crawled = run.drive().await?;
     match crawled.ending {
         Ending::LimitReached | Ending::Deferred | Ending::Drained => {
-            conclude(crawled, keeping, &config.publish).await
+            conclude(crawled, keeping, &config.publish, shutdown).await
         }
         Ending::SiteDown | Ending::Stopped => Ok(crawled),
     }
@@ -525,6 +525,7 @@ async fn conclude(
     mut crawled: Crawled,
     judge: Judge,
     config: &PublishConfig,
+    shutdown: &Shutdown,
 ) -> Result<Crawled, CrawlError> {
     let judge = match &crawled.robots {
         Some(rules) => judge.with_robots(rules.clone()),
@@ -554,10 +555,12 @@ async fn conclude(
         }
         Ok::<_, StoreError>(crawled)
     });
-    let kept = work
-        .await
-        .map_err(|error| CrawlError::of_task(USING_STATE, error))??;
-    Ok(kept)
+    // Where the program ends first, the next start does it again.
+    let kept = tokio::select! {
+        kept = work => kept,
+        () = shutdown.aborted() => return Err(CrawlError::Stopped),
+    };
+    Ok(kept.map_err(|error| CrawlError::of_task(USING_STATE, error))??)
 }
 
 /// Tells the clocks of the hosts that `start` may be on that a run begins.

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    process::Stdio,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -11,7 +12,7 @@ use std::{
 
 use super::{assert_nothing_published, assert_outcome, wait_for, waiting_site};
 use crate::support::{
-    program::Bench,
+    program::{Bench, Running},
     published::Published,
     site::{Response, Site},
     state::number,
@@ -127,4 +128,31 @@ fn a_run_that_was_stopped_before_the_site_was_known_is_interrupted() {
     let ran = running.wait().expect_code(130);
     assert_outcome(&ran, "interrupted");
     assert_eq!(asked.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_stop_ends_the_program_whatever_it_waits_for() {
+    let site = Site::start(|_| Response::text(""));
+    let bench = Bench::new().discovering();
+    let mut command = bench.command(&site.url("/"), &["--seeds", "-"]);
+    // Nobody writes to it, and nobody closes it.
+    command.stdin(Stdio::piped());
+    let mut running = Running::of(command);
+    let status = format!("/proc/{}/status", running.id());
+    let catches_term = || {
+        let status = std::fs::read_to_string(&status).expect("the program runs");
+        assert!(!status.contains("zombie"), "it ended by itself");
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = caught.map(|mask| u64::from_str_radix(mask.trim(), 16).expect("a mask"));
+        caught.expect("the signals that are caught") & (1 << 14) != 0
+    };
+    while !catches_term() {
+        std::thread::yield_now();
+    }
+    running.signal("TERM");
+    running.wait_until_it_says(
+        "the work did not end in time; the next start goes on as after a crash",
+    );
+    running.wait().expect_code(143);
 }

@@ -39,8 +39,8 @@ pub(crate) struct Draft {
 pub(in crate::settings) struct StopTimeout(pub(in crate::settings) Duration);
 
 impl Default for StopTimeout {
-    /// Below what service managers and container engines grant when they are told to (45 s in `config/`).
+    /// Below the ten seconds that container engines grant.
     fn default() -> Self {
-        Self(Duration::from_secs(30))
+        Self(Duration::from_secs(9))
     }
 }

@@ -3,6 +3,7 @@
 use std::{
     mem,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use crawler::{
@@ -35,6 +36,9 @@ use crate::{
     settings::{Settings, SiteSettings},
     summary::{RobotsFile, Summary},
 };
+
+/// How long the URLs may be counted after requests in flight were dropped; a million take about a second.
+const COUNT_GRACE: Duration = Duration::from_secs(1);
 
 /// The work on one site.
 pub(super) struct Job<'j> {
@@ -115,8 +119,8 @@ impl Job<'_> {
         self.summary.set_crawled(&crawled);
         let goes_on = "the same command goes on from here";
         self.summary.stopped_by = self.stopped_by(&crawled, goes_on);
-        self.summary
-            .set_report(Report::read(&*crawled.store, crawled.run)?);
+        let (crawled, report) = counted(crawled, shutdown).await?;
+        self.summary.set_report(report?);
         match crawled.ending {
             Ending::Stopped => Err(CrawlError::Stopped.into()),
             Ending::SiteDown => Err(SiteDown.into()),
@@ -271,6 +275,27 @@ pub(super) fn of_state(error: &anyhow::Error) -> Option<&StoreError> {
             (_, _) => cause.downcast_ref::<StoreError>(),
         }
     })
+}
+
+/// Counts what is in which state. All rows are read for it, so a large state is not counted to the end when the program has
+/// to end soon: what is known stays in it.
+async fn counted(
+    crawled: Crawled,
+    shutdown: &Shutdown,
+) -> anyhow::Result<(Crawled, Result<Report, StoreError>)> {
+    let counting = tokio::task::spawn_blocking(move || {
+        let report = Report::read(&*crawled.store, crawled.run);
+        (crawled, report)
+    });
+    let too_late = async {
+        shutdown.aborted().await;
+        tokio::time::sleep(COUNT_GRACE).await;
+    };
+    // When it is too late the count goes on until the process ends, and changes nothing.
+    tokio::select! {
+        counted = counting => Ok(counted.map_err(Panicked::from_join)?),
+        () = too_late => Err(CrawlError::Stopped.into()),
+    }
 }
 
 /// The settings for the library.
