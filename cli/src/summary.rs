@@ -66,6 +66,8 @@ pub(crate) struct Summary {
     excluded: BTreeMap<&'static str, u64>,
     failed: u64,
     queued: u64,
+    /// Links that were not recorded, because a bound was reached.
+    not_recorded: u64,
     /// Finished page requests of this start of the program.
     fetched: u64,
     not_modified: u64,
@@ -154,6 +156,7 @@ impl Summary {
             excluded: BTreeMap::new(),
             failed: 0,
             queued: 0,
+            not_recorded: 0,
             fetched: 0,
             not_modified: 0,
             files: Vec::new(),
@@ -238,6 +241,7 @@ impl Summary {
     pub(crate) fn set_report(&mut self, report: Report) {
         (self.known, self.listed) = (report.known(), report.listed);
         (self.failed, self.queued) = (report.failed(), report.queued);
+        self.not_recorded = report.not_recorded;
         self.excluded.clone_from(&report.excluded);
         self.orphans = report.orphans;
         self.seeds = SeedLine::from(&report.seeds);
@@ -297,7 +301,7 @@ impl Summary {
     /// Whether that leaves pages out. One that is listed by its last good answer is not missing.
     pub(crate) fn lacks_pages(&self) -> bool {
         let cut_short = self.excluded.contains_key(Reason::CutShort.code());
-        self.failed > 0 || self.queued > 0 || cut_short
+        self.failed > 0 || self.queued > 0 || self.not_recorded > 0 || cut_short
     }
 
     /// Whether a sitemap, feed or list could not be read for a reason that may pass: what it names is then
@@ -389,6 +393,12 @@ impl Summary {
         add_reasons(lines, "failed", with_texts(&self.report.failed_reasons));
         if self.queued > 0 {
             lines.push(format!("  {} not reached", human::number(self.queued)));
+        }
+        if self.not_recorded > 0 {
+            lines.push(format!(
+                "  {} left out (not-recorded): beyond max_links or max_link_bytes of a page, max_known_urls or max_state_bytes",
+                human::count(self.not_recorded, "link")
+            ));
         }
         lines.extend(self.stopped_by.iter().map(|reason| format!("  {reason}")));
         if self.orphans > 0 {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     page::{Reason, RunId, State},
+    runs,
     seeds::Tally,
     store::{Store, StoreError},
 };
@@ -26,6 +27,9 @@ pub struct Report {
     pub failed_reasons: BTreeMap<&'static str, u64>,
     /// URLs that are not decided yet.
     pub queued: u64,
+    /// Links that were not recorded, because a bound of the settings was reached; each as often as it was found. What
+    /// they lead to is not known.
+    pub not_recorded: u64,
     /// Known URLs, in whatever state, that only sitemaps, feeds or lists name: no page leads to them.
     pub orphans: u64,
     /// The sitemaps, feeds and lists of the run.
@@ -40,6 +44,7 @@ impl Report {
     /// The store cannot be read.
     pub fn read(store: &dyn Store, run: RunId) -> Result<Self, StoreError> {
         Ok(Self {
+            not_recorded: runs::not_recorded(store)?,
             orphans: store.orphan_count()?,
             seeds: Tally::read(store)?,
             ..Self::from_counts(&store.counts(run)?)

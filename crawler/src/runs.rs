@@ -28,6 +28,9 @@ const BEFORE: &str = crate::store::names::RUN_BEFORE;
 /// The [`Skew`] of the last start of the run that had one.
 const SKEW: &str = crate::store::names::RUN_SKEW;
 
+/// See [`not_recorded`].
+pub(crate) const NOT_RECORDED: &str = crate::store::names::RUN_NOT_RECORDED;
+
 /// See [`Ahead`].
 const AHEAD: &str = crate::store::names::RUN_AHEAD;
 
@@ -90,6 +93,7 @@ pub fn open(
         .chain([
             (BEFORE.to_owned(), before.map(|before| before.to_string())),
             (SKEW.to_owned(), None),
+            (NOT_RECORDED.to_owned(), None),
         ])
         .collect();
     store.commit(&Commit {
@@ -267,6 +271,17 @@ pub fn finish(store: &mut dyn Store, number: RunId) -> Result<(), StoreError> {
 /// The value that marks the newest run as finished.
 pub(crate) fn finished() -> (String, Option<String>) {
     (STATE.to_owned(), Some("finished".to_owned()))
+}
+
+/// How many links the newest run did not record so far, because a bound of the settings was reached.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn not_recorded(store: &dyn Store) -> Result<u64, StoreError> {
+    let count = store.value(NOT_RECORDED)?;
+    Ok(count
+        .and_then(|count| count.parse().ok())
+        .unwrap_or_default())
 }
 
 /// The number of the newest run; `None` before the first.

@@ -460,6 +460,10 @@ impl<S: Store> Store for FailingStore<S> {
         self.inner.queue_len()
     }
 
+    fn bytes(&self) -> Result<u64, StoreError> {
+        self.inner.bytes()
+    }
+
     fn last_sequence(&self) -> Result<u64, StoreError> {
         self.inner.last_sequence()
     }

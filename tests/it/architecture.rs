@@ -135,7 +135,7 @@ const ROOMS: [(&str, &[&str]); 27] = [
             "verdict",
         ],
     ),
-    ("report", &["page", "seeds", "store"]),
+    ("report", &["page", "runs", "seeds", "store"]),
     ("schedule", &["url_key"]),
     ("frontier", &["store", "url_key"]),
     ("politeness", &["config", "holds", "url_key"]),

@@ -218,8 +218,14 @@ fn of_sixty_thousand_links_on_one_page_fifty_thousand_are_taken() {
         "/" => Response::html(links.clone()),
         _ => Response::status(404),
     });
-    let (bench, summary) = crawl(&site, "", &["--list-only", "/file/*"], 0);
+    let (bench, summary) = crawl(
+        &site,
+        "max_parse_time = \"10m\"",
+        &["--list-only", "/file/*"],
+        3,
+    );
     assert_eq!(number(&summary, "listed"), 50_001);
+    assert_eq!(number(&summary, "not_recorded"), 10_000);
     assert_eq!(site.pages(), ["/"]);
     let published = bench.published();
     assert_eq!(published.urls().len(), 50_001);
@@ -278,4 +284,79 @@ fn a_robots_txt_without_end_is_read_to_its_limit() {
     let (_, summary) = crawl(&site, "", &[], 0);
     assert_eq!(summary["excluded"]["robots-disallowed"], 1, "{summary}");
     assert_eq!(number(&summary, "listed"), 2);
+}
+
+/// Each page has a hundred links of 1,800 bytes of its own, to pages that are like it.
+fn site_of_long_links() -> Site {
+    Site::start(|request| match request.target.as_str() {
+        "/robots.txt" => Response::text(""),
+        path => {
+            // A page is called by the way that leads there, which is cut before it is too long.
+            let way = path
+                .trim_start_matches('/')
+                .split('/')
+                .next()
+                .unwrap_or_default();
+            let filler = "f".repeat(1_700);
+            let links = (0..100).map(|number| link(&format!("/{way}.{number}/{filler}")));
+            Response::html(links.collect::<String>())
+        }
+    })
+}
+
+#[test]
+fn long_links_are_left_out_beyond_each_bound() {
+    let site = site_of_long_links();
+    let check = |settings: &str, known: std::ops::RangeInclusive<u64>| {
+        let settings = format!("max_pages = 30\n{settings}");
+        let (_, summary) = crawl(&site, &settings, &[], 3);
+        assert!(
+            number(&summary, "not_recorded") > 0,
+            "{settings}: {summary}"
+        );
+        assert!(
+            known.contains(&number(&summary, "known")),
+            "{settings}: {summary}"
+        );
+        assert_eq!(summary["outcome"], "partial");
+    };
+    // Thirty pages of five links each, and the start page.
+    check("max_link_bytes = \"9 KiB\"", 100..=151);
+    check("max_known_urls = 70", 70..=70);
+    // A URL takes about four times its bytes.
+    check("max_state_bytes = \"2 MiB\"", 100..=1_500);
+}
+
+#[test]
+fn bounds_hold_in_the_next_start_and_take_nothing_that_is_published() {
+    let site = site_of_long_links();
+    let bench = Bench::new();
+    let config = bench.settings("max_pages = 20\nmax_known_urls = 40");
+    let run = |options: &[&str], code: i32| {
+        let options = [&["--config", config.as_str()], options].concat();
+        let summary = bench
+            .crawl(&site.url("/"), &options)
+            .expect_code(code)
+            .summary();
+        assert_adds_up(&summary);
+        summary
+    };
+    let first = run(&[], 3);
+    assert_eq!(
+        (number(&first, "known"), number(&first, "queued")),
+        (40, 20)
+    );
+    let second = run(&[], 3);
+    assert_eq!(
+        (number(&second, "known"), number(&second, "queued")),
+        (40, 0)
+    );
+    assert_eq!(number(&second, "listed"), 40);
+    assert!(number(&second, "not_recorded") > number(&first, "not_recorded"));
+    let published = bench.published().urls().len();
+    // A smaller bound in another crawl.
+    bench.settings("max_pages = 100\nmax_known_urls = 5");
+    let third = run(&[], 3);
+    assert_eq!(number(&third, "listed"), 40, "{third}");
+    assert_eq!(bench.published().urls().len(), published);
 }

@@ -343,6 +343,25 @@ pub(crate) const SETTINGS: &[Setting] = &[
             count_or_unlimited(value),
         )
     }),
+    row("max_known_urls", |draft, value| {
+        set(
+            &mut draft.config.limits.max_known_urls,
+            count(value, 1..=u64::MAX),
+        )
+    }),
+    row("max_state_bytes", |draft, value| {
+        set(
+            &mut draft.config.limits.max_state_bytes,
+            size(value, 1 << 20..=1 << 43, "from 1 MiB to 8192 GiB"),
+        )
+    }),
+    row("max_pending_bytes", |draft, value| {
+        let bytes = size(value, 1 << 20..=1 << 30, "from 1 MiB to 1 GiB");
+        set(
+            &mut draft.config.limits.max_pending_bytes,
+            bytes.map(as_usize),
+        )
+    }),
     row("max_tries", |draft, value| {
         set(
             &mut draft.config.limits.max_tries,
@@ -438,6 +457,10 @@ pub(crate) const SETTINGS: &[Setting] = &[
             &mut draft.config.parse.max_links,
             small_count(value, 1..=1_000_000).map(|links| links as usize),
         )
+    }),
+    row("max_link_bytes", |draft, value| {
+        let bytes = size(value, 1 << 10..=1 << 30, "from 1 KiB to 1 GiB");
+        set(&mut draft.config.parse.max_link_bytes, bytes.map(as_usize))
     }),
     row("max_parse_time", |draft, value| {
         set(&mut draft.config.parse.max_parse_time, time_out(value))
@@ -625,6 +648,11 @@ const fn in_notify(setting: Setting) -> Setting {
 fn set<T>(slot: &mut T, read: Read<T>) -> Read<()> {
     *slot = read?;
     Ok(())
+}
+
+/// A size that a limit keeps small enough for memory.
+fn as_usize(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 fn time_zone(value: &Value) -> Read<TimeZone> {

@@ -84,7 +84,7 @@ fn the_line_of_json_has_exactly_the_promised_keys() {
         summary().json().unwrap(),
         concat!(
             r#"{"site":"https://www.example.com/docs/","outcome":"partial","known":1494,"listed":1234,"#,
-            r#""excluded":{"canonical-elsewhere":50,"gone":50,"noindex":150},"failed":3,"queued":7,"#,
+            r#""excluded":{"canonical-elsewhere":50,"gone":50,"noindex":150},"failed":3,"queued":7,"not_recorded":0,"#,
             r#""fetched":1400,"not_modified":100,"files":["#,
             r#"{"name":"sitemap.xml","entries":1,"bytes":300,"changed":true},"#,
             r#"{"name":"sitemap-root.xml.gz","entries":1234,"bytes":98765,"changed":false}],"#,
@@ -306,7 +306,7 @@ fn a_failed_site_has_a_summary_too() {
         summary.json().unwrap(),
         concat!(
             r#"{"site":"https://example.com/","outcome":"unreachable","known":0,"listed":0,"excluded":{},"#,
-            r#""failed":0,"queued":0,"fetched":0,"not_modified":0,"files":[],"lastmod":{},"duration_s":0.0,"bytes_in":0,"#,
+            r#""failed":0,"queued":0,"not_recorded":0,"fetched":0,"not_modified":0,"files":[],"lastmod":{},"duration_s":0.0,"bytes_in":0,"#,
             r#""as":null,"ignored":[],"robots_txt":[],"#,
             r#""orphans":0,"seeds":{"read":0,"kept":0,"own":0,"waiting":0,"troubled":0,"troubles":[],"entries":[]},"kept":{},"notes":[]}"#
         )
@@ -349,6 +349,22 @@ fn many_files_are_not_all_named_in_the_text() {
         20
     );
     assert!(text.contains(&"    and 1,000 more".to_owned()), "{text:?}");
+}
+
+#[test]
+fn links_beyond_a_bound_are_counted_and_make_a_run_partial() {
+    let mut summary = summary();
+    let mut report = Report::from_counts(&BTreeMap::from([(Reason::Listed, 10)]));
+    report.not_recorded = 1_234;
+    summary.set_report(report);
+    assert!(summary.is_partial());
+    let told = "  1,234 links left out (not-recorded): beyond max_links or max_link_bytes of a page, max_known_urls or max_state_bytes";
+    assert!(
+        summary.text().contains(&told.to_owned()),
+        "{:?}",
+        summary.text()
+    );
+    assert!(summary.json().unwrap().contains(r#""not_recorded":1234,"#));
 }
 
 #[test]

@@ -11,6 +11,12 @@ pub struct LimitsConfig {
     pub max_time: Duration,
     /// Fewest hops from the start URL; deeper URLs are known but not fetched. Default: no limit.
     pub max_depth: Option<u32>,
+    /// Known URLs of one crawl, over all its sessions; further ones are counted and not recorded. Default 10,000,000.
+    pub max_known_urls: u64,
+    /// Bytes that the state may have for further URLs to be recorded. Default 4 GiB.
+    pub max_state_bytes: u64,
+    /// Memory for what was found and is not in the state yet; while more waits no page is asked for. Default 8 MiB.
+    pub max_pending_bytes: usize,
     /// Tries per URL, the first included. Default 3.
     pub max_tries: u32,
     /// Waits before the second, third ... try; the last one repeats. Default 1 s, 5 s; jitter of up to a quarter is added.
@@ -23,6 +29,9 @@ impl Default for LimitsConfig {
             max_pages: 1_000_000,
             max_time: Duration::from_secs(24 * 60 * 60),
             max_depth: None,
+            max_known_urls: 10_000_000,
+            max_state_bytes: 4 << 30,
+            max_pending_bytes: 8 << 20,
             max_tries: 3,
             retry_delays: vec![Duration::from_secs(1), Duration::from_secs(5)],
         }

@@ -66,12 +66,18 @@ fn parse_text(config: &ParseConfig) -> String {
         robots_names,
         document_types,
         max_links,
+        max_link_bytes,
         max_parse_time,
         page_rules,
     } = config;
     let rules: Vec<String> = page_rules.iter().map(rule_text).collect();
+    let link_bytes = if *max_link_bytes == ParseConfig::default().max_link_bytes {
+        String::new()
+    } else {
+        format!(" max_link_bytes: {max_link_bytes},")
+    };
     format!(
-        "ParseConfig {{ robots_names: {robots_names:?}, document_types: {document_types:?}, max_links: {max_links}, \
+        "ParseConfig {{ robots_names: {robots_names:?}, document_types: {document_types:?}, max_links: {max_links},{link_bytes} \
          max_parse_time: {max_parse_time:?}, page_rules: [{}] }}",
         rules.join(", ")
     )

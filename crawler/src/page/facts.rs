@@ -194,6 +194,8 @@ pub struct PageFacts {
     pub excluded_by_page_rule: bool,
     /// Links in document order, deduplicated.
     pub links: Vec<Link>,
+    /// Further links, beyond the limits for one page. Not stored.
+    pub links_left_out: u64,
     /// Images of the page in document order, each once; `None` when nobody asked for them.
     pub images: Option<Vec<UrlKey>>,
     /// What the page and its headers say of its versions in other languages, ordered by code and target,

@@ -189,7 +189,6 @@ impl Content<'_> {
                 .and_then(|refresh| self.resolve_refresh(refresh, &base, encoding));
         }
         facts.title = findings.title.finish();
-        facts.warnings.links_cut = findings.links.cut;
         facts.warnings.parse_cut = findings.is_cut;
         facts.warnings.soft_404 =
             findings.text.has_few_words() && facts.title.as_deref().is_some_and(is_error_title);
@@ -197,8 +196,10 @@ impl Content<'_> {
             && !findings.has_anchor
             && !findings.is_cut
             && findings.text.has_few_characters();
-        let (links, in_content) = findings.links.resolve(&base, self.site.identity, encoding);
-        for link in links {
+        let resolved = findings.links.resolve(&base, self.site.identity, encoding);
+        facts.links_left_out = resolved.left_out;
+        facts.warnings.links_cut = resolved.left_out > 0;
+        for link in resolved.links {
             self.links.add(link);
         }
         let data = findings.json_ld.read();
@@ -207,7 +208,7 @@ impl Content<'_> {
         if !findings.is_cut {
             let title = facts.title.as_deref();
             let data = json_ld::content_hash(&data);
-            let hashes = findings.content.finish(&in_content, title, data);
+            let hashes = findings.content.finish(&resolved.in_content, title, data);
             facts.content_hash = Some(hashes.content);
             facts.likeness = Some(hashes.likeness.pack());
         }

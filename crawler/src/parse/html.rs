@@ -115,7 +115,7 @@ impl HtmlPass {
     /// A pass with these settings; `watch_tameness` for pages that a rule wants as a tree.
     pub(super) fn new(reader: &Arc<PageReader>, watch_tameness: bool) -> Self {
         let findings = Findings {
-            links: RawLinks::new(reader.max_links),
+            links: RawLinks::new(reader.max_links, reader.max_link_bytes),
             base: None,
             canonicals: Vec::new(),
             feeds: Vec::new(),

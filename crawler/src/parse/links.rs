@@ -48,20 +48,35 @@ struct RawLink {
 #[derive(Debug)]
 pub(super) struct RawLinks {
     max_links: usize,
+    max_bytes: usize,
     links: Vec<RawLink>,
+    /// Of all of them together.
+    bytes: usize,
     known: HashMap<Arc<str>, usize>,
-    /// There were more than the limit.
-    pub(super) cut: bool,
+    /// Links beyond the limits.
+    left_out: u64,
+}
+
+/// The links of a page, resolved.
+#[derive(Debug)]
+pub(super) struct Resolved {
+    pub(super) links: Vec<Link>,
+    /// The links of the page's content, as hashes with the regions that they stand in.
+    pub(super) in_content: Vec<(u64, Regions)>,
+    /// Links beyond the limits.
+    pub(super) left_out: u64,
 }
 
 impl RawLinks {
-    /// An empty list of at most `max_links`.
-    pub(super) fn new(max_links: usize) -> Self {
+    /// An empty list of at most `max_links` with `max_bytes` together, as they are written and as absolute URLs.
+    pub(super) fn new(max_links: usize, max_bytes: usize) -> Self {
         Self {
             max_links,
+            max_bytes,
             links: Vec::new(),
+            bytes: 0,
             known: HashMap::new(),
-            cut: false,
+            left_out: 0,
         }
     }
 
@@ -87,7 +102,10 @@ impl RawLinks {
         if let Some(&index) = self.known.get(reference) {
             self.links[index].nofollow &= nofollow;
             self.links[index].regions |= regions;
-        } else if self.links.len() < self.max_links {
+        } else if self.links.len() < self.max_links
+            && self.bytes + reference.len() <= self.max_bytes
+        {
+            self.bytes += reference.len();
             let reference: Arc<str> = reference.into();
             self.known.insert(Arc::clone(&reference), self.links.len());
             self.links.push(RawLink {
@@ -97,27 +115,34 @@ impl RawLinks {
                 regions,
             });
         } else {
-            self.cut = true;
+            self.left_out += 1;
         }
         !reference.is_empty()
     }
 
     /// Resolves everything. The same target is kept once, at its first place; one occurrence that
-    /// may be followed is enough to follow it. With them come the links of the page's content, as hashes with the
-    /// regions that they stand in.
+    /// may be followed is enough to follow it.
     pub(super) fn resolve(
         self,
         base: &Url,
         identity: &Identity,
         encoding: &'static Encoding,
-    ) -> (Vec<Link>, Vec<(u64, Regions)>) {
+    ) -> Resolved {
+        // What is resolved is not held twice.
+        drop(self.known);
         let mut links = LinkList::default();
         let mut in_content = Vec::new();
+        let (mut bytes, mut left_out) = (0, self.left_out);
         for raw in self.links {
             if let Ok(target) = identity.resolve(base, &raw.reference, encoding) {
                 if raw.regions != 0 {
                     in_content.push((link_hash(target.as_str()), raw.regions));
                 }
+                if bytes + target.as_str().len() > self.max_bytes {
+                    left_out += 1;
+                    continue;
+                }
+                bytes += target.as_str().len();
                 links.add(Link {
                     target,
                     via: raw.via,
@@ -125,7 +150,11 @@ impl RawLinks {
                 });
             }
         }
-        (links.links, in_content)
+        Resolved {
+            links: links.links,
+            in_content,
+            left_out,
+        }
     }
 }
 
@@ -233,13 +262,14 @@ mod tests {
     use super::*;
 
     fn check(references: &[(&str, bool)], expected: &[(&str, bool)]) {
-        let mut raw = RawLinks::new(100);
+        let mut raw = RawLinks::new(100, 10_000);
         for (reference, nofollow) in references {
             raw.add(reference, Via::Link, *nofollow);
         }
         let base = Url::parse("https://example.com/a/b?q").unwrap();
-        let (links, _) = raw.resolve(&base, &Identity::default(), UTF_8);
-        let found: Vec<_> = links
+        let resolved = raw.resolve(&base, &Identity::default(), UTF_8);
+        let found: Vec<_> = resolved
+            .links
             .iter()
             .map(|link| (link.target.as_str(), link.nofollow))
             .collect();
@@ -302,14 +332,34 @@ mod tests {
 
     #[test]
     fn the_limit_counts_different_references_only() {
-        let mut raw = RawLinks::new(2);
+        let mut raw = RawLinks::new(2, 100);
         for reference in ["a", "#1", "#2", "a#x", "mailto:x"] {
             raw.add(reference, Via::Link, false);
         }
-        assert!(!raw.cut);
+        assert_eq!(raw.left_out, 0);
         raw.add("c", Via::Link, false);
-        assert!(raw.cut);
+        assert_eq!(raw.left_out, 1);
         assert_eq!(raw.links.len(), 2);
+    }
+
+    #[test]
+    fn the_bytes_of_all_links_are_bounded_as_written_and_as_resolved() {
+        let check = |base: &str, references: &[&str], taken: usize, left_out: u64| {
+            let mut raw = RawLinks::new(100, 60);
+            for reference in references {
+                raw.add(reference, Via::Link, false);
+            }
+            let base = Url::parse(base).unwrap();
+            let resolved = raw.resolve(&base, &Identity::default(), UTF_8);
+            let found = (resolved.links.len(), resolved.left_out);
+            assert_eq!(found, (taken, left_out), "{base} {references:?}");
+        };
+        let long = "https://h.example/0123456789abcdef";
+        check("https://h.example/", &["/a", "/b", "/c"], 3, 0);
+        check("https://h.example/", &[long, &long.replace('0', "x")], 1, 1);
+        // Short references below a long base are long URLs.
+        let base = format!("https://h.example/{}/", "d".repeat(30));
+        check(&base, &["a", "b", "c"], 1, 2);
     }
 
     #[test]

@@ -134,6 +134,7 @@ pub struct PageReader {
     /// Lower case.
     document_types: Vec<String>,
     max_links: usize,
+    max_link_bytes: usize,
     max_parse_time: Duration,
     cpu_clock: CpuClock,
     rules: PageRules,
@@ -166,6 +167,7 @@ impl PageReader {
             robots_names: lower(&config.robots_names),
             document_types: lower(&config.document_types),
             max_links: config.max_links,
+            max_link_bytes: config.max_link_bytes,
             max_parse_time: config.max_parse_time,
             cpu_clock: clock::thread_cpu_time,
             rules: PageRules::new(&config.page_rules)?,

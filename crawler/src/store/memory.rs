@@ -169,6 +169,15 @@ impl Store for MemoryStore {
         Ok(self.contents().queue.len() as u64)
     }
 
+    fn bytes(&self) -> Result<u64, StoreError> {
+        let contents = self.contents();
+        Ok(contents
+            .pages
+            .keys()
+            .map(|key| key.as_str().len() as u64)
+            .sum())
+    }
+
     fn last_sequence(&self) -> Result<u64, StoreError> {
         Ok(self.contents().last_sequence)
     }

@@ -307,6 +307,12 @@ pub trait Store: Send {
     /// The store cannot be read.
     fn queue_len(&self) -> Result<u64, StoreError>;
 
+    /// Bytes that the store takes, without the room of what was forgotten.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn bytes(&self) -> Result<u64, StoreError>;
+
     /// The highest sequence number ever given in this run, to whatever kind of discovery; 0 when none was.
     ///
     /// # Errors

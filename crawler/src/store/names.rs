@@ -62,6 +62,9 @@ pub(crate) const RUN_IDENTITY: &str = "run.identity";
 /// The kind of network that the start host was on.
 pub(crate) const RUN_NETWORK: &str = "run.network";
 
+/// How many links the newest run did not record, because a bound was reached.
+pub(crate) const RUN_NOT_RECORDED: &str = "run.not_recorded";
+
 /// The number of the newest run.
 pub(crate) const RUN_NUMBER: &str = "run.number";
 

@@ -1,7 +1,11 @@
 //! What becomes of a URL: judged, its links followed, all of it added to the next commit. Nothing here
 //! waits or starts work.
 
-use super::{Run, page_sink::Found};
+use super::{
+    Run,
+    bounds::{bytes_of, bytes_of_facts},
+    page_sink::Found,
+};
 use crate::{
     engine::start::Hop,
     frontier::Lease,
@@ -108,13 +112,14 @@ impl Run<'_> {
         let verdict = self.judge.after_fetch(&work.url, &outcome);
         let links = match &mut outcome {
             Outcome::Answered(facts) => {
+                self.bounds.answered(bytes_of_facts(facts));
                 self.watch(&work.url, facts);
                 let first = self.next_sequence;
-                let taken = self.follow(&work.url, facts, verdict, work.depth, work.hops);
+                let taken = self.follow(work, facts, verdict);
                 if self.next_sequence > first {
                     self.hurry_after(work, verdict.reason, first);
                 }
-                Some(taken)
+                (!self.is_state_full()).then_some(taken)
             }
             Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_) => None,
         };
@@ -144,7 +149,7 @@ impl Run<'_> {
         };
         facts.links = links;
         self.watch(&work.url, &facts);
-        self.follow(&work.url, &mut facts, verdict, work.depth, work.hops);
+        self.follow(work, &mut facts, verdict);
         self.conclude_work(work, reason, outcome, basis, None);
     }
 
@@ -152,7 +157,7 @@ impl Run<'_> {
     pub(super) fn decide_by_published(&mut self, work: &Work, mut outcome: Outcome, kept: Kept) {
         let verdict = self.judge.after_fetch(&work.url, &outcome);
         if let Outcome::Answered(facts) = &mut outcome {
-            self.follow(&work.url, facts, verdict, work.depth, work.hops);
+            self.follow(work, facts, verdict);
         }
         let published = Outcome::PUBLISHED;
         let reason = self.judge.of_kept(&work.url, &published, &kept);
@@ -191,8 +196,8 @@ impl Run<'_> {
             outcome: Some(outcome),
             basis,
         };
-        self.pending_links += links.as_ref().map_or(0, Vec::len);
-        self.pending_links += record.facts().map_or(0, lists_of);
+        self.bounds.pending += bytes_of([&work.url]) + links.as_ref().map_or(0, bytes_of);
+        self.bounds.pending += record.facts().map_or(0, bytes_of_facts);
         self.pending.finished.push(Finished {
             key: work.url.clone(),
             sequence: work.sequence,
@@ -205,12 +210,19 @@ impl Run<'_> {
     /// the facts, which go to the store.
     pub(super) fn follow(
         &mut self,
-        url: &UrlKey,
+        work: &Work,
         facts: &mut PageFacts,
         verdict: Verdict,
-        depth: u32,
-        hops: u8,
     ) -> Vec<UrlKey> {
+        let Work {
+            url, depth, hops, ..
+        } = work;
+        let (depth, hops) = (*depth, *hops);
+        let not_recorded = self.bounds.not_recorded;
+        if verdict.follow == Follow::All {
+            self.bounds.not_recorded += facts.links_left_out;
+        }
+        facts.links_left_out = 0;
         let take_nofollow_links = self.config.scope.take_nofollow_links;
         let takes_links = self.config.discover.links;
         let mut taken = Vec::new();
@@ -231,9 +243,16 @@ impl Run<'_> {
                 | Via::List
                 | Via::Earlier => 0,
             };
-            if self.discover(target, via, url, depth + 1, hops) {
+            // A page that is listed leaves only when it is known what takes its place.
+            let is_owed =
+                work.was_listed && matches!(via, Via::Redirect | Via::Refresh | Via::Canonical);
+            if self.discover(target, via, url, depth + 1, hops, is_owed) {
                 taken.push(target.clone());
             }
+        }
+        if self.bounds.not_recorded > not_recorded || self.is_state_full() {
+            // Its links are not all in the state, so that a later 304 would not say where it leads.
+            facts.read_as = 0;
         }
         if verdict.follow == Follow::All {
             for feed in &facts.feeds {
@@ -244,7 +263,8 @@ impl Run<'_> {
         taken
     }
 
-    /// Notes a URL found on a page, if it is in scope; whether it is.
+    /// Notes a URL found on a page, if it is in scope and within the bounds, which do not count where it `is_owed`; whether
+    /// it is.
     pub(super) fn discover(
         &mut self,
         target: &UrlKey,
@@ -252,6 +272,7 @@ impl Run<'_> {
         found_on: &UrlKey,
         depth: u32,
         hops: u8,
+        is_owed: bool,
     ) -> bool {
         if self.seen.contains(target) {
             self.link_orphan(target, found_on);
@@ -270,10 +291,10 @@ impl Run<'_> {
             // A later run that takes this page as it is has to know the link: then there may be a page.
             return self.judge.is_inside(target);
         }
-        self.discover_page(target, via, Some(found_on), depth, hops)
+        self.discover_page(target, via, Some(found_on), depth, hops, is_owed)
     }
 
-    /// Notes a URL that is no document and that the run does not know yet, if it is in scope; whether it is.
+    /// Notes a URL that is no document and that the run does not know yet, as [`Run::discover`] does.
     pub(super) fn discover_page(
         &mut self,
         target: &UrlKey,
@@ -281,6 +302,7 @@ impl Run<'_> {
         found_on: Option<&UrlKey>,
         depth: u32,
         hops: u8,
+        is_owed: bool,
     ) -> bool {
         if self.seen.contains(target) {
             return true;
@@ -289,6 +311,9 @@ impl Run<'_> {
             self.links_out_of_scope += 1;
             return false;
         };
+        if !is_owed && self.leaves_out() {
+            return false;
+        }
         self.hints.find(target, reason);
         let sequence = self.note(target, reason, depth, hops, via, found_on);
         if reason == Reason::Queued {
@@ -318,6 +343,7 @@ impl Run<'_> {
         let sequence = self.next_sequence;
         self.next_sequence += 1;
         self.queued += u64::from(reason == Reason::Queued);
+        self.bounds.pending += bytes_of([key]);
         let found_on = found_on.cloned();
         self.pending.discovered.push(Discovery {
             key: key.clone(),
@@ -330,10 +356,4 @@ impl Run<'_> {
         });
         sequence
     }
-}
-
-/// How many images, feeds and languages the facts of a page hold.
-pub(super) fn lists_of(facts: &PageFacts) -> usize {
-    let images = facts.images.as_ref().map_or(0, Vec::len);
-    images + facts.feeds.len() + facts.alternates.as_ref().map_or(0, Vec::len)
 }

@@ -6,9 +6,11 @@
 //! no lock and no second writer.
 //!
 //! `requests` sends for pages and takes their answers, `decide` judges them, `trips` stores what came of it; `seeding`
-//! reads documents beside the pages, `recrawl` and `resume` know what was before, `outage` what failed with the whole host, `trouble` what slowed it down,
-//! `moved` which redirects say nothing yet, `doubt` which answers are not believed yet.
+//! reads documents beside the pages, `recrawl` and `resume` know what was before, `outage` what failed with the whole host,
+//! `trouble` what slowed it down, `moved` which redirects say nothing yet, `doubt` which answers are not believed yet,
+//! `bounds` what is not recorded.
 
+mod bounds;
 mod decide;
 pub(super) mod doubt;
 mod hints;
@@ -32,9 +34,8 @@ use tokio::{
 use tracing::Instrument as _;
 
 pub use self::trips::COMMIT_INTERVAL;
-#[cfg(test)]
-pub(super) use self::trips::MAX_PENDING_EFFECTS;
 use self::{
+    bounds::Bounds,
     hints::Hints,
     outage::Health,
     recrawl::{Recrawl, TestEnd},
@@ -131,8 +132,7 @@ pub(super) struct Run<'a> {
     /// A page would be asked for if there were a turn.
     page_waits: bool,
     pending: Commit,
-    /// Links of the finished pages in `pending`.
-    pending_links: usize,
+    bounds: Bounds,
     last_trip: Instant,
     next_sequence: u64,
     queued: u64,
@@ -182,6 +182,8 @@ impl<'a> Run<'a> {
             start_test,
             outages,
             has_earlier,
+            state_bytes,
+            not_recorded,
         } = setup.memory;
         let discover = setup.config.discover;
         let health = Health::new(setup.door.clock.now(), outages);
@@ -226,7 +228,7 @@ impl<'a> Run<'a> {
                 run: setup.number,
                 ..Commit::default()
             },
-            pending_links: 0,
+            bounds: Bounds::new(state_bytes, not_recorded),
             last_trip: now,
             next_sequence,
             queued,
@@ -410,7 +412,7 @@ impl<'a> Run<'a> {
             Ok((_, Done::Trip(trip))) => {
                 self.trip_task = None;
                 self.store = Some(trip.store);
-                trip.result?;
+                (self.bounds.in_commit, self.bounds.state) = (0, trip.result?);
                 if let Some((wanted, urls)) = trip.refill {
                     self.frontier.refill(&wanted, urls);
                 }

@@ -29,7 +29,8 @@ pub(super) use self::{
 };
 use super::{
     Run,
-    decide::{Work, lists_of},
+    bounds::{EFFECT_BYTES, bytes_of, bytes_of_facts},
+    decide::Work,
 };
 use crate::{
     engine::{
@@ -47,8 +48,8 @@ use crate::{
 /// besides ([`Recrawl::held`]).
 pub(super) const MAX_RECALLS: usize = 4_096;
 
-/// Links, images and languages that one trip brings back at most, give or take those of one page.
-const MAX_RECALLED_LINKS: usize = 262_144;
+/// Memory of the links, images and languages that one trip brings back, give or take those of one page.
+const MAX_RECALLED_BYTES: usize = 8 << 20;
 
 /// The part of a run that earlier ones have a say in.
 pub(super) struct Recrawl {
@@ -63,7 +64,7 @@ pub(super) struct Recrawl {
     /// once, because everything begins with it; its test is kept in the state ([`START_TEST`]).
     tests: VecDeque<Test>,
     testing: Option<(Id, Test)>,
-    /// Effects that those pages will be that were answered and wait for the store or for their test.
+    /// Memory of the pages that were answered and wait for the store or for their test.
     held: usize,
     /// Pages that wait for being asked as a whole, because a conditional request had no answer; the frontier holds
     /// each of them too.
@@ -89,22 +90,17 @@ enum Why {
 }
 
 impl Why {
-    /// What the page counts as while it waits.
-    fn effects(&self) -> usize {
+    /// Memory that the page takes while it waits.
+    fn bytes(&self) -> usize {
         match self {
-            Self::Confirmed(answer) => effects_of(answer),
-            Self::Kept(Outcome::Answered(facts), _) => effects_of(facts),
+            Self::Confirmed(answer) => bytes_of_facts(answer),
+            Self::Kept(Outcome::Answered(facts), _) => bytes_of_facts(facts),
             Self::Kept(
                 Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_),
                 _,
-            ) => 1,
+            ) => EFFECT_BYTES,
         }
     }
-}
-
-/// What a page with these facts counts as while it waits to be decided: as many effects as it will then be.
-fn effects_of(facts: &PageFacts) -> usize {
-    1 + facts.links.len() + lists_of(facts)
 }
 
 /// What the store is asked on a trip.
@@ -137,16 +133,16 @@ impl Questions {
     /// Reads the answers from `store`.
     pub(super) fn ask(self, store: &dyn Store) -> Result<Answers, StoreError> {
         let mut answers = Answers::default();
-        let mut links_left = MAX_RECALLED_LINKS;
+        let mut bytes_left = MAX_RECALLED_BYTES;
         for recall in self.recalls {
-            if links_left == 0 {
+            if bytes_left == 0 {
                 answers.unasked.push(recall);
                 continue;
             }
             let facts = store.earlier_facts(recall.lease.url())?;
             let links = store.links(recall.lease.url())?.unwrap_or_default();
-            let taken = links.len() + facts.as_ref().map_or(0, lists_of);
-            links_left = links_left.saturating_sub(taken);
+            let taken = bytes_of(&links) + facts.as_ref().map_or(0, bytes_of_facts);
+            bytes_left = bytes_left.saturating_sub(taken);
             answers.recalled.push(Recalled {
                 recall,
                 facts,
@@ -210,21 +206,21 @@ impl Recrawl {
         self.recalls.len() + self.away
     }
 
-    /// Effects, links included, that pages will be that were answered and are not decided: they count as those do that
-    /// wait for the store.
+    /// Memory of the pages that were answered and are not decided: it counts as that of those does that wait for the
+    /// store.
     pub(super) fn held(&self) -> usize {
         self.held
     }
 
     /// Lets a page wait for what the store knows of it.
     fn recall(&mut self, lease: Lease, tries: u32, why: Why) {
-        self.held += why.effects();
+        self.held += why.bytes();
         self.recalls.push(Recall { lease, tries, why });
     }
 
     /// Lets a changed page wait for its test.
     fn test(&mut self, page: Tested, validators: Validators) {
-        self.held += page.effects();
+        self.held += page.bytes();
         self.tests.push_back(Test { page, validators });
     }
 
@@ -388,7 +384,7 @@ impl Run<'_> {
             facts,
             links,
         } = recalled;
-        self.recrawl.held = self.recrawl.held.saturating_sub(why.effects());
+        self.recrawl.held = self.recrawl.held.saturating_sub(why.bytes());
         if let Why::Confirmed(answer) = &why {
             let is_believed = self.recrawl.honesty.believes(lease.url());
             let is_enough = facts.as_ref().is_some_and(|facts| says_all(answer, facts));

@@ -11,7 +11,7 @@ use crate::{
     frontier::Seen,
     page::{Outcome, PageRecord, Reason, RunId, State, Via},
     robots::Rules,
-    runs::OpenRun,
+    runs::{self, OpenRun},
     seeds::{self, Document, KeptDocuments, OwnFiles},
     store::{
         Commit, Discovery, EarlierAnswer, QueuedUrl, Rejudged, Store, StoreError, change_in_chunks,
@@ -72,6 +72,10 @@ pub(in crate::engine) struct Memory {
     pub(super) outages: u32,
     /// Whether anything may be known from before the run.
     pub(super) has_earlier: bool,
+    /// Bytes of the state.
+    pub(super) state_bytes: u64,
+    /// Links that the run did not record so far.
+    pub(super) not_recorded: u64,
 }
 
 /// Reads what run `run` knows. When the rules are not those that it was judged by, judges it again:
@@ -108,6 +112,8 @@ pub(in crate::engine) fn remember(
         kept: KeptDocuments::load(store)?,
         honesty: Honesty::load(store, run)?,
         outages,
+        state_bytes: store.bytes()?,
+        not_recorded: runs::not_recorded(store)?,
         // The first run knows what is published when another state published it.
         has_earlier: run > 1 || !store.left_behind(run, None, 1)?.is_empty(),
         ..Memory::default()

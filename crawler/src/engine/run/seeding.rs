@@ -506,7 +506,7 @@ impl Run<'_> {
                     date: None,
                 };
                 self.claim_document(&key, claim);
-            } else if self.discover_page(&key, via, found_on.as_ref(), depth, 0) {
+            } else if self.discover_page(&key, via, found_on.as_ref(), depth, 0, false) {
                 self.seeding.orphans.insert(&key);
             } else if !self.judge.is_inside(&key) {
                 self.count_outside(number, &key);

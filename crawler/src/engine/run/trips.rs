@@ -18,13 +18,9 @@ use crate::{
 /// Effects are stored at least this often; a crash costs no more than this.
 pub const COMMIT_INTERVAL: Duration = Duration::from_millis(500);
 
-/// ... and as soon as this many (links of pages included) have come together.
-const COMMIT_EFFECTS: usize = 65_536;
-
-/// With this many effects waiting for the store (links of pages included), or for being decided, no new page is asked
-/// for. What is held is this at most, and what those pages say that are out meanwhile, as many as a host is asked for at
-/// a time, each of at most [`max_links`](crate::config::ParseConfig::max_links): of 262,144 links of a hundred bytes, 26 MB.
-pub(in crate::engine) const MAX_PENDING_EFFECTS: usize = 262_144;
+/// ... and as soon as this part of [`max_pending_bytes`](crate::config::LimitsConfig::max_pending_bytes) has come
+/// together.
+const COMMIT_PART: usize = 4;
 
 /// The URLs that wait at these places.
 fn waiting_at(store: &dyn Store, places: &[u64]) -> Result<Vec<QueuedUrl>, StoreError> {
@@ -38,7 +34,8 @@ fn waiting_at(store: &dyn Store, places: &[u64]) -> Result<Vec<QueuedUrl>, Store
 
 pub(super) struct Trip {
     pub(super) store: Box<dyn Store>,
-    pub(super) result: Result<(), StoreError>,
+    /// Bytes of the store now.
+    pub(super) result: Result<u64, StoreError>,
     pub(super) refill: Option<(Wanted, Vec<QueuedUrl>)>,
     /// Those that come next.
     pub(super) hurried: Vec<QueuedUrl>,
@@ -75,17 +72,14 @@ impl Run<'_> {
             outbox.len(),
             usize::from(forgotten.is_some()),
         ];
-        effects.iter().sum::<usize>() + self.pending_links
-    }
-
-    /// Whether what another page says can be held in memory.
-    pub(super) fn has_room(&self) -> bool {
-        self.pending_effects() + self.recrawl.held() < MAX_PENDING_EFFECTS
+        effects.iter().sum()
     }
 
     /// Sends the store on a trip when it is at home and there is a reason to.
     pub(super) fn trip(&mut self, now: Instant) {
+        self.note_not_recorded();
         let effects = self.pending_effects();
+        let is_much = self.pending_bytes() >= self.config.limits.max_pending_bytes / COMMIT_PART;
         let wanted = if self.ending.is_none() {
             self.frontier.wants()
         } else {
@@ -94,7 +88,7 @@ impl Run<'_> {
         let idle = self.out.is_empty();
         let due = now >= self.last_trip + COMMIT_INTERVAL;
         let waits = effects > 0 || self.recrawl.recalls();
-        let worth_it = effects >= COMMIT_EFFECTS
+        let worth_it = is_much
             || self.recrawl.recalled() >= MAX_RECALLS
             || waits && (due || idle)
             || self.wants_kept()
@@ -113,8 +107,9 @@ impl Run<'_> {
             run: self.number,
             ..Commit::default()
         };
+        self.bounds.in_commit = self.pending_bytes();
+        self.bounds.pending = 0;
         let commit = std::mem::replace(&mut self.pending, next);
-        self.pending_links = 0;
         if wanted.is_some() {
             self.frontier.asked();
         }
@@ -128,6 +123,7 @@ impl Run<'_> {
             } else {
                 store.commit(&commit)
             };
+            drop(commit);
             let mut refill = None;
             if let (Ok(()), Some(wanted)) = (&result, wanted) {
                 match store.queued(wanted.after, wanted.limit) {
@@ -156,6 +152,7 @@ impl Run<'_> {
                     Err(error) => result = Err(error),
                 }
             }
+            let result = result.and_then(|()| store.bytes());
             Done::Trip(Trip {
                 store,
                 result,

@@ -1,5 +1,6 @@
 //! The engine on a fixture site, a store in memory and paused time.
 
+mod bounds;
 mod call;
 mod changes;
 mod download;

@@ -510,6 +510,7 @@ fn facts() -> impl Strategy<Value = PageFacts> {
             selected_lastmod,
             excluded_by_page_rule,
             links: Vec::new(),
+            links_left_out: 0,
             images,
             alternates,
             selected_values,

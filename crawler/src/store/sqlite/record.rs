@@ -419,6 +419,7 @@ fn read_facts(page: &UrlKey, columns: &mut Columns<'_, '_>) -> rusqlite::Result<
         selected_lastmod: columns.get()?,
         excluded_by_page_rule: columns.flag()?,
         links: Vec::new(),
+        links_left_out: 0,
         warnings: columns
             .optional_word("warnings", |codes| {
                 Some(Warnings::from_codes(codes.split(',')))

@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 use tracing::Instrument as _;
 
-use super::{Walk, effects_of};
+use super::{EFFECT_BYTES, Walk, bytes_of_facts};
 use crate::{
     engine::{
         Ending,
@@ -77,11 +77,11 @@ impl Tested {
         }
     }
 
-    /// What the page counts as while it waits.
-    pub(super) fn effects(&self) -> usize {
+    /// Memory that the page takes while it waits.
+    pub(super) fn bytes(&self) -> usize {
         match self {
-            Self::Leased(_, _, Outcome::Answered(facts)) => effects_of(facts),
-            Self::Leased(..) => 1,
+            Self::Leased(_, _, Outcome::Answered(facts)) => bytes_of_facts(facts),
+            Self::Leased(..) => EFFECT_BYTES,
             // It is decided, and nothing of it is held.
             Self::Start(_) => 0,
         }
@@ -234,7 +234,7 @@ impl Run<'_> {
         let Some((_, Test { page, .. })) = self.recrawl.testing.take() else {
             return;
         };
-        self.recrawl.held = self.recrawl.held.saturating_sub(page.effects());
+        self.recrawl.held = self.recrawl.held.saturating_sub(page.bytes());
         self.bytes_in += end.wire_bytes;
         if end.status.is_none() && self.shutdown.is_stopping() {
             return;

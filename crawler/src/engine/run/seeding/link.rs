@@ -182,7 +182,7 @@ impl Run<'_> {
         } = claim;
         let found_on = found_on.and_then(|page| UrlKey::from_normalised(&page).ok());
         if self.seen.contains(&url)
-            || !self.discover_page(&url, via, found_on.as_ref(), depth, hops)
+            || !self.discover_page(&url, via, found_on.as_ref(), depth, hops, false)
         {
             return;
         }

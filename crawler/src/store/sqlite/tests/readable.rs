@@ -100,6 +100,7 @@ fn answered_in_full() -> PageRecord {
         selected_lastmod: Some("2026-02-07".to_owned()),
         excluded_by_page_rule: true,
         links: Vec::new(),
+        links_left_out: 0,
         images: Some(vec![url("image.png")]),
         alternates: Some(vec![LanguageVersion::new("de", url("de"))]),
         selected_values: [("s:price".to_owned(), "\"1\" €".to_owned())].into(),

@@ -1,0 +1,131 @@
+//! What is beyond a bound is counted and left out; what is published or waits already stays.
+
+use super::*;
+use crate::report::Report;
+
+fn not_recorded(crawled: &Crawled) -> u64 {
+    let report = Report::read(&*crawled.store, crawled.run).unwrap();
+    report.not_recorded
+}
+
+/// A page for each number, with links to these others.
+fn numbered(links: impl Fn(u32) -> Vec<u32>, pages: u32) -> FixtureSite {
+    let path = |number: u32| {
+        if number == 0 {
+            "/".to_owned()
+        } else {
+            format!("/{number}")
+        }
+    };
+    let pages = (0..pages).map(|number| {
+        let links: Vec<String> = links(number).into_iter().map(path).collect();
+        (
+            url(&path(number)),
+            FixturePage::linking(links.iter().map(String::as_str)).after(Duration::from_secs(1)),
+        )
+    });
+    let pages: Vec<_> = pages.collect();
+    FixtureSite::new(pages.iter().map(|(url, page)| (url.as_str(), page.clone())))
+}
+
+#[tokio::test(start_paused = true)]
+async fn urls_beyond_max_known_urls_are_counted_and_not_asked_for() {
+    let mut bench = Bench::new(numbered(|number| vec![number + 1, number + 2, 0], 100));
+    bench.config.limits.max_known_urls = 10;
+    let crawled = bench.run().await;
+    assert_eq!(crawled.ending, Ending::Drained);
+    assert_eq!(reasons(&crawled).len(), 10);
+    assert_eq!(bench.pages().len(), 10);
+    // The ninth leads to one of them, the tenth to two.
+    assert_eq!(not_recorded(&crawled), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn bounds_hold_in_every_session_and_the_count_is_that_of_the_crawl() {
+    let mut bench = Bench::new(numbered(|number| vec![number + 1, number + 2], 100));
+    bench.config.limits.max_known_urls = 10;
+    bench.config.limits.max_pages = 9;
+    let crawled = bench.run().await;
+    assert_eq!(crawled.ending, Ending::LimitReached);
+    assert_eq!(not_recorded(&crawled), 1);
+    bench.keep(crawled);
+    let crawled = bench.run().await;
+    assert!(crawled.resumed);
+    assert_eq!(crawled.ending, Ending::Drained);
+    assert_eq!((reasons(&crawled).len(), not_recorded(&crawled)), (10, 3));
+    bench.keep(crawled);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_state_takes_no_further_urls() {
+    let mut bench = Bench::new(numbered(|number| vec![number + 1], 100));
+    // The store in memory counts the bytes of its URLs: about twenty of them.
+    bench.config.limits.max_state_bytes = 500;
+    let crawled = bench.run().await;
+    let known = reasons(&crawled).len();
+    assert!((15..30).contains(&known), "{known} known");
+    assert_eq!(bench.pages().len(), known, "what waited was asked for");
+    assert_eq!(not_recorded(&crawled), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_whose_links_are_cut_is_asked_for_as_a_whole_again() {
+    let mut bench = Bench::new(site([
+        (
+            "/",
+            FixturePage::linking(["/a", "/b", "/c"]).with_header("ETag", "\"1\""),
+        ),
+        ("/a", FixturePage::linking([]).with_header("ETag", "\"2\"")),
+        ("/b", FixturePage::linking([])),
+        ("/c", FixturePage::linking([])),
+    ]));
+    bench.config.parse.max_links = 2;
+    let crawled = bench.run().await;
+    assert_eq!(not_recorded(&crawled), 1);
+    let facts = |crawled: &Crawled, path: &str| {
+        let key = Identity::default().parse(&url(path)).unwrap();
+        let record = crawled.store.page(&key).unwrap().unwrap();
+        record.facts().unwrap().clone()
+    };
+    assert_eq!(
+        facts(&crawled, "/").read_as,
+        0,
+        "no 304 says where it leads"
+    );
+    assert_ne!(facts(&crawled, "/a").read_as, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_page_is_asked_for_while_too_much_waits_to_be_stored() {
+    const PAGES: usize = 60;
+    // A hundred links of a thousand bytes each, which lead out of the site but for one.
+    let page = |number: usize| {
+        let links =
+            (0..100).map(|link| format!("https://o.example/{number}/{link}/{}", "x".repeat(970)));
+        let inside = (number == 0).then(|| (1..PAGES).map(|number| format!("/{number}")));
+        let links: Vec<String> = links.chain(inside.into_iter().flatten()).collect();
+        let page = FixturePage::linking(links.iter().map(String::as_str));
+        page.after(Duration::from_secs(1))
+    };
+    let pages: Vec<_> = (0..PAGES)
+        .map(|number| match number {
+            0 => (url("/"), page(0)),
+            _ => (url(&format!("/{number}")), page(number)),
+        })
+        .collect();
+    let site = FixtureSite::new(pages.iter().map(|(url, page)| (url.as_str(), page.clone())));
+    let mut bench = Bench::new(site);
+    bench.config.politeness.concurrency = 64.try_into().unwrap();
+    bench.config.limits.max_pending_bytes = 1 << 20;
+    let crawled = bench.run().await;
+    assert_eq!(with_reason(&crawled, Reason::Listed).len(), PAGES);
+    let requests = bench.site.requests();
+    let in_flight = requests.iter().map(|request| {
+        let others = requests.iter();
+        others
+            .filter(|other| other.begun <= request.begun && other.ended.unwrap() > request.begun)
+            .count()
+    });
+    let most = in_flight.max().unwrap();
+    assert!((5..=10).contains(&most), "{most} in flight, of 111 kB each");
+}
