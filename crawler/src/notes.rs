@@ -152,6 +152,10 @@ notes! {
     doubted "doubted" (what)
         "{what}";
 
+    bound_reached "not-recorded" (setting)
+        "{setting} is reached: further URLs are counted and not recorded; set it higher, or leave parts of the site out with \
+         --exclude";
+
     // What went wrong with the host.
     machine_at_fault "machine-at-fault" (cause)
         "{cause}: asked again after a pause";

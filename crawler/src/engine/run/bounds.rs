@@ -3,7 +3,7 @@
 //! a redirect from a published URL.
 
 use super::Run;
-use crate::{page::PageFacts, runs::NOT_RECORDED, url_key::UrlKey};
+use crate::{notes::Note, page::PageFacts, runs::NOT_RECORDED, url_key::UrlKey};
 
 /// Memory that a URL takes besides its text, or an effect that has none.
 pub(super) const EFFECT_BYTES: usize = 128;
@@ -95,10 +95,7 @@ impl Run<'_> {
         };
         self.bounds.not_recorded += 1;
         if !std::mem::replace(&mut self.bounds.is_said, true) {
-            self.say(format!(
-                "{setting} is reached: further URLs are counted and not recorded; set it higher, or leave parts of the site out with \
-                 --exclude"
-            ));
+            self.say(Note::bound_reached(&setting).naming(&setting));
         }
         true
     }
