@@ -43,7 +43,7 @@ pub struct ParseConfig {
     pub document_types: Vec<String>,
     /// Links taken from one page. Default 50,000.
     pub max_links: usize,
-    /// Bytes of these links, as absolute URLs. Default 4 MiB.
+    /// Bytes of these links, as absolute URLs. Default 2 MiB.
     pub max_link_bytes: usize,
     /// CPU time of the threads that parse one page, measured between chunks. A page of which a part is left is not judged then: it failed.
     /// Default 5 s.
@@ -74,7 +74,7 @@ impl Default for ParseConfig {
             .map(str::to_owned)
             .to_vec(),
             max_links: 50_000,
-            max_link_bytes: 4 << 20,
+            max_link_bytes: 2 << 20,
             max_parse_time: Duration::from_secs(5),
             page_rules: Vec::new(),
         }
