@@ -98,7 +98,9 @@ impl Run<'_> {
             .door
             .clocks()
             .state(&self.host, tokio::time::Instant::now());
-        self.note_host_state(state);
+        if !matches!(state, HostState::RetryAfter(_)) || signal.retry_after().is_some() {
+            self.note_host_state(state);
+        }
     }
 
     fn note_long_wait(&mut self, url: &UrlKey, answer: &FetchedFacts, signal: Signal) {
@@ -124,31 +126,36 @@ impl Run<'_> {
     /// Logs what changed about the pace of the host, with the failure that did it.
     fn note_host_state(&mut self, state: HostState) {
         let last = self.trouble.last().unwrap_or_default();
-        match (self.trouble.state, state) {
-            (HostState::SlowedDown(before), HostState::SlowedDown(now)) if before == now => {}
+        if let HostState::RetryAfter(wait) = state {
+            tracing::info!(target: "engine", "waiting for {wait:?} (Retry-After): {last}");
+            return;
+        }
+        let before = std::mem::replace(&mut self.trouble.state, state);
+        match (before, state) {
             (HostState::SlowedDown(before), HostState::SlowedDown(now)) if now < before => {
                 tracing::info!(target: "engine", "the host is well again: crawling at 1/{now} of the pace");
             }
             (HostState::SlowedDown(_), HostState::Open | HostState::Delay(_)) => {
                 tracing::info!(target: "engine", "the host is well again: crawling at full pace");
             }
-            (_, HostState::SlowedDown(now)) => {
+            (_, HostState::SlowedDown(now)) if before != state => {
                 self.trouble.slowdowns += 1;
                 tracing::warn!(target: "engine", "slowing down to 1/{now} of the pace: {last}");
             }
-            (HostState::Pausing(_), HostState::Pausing(_)) => {}
-            (_, HostState::Pausing(wait)) => {
+            (_, HostState::Pausing(wait)) if !matches!(before, HostState::Pausing(_)) => {
                 self.trouble.slowdowns += 1;
                 tracing::warn!(target: "engine", "pausing for {wait:?} after failures in a row: {last}");
             }
-            (HostState::RetryAfter(_), HostState::RetryAfter(_)) => return,
-            (_, HostState::RetryAfter(wait)) => {
-                tracing::info!(target: "engine", "waiting for {wait:?} (Retry-After): {last}");
-                return;
-            }
-            (_, HostState::Open | HostState::Delay(_) | HostState::Closed) => {}
+            (
+                _,
+                HostState::Open
+                | HostState::Delay(_)
+                | HostState::SlowedDown(_)
+                | HostState::RetryAfter(_)
+                | HostState::Pausing(_)
+                | HostState::Closed,
+            ) => {}
         }
-        self.trouble.state = state;
     }
 
     /// The host gets no further request. Before it counts as down its start page is asked for: when that is answered, the

@@ -16,7 +16,7 @@ fn site_of(
         if matches!(path, "/" | "/robots.txt") {
             return None;
         }
-        let page = answer(path, usize::try_from(earlier).ok()?, began.elapsed());
+        let page = answer(path, earlier, began.elapsed());
         Some(page.unwrap_or_else(|| FixturePage::linking([])))
     });
     let mut bench = Bench::new(site);
@@ -189,7 +189,7 @@ async fn a_host_in_trouble_is_spared_and_crawled_at_full_pace_again_afterwards()
                 .collect();
         }
         let bench = site_of(&all, move |path, _, since| {
-            let fails = since < minute && (number_of(path) / 2) % 2 == 0;
+            let fails = since < minute && (number_of(path) / 2).is_multiple_of(2);
             fails.then(|| FixturePage::status(500))
         });
         let crawled = bench.run().await;
