@@ -149,7 +149,7 @@ pub enum NextTurn {
 pub enum Closed {
     /// `Retry-After` beyond `max_retry_after`; it ends at this instant, and the host opens again.
     RetryAfter(Instant),
-    /// Too many pauses after failures in a row; only [`Politeness::begin_run`] opens the host again.
+    /// Too many pauses after failures in a row; only [`Politeness::forget_trouble`] opens the host again.
     Down,
 }
 
