@@ -267,6 +267,14 @@ impl Politeness {
         }
     }
 
+    /// Lets a host that counts as down be asked again, as slowly as before; says whether it is. It is not while requests are
+    /// out.
+    pub fn reopen(&mut self, host: &HostKey) -> bool {
+        self.hosts
+            .get_mut(host)
+            .is_none_or(|known| known.clocks.forget_failures())
+    }
+
     /// Asks for a turn at `host`.
     pub fn next(&mut self, host: &HostKey, now: Instant) -> NextTurn {
         let settings = self.settings_of(host);

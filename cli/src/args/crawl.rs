@@ -62,7 +62,11 @@ pub(crate) struct CrawlArgs {
     list_only: Vec<String>,
 
     /// For your own site only: ignore its robots, noindex, canonical or retry-after (comma-separated, repeatable)
-    #[arg(long, value_name = "robots,noindex,canonical", help_heading = "Scope")]
+    #[arg(
+        long,
+        value_name = "robots,noindex,canonical,retry-after",
+        help_heading = "Scope"
+    )]
     ignore: Vec<String>,
 
     /// Stop after this many pages; the same command later goes on [default: 1000000]

@@ -383,6 +383,8 @@ fn what_failed_or_was_not_reached_makes_a_run_partial() {
             Reason::Queued
                 | Reason::RobotsUnreachable
                 | Reason::NetworkError
+                | Reason::Undecodable
+                | Reason::Unparsable
                 | Reason::ServerError
                 | Reason::InternalError
                 | Reason::CutShort

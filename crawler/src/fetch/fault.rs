@@ -1,7 +1,7 @@
 //! What a failure before the complete head means: finds the cause at the bottom of the error chain
 //! and says it in words that name the host. Branches on types, never on texts.
 
-use std::{error::Error, fmt, io, time::Duration};
+use std::{error::Error, fmt, io, net::UdpSocket, time::Duration};
 
 use jiff::Timestamp;
 use rustls::{CertificateError, InvalidMessage, pki_types::UnixTime};
@@ -223,14 +223,21 @@ fn local_reason(error: &io::Error) -> Option<&'static str> {
         (_, Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE)) => {
             Some("this machine has no file descriptor left (see ulimit -n)")
         }
-        (io::ErrorKind::NetworkDown | io::ErrorKind::NetworkUnreachable, _) => {
+        (io::ErrorKind::NetworkDown | io::ErrorKind::NetworkUnreachable, _) if !has_route() => {
             Some("this machine has no way to the network")
-        }
-        (io::ErrorKind::AddrNotAvailable, _) => {
-            Some("this machine has no local address or port left")
         }
         _ => None,
     }
+}
+
+/// Whether this machine has a route to anywhere. A name with addresses of two families may fail by the one that this machine
+/// does not have. Nothing is sent: connecting a datagram socket only looks for a route.
+fn has_route() -> bool {
+    // Addresses for documentation (RFC 5737, RFC 3849), where nobody listens.
+    let leads_to = |own: &str, other: &str| {
+        UdpSocket::bind((own, 0)).is_ok_and(|socket| socket.connect((other, 9)).is_ok())
+    };
+    leads_to("0.0.0.0", "192.0.2.1") || leads_to("::", "2001:db8::1")
 }
 
 /// The system's reason in lower case, e.g. `connection refused`.

@@ -40,12 +40,12 @@ const MAX_BEHIND: usize = 16_384;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Lease {
     waiting: Waiting,
-    from: Place,
+    from: Line,
 }
 
 /// Where a URL waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Line {
     Window,
     /// For another try before first tries, from this instant.
     Soon(Instant),
@@ -277,11 +277,11 @@ impl Frontier {
 
     /// The next URL to work on.
     pub fn lease(&mut self, now: Instant) -> Next {
-        if let Some(lease) = Self::due(&mut self.soon, now, Place::Soon) {
+        if let Some(lease) = Self::due(&mut self.soon, now, Line::Soon) {
             return Next::Lease(lease);
         }
         if self.later.len() >= MAX_BEHIND
-            && let Some(lease) = Self::due(&mut self.later, now, Place::Later)
+            && let Some(lease) = Self::due(&mut self.later, now, Line::Later)
         {
             return Next::Lease(lease);
         }
@@ -293,14 +293,14 @@ impl Frontier {
                 self.aside.push_back(waiting);
                 continue;
             }
-            let from = Place::Window;
+            let from = Line::Window;
             return Next::Lease(Lease { waiting, from });
         }
         if self.is_starving() {
             return Next::Nothing;
         }
         if let Some(waiting) = self.aside.pop_front() {
-            let from = Place::Aside;
+            let from = Line::Aside;
             return Next::Lease(Lease { waiting, from });
         }
         self.lease_another_try(now)
@@ -308,8 +308,8 @@ impl Frontier {
 
     /// The next URL to try again, where no first try may begin.
     pub fn lease_another_try(&mut self, now: Instant) -> Next {
-        let soon = Self::due(&mut self.soon, now, Place::Soon);
-        let due = soon.or_else(|| Self::due(&mut self.later, now, Place::Later));
+        let soon = Self::due(&mut self.soon, now, Line::Soon);
+        let due = soon.or_else(|| Self::due(&mut self.later, now, Line::Later));
         match (due, self.next_try()) {
             (Some(lease), _) => Next::Lease(lease),
             (None, Some(due)) => Next::WaitUntil(due),
@@ -320,7 +320,7 @@ impl Frontier {
     fn due(
         tries: &mut BTreeMap<(Instant, u64), Waiting>,
         now: Instant,
-        from: fn(Instant) -> Place,
+        from: fn(Instant) -> Line,
     ) -> Option<Lease> {
         let entry = tries.first_entry().filter(|entry| entry.key().0 <= now)?;
         let from = from(entry.key().0);
@@ -363,17 +363,17 @@ impl Frontier {
         let Lease { waiting, from } = lease;
         let sequence = waiting.url.sequence;
         match from {
-            Place::Window => {
+            Line::Window => {
                 self.settle(waiting.url.depth);
                 self.window.push_front(waiting);
             }
-            Place::Soon(due) => {
+            Line::Soon(due) => {
                 self.soon.insert((due, sequence), waiting);
             }
-            Place::Later(due) => {
+            Line::Later(due) => {
                 self.later.insert((due, sequence), waiting);
             }
-            Place::Aside => self.aside.push_front(waiting),
+            Line::Aside => self.aside.push_front(waiting),
         }
     }
 

@@ -168,11 +168,9 @@ impl HostClocks {
                 self.failures.pauses = 0;
                 self.good_answer(answer, latency);
             }
-            Signal::Overloaded { .. } => {
-                self.note_refusal(ended);
+            Signal::Overloaded { .. } | Signal::ServerError { .. } | Signal::Unreachable => {
                 self.failure(settings, answer);
             }
-            Signal::ServerError { .. } | Signal::Unreachable => self.failure(settings, answer),
             Signal::Local if answer.number >= self.failures.from_turn => {
                 self.pause(settings, answer);
             }
@@ -243,16 +241,24 @@ impl HostClocks {
 
     /// Forgets what earlier trouble led to, except a `Retry-After`, unless turns are out.
     pub(super) fn forget_trouble(&mut self) {
-        if self.out.is_empty() {
+        if self.forget_failures() {
             self.slowdown = Slowdown {
                 from_turn: self.slowdown.from_turn,
                 ..Slowdown::default()
             };
+        }
+    }
+
+    /// Forgets failures in a row and pauses, unless turns are out; says whether it did.
+    pub(super) fn forget_failures(&mut self) -> bool {
+        let is_idle = self.out.is_empty();
+        if is_idle {
             self.failures = Failures {
                 from_turn: self.failures.from_turn,
                 ..Failures::default()
             };
         }
+        is_idle
     }
 
     pub(super) fn state(&self, settings: &Settings, now: Instant) -> HostState {
@@ -406,6 +412,9 @@ impl HostClocks {
     fn failure(&mut self, settings: &Settings, answer: Answer) {
         if answer.weight == Weight::Ignored {
             return;
+        }
+        if let Signal::Overloaded { .. } = answer.signal {
+            self.note_refusal(answer.ended);
         }
         if answer.number >= self.slowdown.from_turn {
             self.note_in_window(true, answer.weight);

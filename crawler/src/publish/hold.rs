@@ -3,7 +3,8 @@
 //! read: the folder itself is locked, and so is a file beside the state, which says who is at work.
 
 use std::{
-    fs::{self, OpenOptions},
+    fs::{self, DirBuilder, File, OpenOptions},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -58,11 +59,8 @@ impl OutputHold {
             NotTaken::Failed(error) => failed("lock", output)(error),
         };
         if let Some(state) = state {
-            fs::create_dir_all(state).map_err(failed("create", state))?;
             let path = state.join(lock_name(&root));
-            let mut options = OpenOptions::new();
-            let options = options.read(true).write(true).create(true).truncate(false);
-            let file = options.open(&path).map_err(failed("open", &path))?;
+            let file = open_private(state, &path).map_err(failed("open", &path))?;
             hold.locks.push(Lock::take(file).map_err(not_taken)?);
         }
         hold.locks
@@ -76,6 +74,20 @@ impl Drop for OutputHold {
     fn drop(&mut self) {
         let _ = self.made.iter().try_for_each(fs::remove_dir);
     }
+}
+
+/// Opens a file of the folder `state`, which is made if it is missing; only their owner may read either.
+fn open_private(state: &Path, path: &Path) -> io::Result<File> {
+    let (mut builder, mut options) = (DirBuilder::new(), OpenOptions::new());
+    builder.recursive(true);
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    builder.create(state)?;
+    options.open(path)
 }
 
 /// The name of the file that is locked for the folder `root`: the same for every way to name that.
@@ -98,6 +110,21 @@ mod tests {
         names
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect()
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_its_owner_reads_the_folder_of_the_states_and_its_locks() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("states/here");
+        let _hold = take(&folder.path().join("output"), Some(&state)).unwrap();
+        let lock = state.join(&names(&state)[0]);
+        for (path, expected) in [(state, 0o700), (lock, 0o600)] {
+            let mode = fs::metadata(&path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, expected, "{}", path.display());
+        }
     }
 
     #[test]

@@ -230,8 +230,8 @@ fn what_is_ignored_is_named_word_by_word_but_not_in_a_variable() {
     );
     check(
         &[],
-        Some("ignore = [\"robots\", \"noindex\", \"canonical\"]"),
-        &["robots", "noindex", "canonical"],
+        Some("ignore = [\"robots\", \"noindex\", \"canonical\", \"retry-after\"]"),
+        &["robots", "noindex", "canonical", "retry-after"],
     );
     check(
         &["--ignore=noindex"],
@@ -247,6 +247,6 @@ fn what_is_ignored_is_named_word_by_word_but_not_in_a_variable() {
         load(&[URL, "--ignore", "robots,nofollow"], &[], None)
             .unwrap_err()
             .to_string(),
-        "--ignore: expected \"robots\", \"noindex\" or \"canonical\", found \"nofollow\""
+        "--ignore: expected \"robots\", \"noindex\", \"canonical\" or \"retry-after\", found \"nofollow\""
     );
 }

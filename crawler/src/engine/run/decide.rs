@@ -219,7 +219,7 @@ impl Run<'_> {
         } = work;
         let (depth, hops) = (*depth, *hops);
         let not_recorded = self.bounds.not_recorded;
-        if verdict.follow == Follow::All {
+        if verdict.follow == Follow::All && self.config.discover.links {
             self.bounds.not_recorded += facts.links_left_out;
         }
         facts.links_left_out = 0;

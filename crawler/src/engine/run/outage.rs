@@ -111,11 +111,16 @@ impl Run<'_> {
         if self.ending.is_some() {
             return;
         }
-        let text = self.health.outage(&closed).to_text(self.number);
         self.ending = Some(match closed {
             Closed::RetryAfter(_) => Ending::Deferred,
             Closed::Down => Ending::SiteDown,
         });
+        self.note_outage(&closed);
+    }
+
+    /// Notes for the next session of the crawl that the host, or a part of it, failed.
+    pub(super) fn note_outage(&mut self, closed: &Closed) {
+        let text = self.health.outage(closed).to_text(self.number);
         self.pending.values.push((OUTAGE.to_owned(), Some(text)));
     }
 }

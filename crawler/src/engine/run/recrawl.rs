@@ -389,8 +389,8 @@ impl Run<'_> {
             let is_believed = self.recrawl.honesty.believes(lease.url());
             let is_enough = facts.as_ref().is_some_and(|facts| says_all(answer, facts));
             if !is_believed || !is_enough {
-                self.fetched -= 1;
-                self.not_modified -= 1;
+                self.fetched = self.fetched.saturating_sub(1);
+                self.not_modified = self.not_modified.saturating_sub(1);
                 if is_believed {
                     self.ask_whole(lease, Doubt::Refused);
                 } else {

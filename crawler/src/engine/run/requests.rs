@@ -12,7 +12,7 @@ use super::{
     Done, Run,
     decide::Work,
     page_sink::{Found, PageSink},
-    recrawl::{FetchedFacts, MAX_RECALLS, is_answer_to},
+    recrawl::{FetchedFacts, MAX_RECALLS, is_answer_to, is_server_error},
 };
 use crate::{
     engine::{
@@ -24,7 +24,7 @@ use crate::{
     frontier::{Lease, Next},
     page::{Outcome, Reason},
     parse::PageParser,
-    politeness::{NextTurn, Signal},
+    politeness::{NextTurn, Signal, Weight},
 };
 
 /// A page request that is out.
@@ -204,7 +204,8 @@ impl Run<'_> {
             let due = now + retry_delay(&self.config.limits, lease.url(), tries);
             tracing::debug!(target: "engine", url = %lease.url(), tries, "another try");
             self.watch_failure(lease.url(), validators.is_some(), &done.result);
-            if validators.is_some() {
+            let is_doubtful = validators.is_some() && is_server_error(&done.result);
+            if is_doubtful && weight == Weight::Counted {
                 // Nobody knows whether the page fails, or the server has no answer to the condition.
                 self.frontier.retry_soon(lease, due);
             } else {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use tracing::Instrument as _;
 
 use super::{
-    Done, Run,
+    Done, Ending, Run,
     decide::Work,
     recrawl::{FetchedFacts, Unread},
 };
@@ -31,10 +31,22 @@ pub(super) struct HostTrouble {
     /// URLs that ask for a longer wait than the settings allow, and the first of them, with its answer.
     long_waits: u64,
     first_long_wait: Option<LongWait>,
-    /// This machine was at fault.
-    is_local: bool,
+    machine: Machine,
+    /// Published pages of directories that were given up wait for the next session.
+    leaves_pages: bool,
     /// The start page is being asked for.
     is_asking: bool,
+}
+
+/// Whether this machine can reach the network.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Machine {
+    #[default]
+    Well,
+    /// It was at fault when something failed last.
+    Failing,
+    /// It was at fault before.
+    Recovered,
 }
 
 /// An answer that asks for a long wait.
@@ -84,11 +96,16 @@ impl Run<'_> {
             Ok(_) => None,
         };
         if let Some(cause) = cause {
-            if signal == Signal::Local && !self.trouble.is_local {
-                self.trouble.is_local = true;
+            let is_local = signal == Signal::Local;
+            if is_local && self.trouble.machine == Machine::Well {
                 tracing::warn!(target: "engine", "{cause}");
                 self.say(Note::machine_at_fault(&cause).naming(url));
             }
+            self.trouble.machine = match self.trouble.machine {
+                _ if is_local => Machine::Failing,
+                Machine::Well => Machine::Well,
+                Machine::Failing | Machine::Recovered => Machine::Recovered,
+            };
             self.trouble.last = Some((cause, url.clone()));
         }
         if self.door.is_long_wait(signal) {
@@ -98,6 +115,11 @@ impl Run<'_> {
             .door
             .clocks()
             .state(&self.host, tokio::time::Instant::now());
+        let is_slower = matches!(state, HostState::SlowedDown(_)) && state != self.trouble.state;
+        if is_slower && !signal.is_failure() && !self.is_faster(state) {
+            let cause = "answers take twice as long".to_owned();
+            self.trouble.last = Some((cause, url.clone()));
+        }
         if !matches!(state, HostState::RetryAfter(_)) || signal.retry_after().is_some() {
             self.note_host_state(state);
         }
@@ -123,6 +145,14 @@ impl Run<'_> {
         });
     }
 
+    /// Whether the host is slowed down less than before, or goes on after a pause.
+    fn is_faster(&self, state: HostState) -> bool {
+        match (self.trouble.state, state) {
+            (HostState::SlowedDown(before), HostState::SlowedDown(now)) => now < before,
+            (before, _) => matches!(before, HostState::Pausing(_)),
+        }
+    }
+
     /// Logs what changed about the pace of the host, with the failure that did it.
     fn note_host_state(&mut self, state: HostState) {
         let last = self.trouble.last().unwrap_or_default();
@@ -137,6 +167,9 @@ impl Run<'_> {
             }
             (HostState::SlowedDown(_), HostState::Open | HostState::Delay(_)) => {
                 tracing::info!(target: "engine", "the host is well again: crawling at full pace");
+            }
+            (HostState::Pausing(_), HostState::SlowedDown(now)) => {
+                tracing::info!(target: "engine", "going on at 1/{now} of the pace");
             }
             (_, HostState::SlowedDown(now)) if before != state => {
                 self.trouble.slowdowns += 1;
@@ -165,10 +198,14 @@ impl Run<'_> {
             self.close(closed);
             return;
         }
-        if !self.out.is_empty() {
+        if self.trouble.machine == Machine::Failing {
+            // Nothing is wrong with the host, and it is no outage of it.
+            self.ending.get_or_insert(Ending::Deferred);
             return;
         }
-        self.door.clocks().forget_trouble(&self.host);
+        if !self.door.clocks().reopen(&self.host) {
+            return;
+        }
         let (door, url) = (self.door.clone(), self.site.start.clone());
         let stop = self.shutdown.stop.clone();
         let work = async move {
@@ -189,6 +226,7 @@ impl Run<'_> {
             self.frontier.give_up_all();
             "the rest of the site"
         } else if is_well && self.frontier.give_up_failing() > 0 {
+            self.note_outage(&Closed::Down);
             "the rest of the directories that fail"
         } else {
             self.close(Closed::Down);
@@ -198,11 +236,17 @@ impl Run<'_> {
         self.say(Note::given_up(&what, &last).naming(&self.site.start.clone()));
     }
 
-    /// Ends the work on a URL of a directory that was given up.
+    /// Ends the work on a URL that was given up. A published page that was not asked for keeps its place in the queue of the
+    /// store: the next session asks for it.
     pub(super) fn end_given_up(&mut self, lease: Lease) {
-        let error =
-            "not asked for: the pages of its directory fail in a row while the start page answers";
+        let error = "not asked for: pages before it failed in a row while the start page answered";
         let tries = lease.earlier_tries();
+        let is_published = lease.earlier().is_some_and(|earlier| earlier.was_listed);
+        if is_published && tries == 0 && !self.health.is_past_help() {
+            self.trouble.leaves_pages = true;
+            self.frontier.finish(lease);
+            return;
+        }
         let work = Work::of(&lease, tries);
         tracing::debug!(target: "engine", url = %work.url, "given up with its directory");
         let outcome = Outcome::NoAnswer {
@@ -213,6 +257,9 @@ impl Run<'_> {
 
     /// What the user should know of it when the session ends.
     pub(super) fn conclude_trouble(&mut self) {
+        if self.trouble.leaves_pages {
+            self.ending.get_or_insert(Ending::Deferred);
+        }
         let count = self.trouble.long_waits;
         if let Some(LongWait { url, status, until }) = self.trouble.first_long_wait.take() {
             let note = Note::retry_after_long(&url, &status, &until, &count);

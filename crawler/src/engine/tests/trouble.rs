@@ -145,8 +145,107 @@ async fn a_directory_that_fails_at_the_end_is_given_up_when_the_start_page_answe
 }
 
 #[tokio::test(start_paused = true)]
+async fn published_pages_of_a_directory_that_is_given_up_are_asked_for_by_the_next_session() {
+    let paths = paths("/page/", 100);
+    let night = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let tonight = Arc::clone(&night);
+    let mut bench = site_of(&paths, move |path, _, _| {
+        let is_broken = tonight.load(std::sync::atomic::Ordering::SeqCst) > 0;
+        (is_broken && number_of(path) < 60).then(|| FixturePage::status(502))
+    });
+    let crawled = bench.run().await;
+    assert_eq!(with_reason(&crawled, Reason::Listed).len(), 101);
+    bench.finish(crawled);
+    for _ in 0..2 {
+        night.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        bench.now += Duration::from_secs(24 * 60 * 60);
+        let crawled = bench.run().await;
+        let listed = reasons(&crawled);
+        let listed = listed
+            .iter()
+            .filter(|(_, reason)| reason.state() == State::Listed);
+        assert_eq!(listed.count(), 101);
+        if crawled.ending == Ending::Drained {
+            bench.finish(crawled);
+        } else {
+            assert_eq!(crawled.ending, Ending::Deferred);
+            bench.keep(crawled);
+        }
+    }
+    // Each of the good pages was asked for again, in one of two nights.
+    let pages = bench.pages();
+    for path in &paths[60..] {
+        assert!(
+            pages.iter().filter(|asked| *asked == path).count() >= 2,
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_directory_that_hangs_does_not_hold_up_the_others_on_the_second_night_either() {
+    let is_second = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let hangs = Arc::clone(&is_second);
+    let all = [paths("/hanging/", 40), paths("/good/", 20)].concat();
+    let mut bench = site_of(&all, move |path, _, _| {
+        let tag = FixturePage::linking([]).with_header("etag", &format!("\"{path}\""));
+        let is_hanging = hangs.load(std::sync::atomic::Ordering::SeqCst);
+        Some(if is_hanging && path.starts_with("/hanging/") {
+            FixturePage::failing(Timeout).after(Duration::from_secs(30))
+        } else {
+            tag
+        })
+    });
+    let crawled = bench.run().await;
+    bench.finish(crawled);
+    let before = bench.site.requests().len();
+    is_second.store(true, std::sync::atomic::Ordering::SeqCst);
+    bench.now += Duration::from_secs(24 * 60 * 60);
+    let crawled = bench.run().await;
+    assert_eq!(crawled.ending, Ending::Drained);
+    let requests = &bench.site.requests()[before..];
+    let good = requests
+        .iter()
+        .filter(|request| request.url.contains("/good/"));
+    let ended: Vec<Duration> = good
+        .map(|request| request.ended.unwrap() - requests[0].begun)
+        .collect();
+    assert_eq!(ended.len(), 20);
+    assert!(
+        ended.iter().all(|ended| *ended < Duration::from_secs(60)),
+        "{ended:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_machine_without_a_network_for_long_is_no_outage_of_the_site() {
+    let bench = site_of(&paths("/page/", 60), move |_, _, since| {
+        (since.as_secs() >= 1).then(|| FixturePage::failing(Local))
+    });
+    let crawled = bench.run().await;
+    assert_eq!(crawled.ending, Ending::Deferred);
+    assert_eq!(with_reason(&crawled, Reason::NetworkError).len(), 0);
+    assert!(with_reason(&crawled, Reason::Queued).len() > 40);
+}
+
+#[tokio::test(start_paused = true)]
+async fn slower_answers_are_named_as_the_cause() {
+    let bench = site_of(&paths("/page/", 400), |_, _, since| {
+        let latency = if since.as_secs() < 20 { 300 } else { 900 };
+        Some(FixturePage::linking([]).after(Duration::from_millis(latency)))
+    });
+    let crawled = bench.run().await;
+    let texts = texts(&crawled);
+    assert!(
+        texts
+            .iter()
+            .any(|text| text.contains("answers take twice as long")),
+        "{texts:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_host_that_fails_with_its_start_page_is_down() {
-    let down = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let paths = [paths("/a/", 50), paths("/b/", 50)].concat();
     let home = FixturePage::linking(paths.iter().map(String::as_str));
     let answered = std::sync::atomic::AtomicUsize::new(0);
@@ -175,7 +274,6 @@ async fn a_host_that_fails_with_its_start_page_is_down() {
         "{}",
         bench.site.requests().len()
     );
-    drop(down);
 }
 
 #[tokio::test(start_paused = true)]

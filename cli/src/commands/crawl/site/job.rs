@@ -238,7 +238,7 @@ impl Job<'_> {
                 )
             }
             (Ending::Deferred, _) => {
-                "the host asked not to be contacted for longer than max_retry_after".to_owned()
+                "nothing more was requested in this session (the notes say why)".to_owned()
             }
             (Ending::Drained | Ending::SiteDown | Ending::Stopped, _) => return None,
         };
