@@ -131,6 +131,8 @@ impl World {
         let names = entries.map(|entry| entry.expect("it can be read").file_name());
         let mut names: Vec<_> = names
             .map(|name| name.into_string().expect("UTF-8"))
+            // The lock of an output is not the site's.
+            .filter(|name| !name.starts_with("output-"))
             .collect();
         names.sort();
         names

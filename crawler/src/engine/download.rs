@@ -39,7 +39,7 @@ use crate::{
     holds::{Holds, HoldsError},
     page::{BodyEnd, PageFacts},
     parse::{PageParser, PageReader},
-    politeness::{Closed, SharedPoliteness},
+    politeness::{Closed, SharedPoliteness, Signal},
     robots::{self, Rules},
     store::hex,
     url_key::{HostKey, Origin, UrlKey},
@@ -510,14 +510,25 @@ impl Downloader {
         let parser = || PageParser::new(url, &door.identity, reader);
         let asked = door.ask(url, &shutdown.stop, parser).await;
         let Answered {
-            result, receiver, ..
+            result,
+            receiver,
+            signal,
+            ..
         } = asked.map_err(|refused| refused_at(url.host(), refused))?;
+        self.obey_long_wait(url, signal);
         let fetched = result.map_err(|error| DownloadError::NoAnswer {
             url: url.clone(),
             kind: error.kind(),
             message: error.to_string(),
         })?;
         Ok(receiver.finish(&fetched))
+    }
+
+    /// Outside of a crawl, which judges by many answers, the first that asks for a long wait speaks for its host.
+    fn obey_long_wait(&self, url: &UrlKey, signal: Signal) {
+        if self.hosts.is_none() {
+            self.door.obey_long_wait(url.host(), signal);
+        }
     }
 
     /// Fetches the document at `url`. Redirects are followed, [`MAX_HOPS`] at most, each under the
@@ -540,8 +551,12 @@ impl Downloader {
             }
             let asked = self.door.ask(&url, &shutdown.stop, Spool::new).await;
             let Answered {
-                result, receiver, ..
+                result,
+                receiver,
+                signal,
+                ..
             } = asked.map_err(|refused| refused_at(url.host(), refused))?;
+            self.obey_long_wait(&url, signal);
             let fetched = result.map_err(|error| match error.kind() {
                 FetchErrorKind::Forbidden => DownloadError::Forbidden {
                     origin: url.origin(),

@@ -216,11 +216,16 @@ fn is_broken_off(error: &io::Error) -> bool {
     )
 }
 
+/// The process has too many open files, on every Unix.
+const EMFILE: i32 = 24;
+
+/// The system has too many open files, on every Unix.
+const ENFILE: i32 = 23;
+
 /// Why this machine could not even ask, if the error says so.
 fn local_reason(error: &io::Error) -> Option<&'static str> {
-    let errno = rustix::io::Errno::from_io_error(error);
-    match (error.kind(), errno) {
-        (_, Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE)) => {
+    match (error.kind(), error.raw_os_error()) {
+        (_, Some(EMFILE | ENFILE)) => {
             Some("this machine has no file descriptor left (see ulimit -n)")
         }
         (io::ErrorKind::NetworkDown | io::ErrorKind::NetworkUnreachable, _) if !has_route() => {

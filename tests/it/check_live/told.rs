@@ -261,7 +261,7 @@ fn what_the_server_says_of_a_file_is_compared_with_the_file() {
     check("/zipped.xml", 0, "note R29 /zipped.xml");
     check("/plain.xml.gz", 0, "note R29 /plain.xml.gz");
     check("/short.xml", 1, "error R1 /short.xml");
-    check("/coded.xml", 0, "warning R29 /coded.xml");
+    check("/coded.xml", 1, "error R29 /coded.xml");
     check("/page.xml", 1, "error R4 /page.xml:2");
     let said = Bench::new().json(1, &[&site.url("/empty.xml")]);
     assert_eq!(said["summary"]["errors"], 1, "{said:#}");

@@ -376,6 +376,7 @@ fn urls_outside_of_the_crawl_are_told_with_advice() {
         .expect_code(0);
     assert_eq!(ran.stderr.matches(told).count(), 1, "{}", ran.stderr);
     // Nothing of what the start URL names is in its directory.
+    let bench = self::bench();
     let ran = bench.crawl(&site.url("/maps/all.xml"), &[]).expect_code(4);
     let told = format!("--scope origin takes the whole of {}", site.origin());
     assert!(ran.stderr.contains(&told), "{}", ran.stderr);

@@ -64,7 +64,7 @@ fn failures_limits_and_deferrals_make_a_partial_set() {
     let bench = Bench::new();
     let ran = bench.crawl(&site.url("/"), &[]).expect_code(3);
     assert_outcome(&ran, "partial");
-    assert_eq!(number(&ran.summary(), "queued"), 1);
+    assert_eq!(number(&ran.summary(), "failed"), 1);
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn a_site_that_goes_down_is_refused() {
     let down = Arc::clone(&is_down);
     let site = Site::start(move |request| match request.target.as_str() {
         "/robots.txt" => Response::text(""),
-        "/" => Response::linking((0..20).map(|number| format!("/page/{number}"))),
+        "/" => Response::linking((0..20).map(|number| format!("/page-{number}"))),
         _ if down.load(Ordering::SeqCst) => Response::status(503),
         _ => Response::linking(["/"]),
     });
