@@ -160,12 +160,12 @@ notes! {
     machine_at_fault "machine-at-fault" (cause)
         "{cause}: asked again after a pause";
     host_slowed "host-slowed" (count, last)
-        "the crawl slowed down or paused {count} times because of failures, the last one {last}";
+        "the crawl slowed down or paused because of failures (times: {count}), the last one {last}";
     given_up "given-up" (what, last)
         "the start page answers, and other pages fail ({last}): {what} is not asked for in this crawl and counts as failed";
     retry_after_long "retry-after-long" (url, status, date, count)
-        "{url} answered {status} and asks not to be asked before {date} (Retry-After), {count} URLs in all ask for such a \
-         wait; they count as failed and are asked for by the next crawl. For your own site: --ignore retry-after";
+        "{url} answered {status} and asks not to be asked before {date} (Retry-After; such answers: {count}); such a URL \
+         counts as failed and is asked for by the next crawl. For your own site: --ignore retry-after";
 
     // What the settings make of it.
     rule_without_match "rule-without-match" (setting, rule, known, hint)
