@@ -328,3 +328,24 @@ fn names(presented: &[String]) -> String {
     };
     shown.join(", ") + others
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_few_file_descriptors_are_a_fault_of_this_machine() {
+        let target = Target {
+            url: "http://h.example/",
+            host: "h.example",
+            port: 80,
+            is_proxied: false,
+        };
+        for code in [EMFILE, ENFILE] {
+            let error = io::Error::from_raw_os_error(code);
+            let fault = describe(&error, Phase::Connecting, target);
+            assert_eq!(fault.kind(), FetchErrorKind::Local);
+            assert!(fault.to_string().contains("ulimit -n"), "{fault}");
+        }
+    }
+}
