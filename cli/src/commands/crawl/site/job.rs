@@ -72,11 +72,11 @@ impl Job<'_> {
         }
         let settings = &site.settings;
         let lists = self.lists().await?;
-        let foreseen = names::foreseen(settings, &site.start);
-        let output = settings.output_of(&foreseen.written().name());
-        self.summary.has_old_set = is_published(&output);
+        let before = self.before_requests().await?;
+        self.summary.has_old_set = before.has_old_set;
+        before.checked?;
         let mut config = config_of(site);
-        config.fetch.was_public = self.before_requests().await?;
+        config.fetch.was_public = before.was_public;
         let opening = Arc::new(Mutex::new(Opening::default()));
         let fetch = seams::network(&config.fetch)?;
         let seams = Seams {
@@ -141,13 +141,13 @@ impl Job<'_> {
         Ok(read.await.map_err(Panicked::from_join)??)
     }
 
-    /// What is known of the site before anything is asked of the network, if it is the one that the start URL names: whether
-    /// its host was public in the last crawl.
-    async fn before_requests(&self) -> anyhow::Result<bool> {
+    /// What is known of the site before anything is asked of the network, if it is the one that the start URL names.
+    async fn before_requests(&self) -> anyhow::Result<Before> {
         let configured = Arc::clone(self.site);
         let work = tokio::task::spawn_blocking(move || {
             let settings = &configured.settings;
             let site = names::foreseen(settings, &configured.start);
+            let has_old_set = is_published(&settings.output_of(&site.written().name()));
             let state = settings.state_of(&site);
             let mut was_public = false;
             let mut checked = if state.exists() {
@@ -163,10 +163,13 @@ impl Job<'_> {
                     checked = found;
                 }
             });
-            checked.map(|()| was_public)
+            Before {
+                has_old_set,
+                was_public,
+                checked,
+            }
         });
-        let known = work.await.map_err(Panicked::from_join)?;
-        Ok(known?)
+        Ok(work.await.map_err(Panicked::from_join)?)
     }
 
     /// Publishes what was crawled.
@@ -244,6 +247,16 @@ impl Job<'_> {
         };
         Some(format!("{what}; {next}"))
     }
+}
+
+/// What is known of a site before its first request.
+struct Before {
+    /// A set is published where this one will be.
+    has_old_set: bool,
+    /// The host was public in the last crawl.
+    was_public: bool,
+    /// Whether nothing of others is in the way.
+    checked: Result<(), PublishError>,
 }
 
 /// Whether nothing of others is in the way of the set of `site`.
