@@ -437,6 +437,11 @@ impl Politeness {
     }
 }
 
+/// When a wait ends that a host asks for `now`: it is obeyed for 24 hours, or `max_retry_after` if that is longer.
+pub fn end_of_wait(wait: Duration, now: Instant, max_retry_after: Duration) -> Instant {
+    after(now, wait.min(MAX_HOLD.max(max_retry_after)))
+}
+
 /// `now + wait`, however long `wait` is.
 fn after(now: Instant, wait: Duration) -> Instant {
     now.checked_add(wait.min(LONGEST_WAIT)).unwrap_or(now)

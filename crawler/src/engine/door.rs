@@ -20,8 +20,10 @@ use crate::{
         BodySink, BodyWish, Fetch, FetchError, FetchErrorKind, Fetched, Request, ResponseHead,
         Validators,
     },
-    holds::{Holds, HoldsError, MAX_HOLD},
-    politeness::{Closed, NextTurn, Politeness, SharedPoliteness, Signal, Turn, Weight},
+    holds::{Holds, HoldsError},
+    politeness::{
+        Closed, NextTurn, Politeness, SharedPoliteness, Signal, Turn, Weight, end_of_wait,
+    },
     robots::{self, RobotsSink, Rules},
     url_key::{HostKey, Identity, Origin, StandIn, UrlKey},
 };
@@ -308,7 +310,7 @@ impl Door {
     pub(super) fn obey_long_wait(&self, host: HostKey, signal: Signal) -> Option<Closed> {
         let wait = signal.retry_after().filter(|_| self.is_long_wait(signal))?;
         let now = Instant::now();
-        let until = now + wait.min(MAX_HOLD.max(self.max_retry_after));
+        let until = end_of_wait(wait, now, self.max_retry_after);
         self.clocks().hold_until(&host, until, now);
         self.remember_hold(host, until, now);
         Some(Closed::RetryAfter(until))
@@ -320,16 +322,15 @@ impl Door {
             Closed::RetryAfter(until) => format!(
                 "asks not to be contacted before {} (Retry-After), which is longer than max_retry_after = {:?}; start again \
                  then, or with --ignore retry-after if the site is your own",
-                self.date_of(until),
+                self.date_in(until.saturating_duration_since(Instant::now())),
                 self.max_retry_after
             ),
             Closed::Down => "does not answer".to_owned(),
         }
     }
 
-    /// The wall time of an instant, to the second.
-    pub(super) fn date_of(&self, until: Instant) -> Timestamp {
-        let wait = until.saturating_duration_since(Instant::now());
+    /// The wall time after `wait`, to the second.
+    pub(super) fn date_in(&self, wait: Duration) -> Timestamp {
         let date = self.clock.now().checked_add(wait);
         let date = date.unwrap_or(Timestamp::MAX);
         date.round(jiff::Unit::Second).unwrap_or(date)

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::VecDeque, time::Duration};
 use tokio::time::Instant;
 
 use super::{
-    Closed, HostState, MAX_HOLD, NextTurn, Settings, Signal, Weight, after, latency::Latency,
+    Closed, HostState, NextTurn, Settings, Signal, Weight, after, end_of_wait, latency::Latency,
 };
 use crate::url_key::Origin;
 
@@ -184,7 +184,7 @@ impl HostClocks {
         let max_retry_after = settings.config.max_retry_after;
         // A `Retry-After: 0` asks for nothing.
         let wait = signal.retry_after().filter(|wait| !wait.is_zero());
-        let until = wait.map(|wait| after(ended, wait.min(MAX_HOLD.max(max_retry_after))));
+        let until = wait.map(|wait| end_of_wait(wait, ended, max_retry_after));
         let is_long = wait.is_some_and(|wait| wait > max_retry_after);
         if self.long_waits.len() == WINDOW {
             self.long_waits.pop_front();

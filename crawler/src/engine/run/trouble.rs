@@ -115,14 +115,7 @@ impl Run<'_> {
             .door
             .clocks()
             .state(&self.host, tokio::time::Instant::now());
-        let is_slower = matches!(state, HostState::SlowedDown(_)) && state != self.trouble.state;
-        if is_slower && !signal.is_failure() && !self.is_faster(state) {
-            let cause = "answers take twice as long".to_owned();
-            self.trouble.last = Some((cause, url.clone()));
-        }
-        if !matches!(state, HostState::RetryAfter(_)) || signal.retry_after().is_some() {
-            self.note_host_state(state);
-        }
+        self.note_host_state(state, url, signal);
     }
 
     fn note_long_wait(&mut self, url: &UrlKey, answer: &FetchedFacts, signal: Signal) {
@@ -133,9 +126,7 @@ impl Run<'_> {
         let (Ok((fetched, _)), Some(wait)) = (answer, signal.retry_after()) else {
             return;
         };
-        let now = self.door.clock.now();
-        let until = now.checked_add(wait).unwrap_or(Timestamp::MAX);
-        let until = until.round(jiff::Unit::Second).unwrap_or(until);
+        let until = self.door.date_in(wait);
         let status = fetched.head.status;
         tracing::warn!(target: "engine", %url, status, "asked for again by the next crawl only: Retry-After until {until}");
         self.trouble.first_long_wait = Some(LongWait {
@@ -145,19 +136,14 @@ impl Run<'_> {
         });
     }
 
-    /// Whether the host is slowed down less than before, or goes on after a pause.
-    fn is_faster(&self, state: HostState) -> bool {
-        match (self.trouble.state, state) {
-            (HostState::SlowedDown(before), HostState::SlowedDown(now)) => now < before,
-            (before, _) => matches!(before, HostState::Pausing(_)),
-        }
-    }
-
-    /// Logs what changed about the pace of the host, with the failure that did it.
-    fn note_host_state(&mut self, state: HostState) {
-        let last = self.trouble.last().unwrap_or_default();
+    /// Logs what the answer of `url` changed about the pace of the host, with what did it.
+    fn note_host_state(&mut self, state: HostState, url: &UrlKey, signal: Signal) {
         if let HostState::RetryAfter(wait) = state {
-            tracing::info!(target: "engine", "waiting for {wait:?} (Retry-After): {last}");
+            // Answers that were on their way already say nothing new.
+            if signal.retry_after().is_some() {
+                let last = self.trouble.last().unwrap_or_default();
+                tracing::info!(target: "engine", "waiting for {wait:?} (Retry-After): {last}");
+            }
             return;
         }
         let before = std::mem::replace(&mut self.trouble.state, state);
@@ -173,10 +159,16 @@ impl Run<'_> {
             }
             (_, HostState::SlowedDown(now)) if before != state => {
                 self.trouble.slowdowns += 1;
+                if !signal.is_failure() {
+                    let cause = "answers take twice as long".to_owned();
+                    self.trouble.last = Some((cause, url.clone()));
+                }
+                let last = self.trouble.last().unwrap_or_default();
                 tracing::warn!(target: "engine", "slowing down to 1/{now} of the pace: {last}");
             }
             (_, HostState::Pausing(wait)) if !matches!(before, HostState::Pausing(_)) => {
                 self.trouble.slowdowns += 1;
+                let last = self.trouble.last().unwrap_or_default();
                 tracing::warn!(target: "engine", "pausing for {wait:?} after failures in a row: {last}");
             }
             (
