@@ -368,7 +368,7 @@ pub fn check_output_for(output: &Path, config: &PublishConfig) -> Result<(), Pub
     folder::probe(output, Rights::of(config)?)
 }
 
-/// Whether nothing of others stands in the output under a name that every set of `site` has, so that a crawl is not begun
+/// Refuses a file of others in the output under a name that every set of `site` has, so that a crawl is not begun
 /// for nothing. `store`: the state of the site, if there is one. Parts get their names from the pages, so that those are
 /// looked at when the set is published.
 ///

@@ -342,7 +342,7 @@ impl LeftOut {
         self.told.extend(refused.told.iter().take(room).cloned());
     }
 
-    /// A note for each that is told, and one for the others.
+    /// A note for each entry that is named, and one for the others.
     pub(super) fn notes(&self) -> impl Iterator<Item = Note> {
         let more = self.count - self.told.len();
         let told = self.told.iter();

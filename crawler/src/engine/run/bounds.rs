@@ -39,7 +39,7 @@ pub(super) struct Bounds {
     pub(super) not_recorded: u64,
     /// How many of them the state, or the next commit, knows.
     noted: u64,
-    /// The user was told which bound is reached.
+    /// A note named the bound that is reached.
     is_said: bool,
 }
 
