@@ -53,10 +53,12 @@ impl Speed {
         (seconds > 0.0).then(|| pages as f64 / seconds)
     }
 
-    /// Whether more URLs wait than at the beginning of the window.
+    /// Whether more URLs wait than at any time before in the window.
     pub(crate) fn is_queue_growing(&self) -> bool {
-        let queued = |sample: Option<&(Duration, u64, u64)>| sample.map(|(_, _, queued)| *queued);
-        queued(self.samples.back()) > queued(self.samples.front())
+        let mut samples = self.samples.iter().rev();
+        samples.next().is_some_and(|(_, _, queued)| {
+            samples.len() > 0 && samples.all(|(_, _, before)| before < queued)
+        })
     }
 }
 
@@ -67,7 +69,7 @@ pub(crate) struct View<'a> {
     pub(crate) progress: &'a Progress,
     /// Pages per second lately, when known.
     pub(crate) per_second: Option<f64>,
-    /// More URLs wait than half a minute ago.
+    /// More URLs wait than at any time in the last half minute.
     pub(crate) is_queue_growing: bool,
     /// The `delay` setting, to tell it from the host's own wish.
     pub(crate) delay: Option<Duration>,
@@ -447,6 +449,11 @@ mod tests {
             speed.note(Duration::from_secs(second), 100 + (second - 10) * 2, 11);
         }
         assert!(!speed.is_queue_growing());
+        let mut shrinking = Speed::default();
+        for (second, queued) in [(0, 0), (1, 50), (2, 40)] {
+            shrinking.note(Duration::from_secs(second), second, queued);
+        }
+        assert!(!shrinking.is_queue_growing(), "it was longer");
         assert_eq!(speed.per_second(), Some(2.0));
         assert!(speed.samples.len() <= 61, "{}", speed.samples.len());
     }
