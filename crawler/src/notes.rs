@@ -206,8 +206,8 @@ notes! {
     // What is odd about the inputs of a build.
     bytes_after_compressed "bytes-after-compressed" (name)
         "{name}: bytes that are not compressed stand behind the compressed ones; they are left out";
-    header_line_missing "header-line-missing" (name)
-        "{name}: no header line, but its first lines are all a URL and a date; its second column is read as lastmod";
+    other_status "other-status" (name, count)
+        "{name}: {count} rows are left out, as their status is not 200";
     fields_unused "fields-unused" (name, fields)
         "{name}: nothing is known of the fields {fields}; they are not used";
     links_out_of_folder "links-out-of-folder" (folder, count)

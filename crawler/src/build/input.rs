@@ -7,17 +7,16 @@ use std::{
 };
 
 use encoding_rs::{Encoding, UTF_8};
-use sitemap_core::read::{MAX_GZIP_LAYERS, MAX_RECORD_BYTES, Records, Start, TableError, Unpacked};
+use sitemap_core::read::{
+    Lines, ListError, ListForm, MAX_GZIP_LAYERS, MAX_RECORD_BYTES, Start, Unpacked,
+};
 
 use super::{
     BuildError,
-    csv::CsvRows,
     draft::Draft,
-    lines::Lines,
-    ndjson::NdjsonRows,
-    records::RecordLines,
+    list::ListRows,
+    ndjson::{MAX_OBJECT_BYTES, NdjsonRows, is_silent},
     sitemap::SitemapRows,
-    text::{TextRows, is_silent},
 };
 use crate::{config::InputFormat, seeds::Decoded};
 
@@ -53,8 +52,7 @@ type Bytes = Box<dyn BufRead + Send>;
 
 /// The rows of a list in whatever format.
 pub(super) enum Rows {
-    Text(TextRows<Bytes>),
-    Csv(CsvRows<Bytes>),
+    List(ListRows<Bytes>),
     Ndjson(NdjsonRows<Bytes>),
     Sitemap(Box<SitemapRows<Bytes>>),
 }
@@ -115,94 +113,73 @@ impl Rows {
         } else {
             Box::new(BufReader::new(Decoded::new(input, encoding)))
         };
-        let lines = Lines::new(input);
-        let records = match format {
+        let form = match format {
             Some(InputFormat::Ndjson) => {
-                return Ok(Self::Ndjson(NdjsonRows::new(lines.of_objects(), wanted)));
+                let lines = Lines::new(input).with_max_bytes(MAX_OBJECT_BYTES);
+                return Ok(Self::Ndjson(NdjsonRows::new(lines, wanted)));
             }
             Some(InputFormat::Sitemap) => {
-                let input = lines.into_input();
                 return Ok(Self::Sitemap(Box::new(SitemapRows::new(input))));
             }
-            Some(InputFormat::Text) => Records::of_list(),
-            Some(InputFormat::Csv) => Records::of_table(),
-            None => Records::default(),
+            Some(InputFormat::Text) => Some(ListForm::Lines),
+            Some(InputFormat::Csv) => Some(ListForm::Table),
+            None => None,
         };
-        let mut records = RecordLines::new(lines, records);
-        let refusal = records.begin();
-        match refusal.map_err(|source| broken(records.lines().number())(source))? {
-            Some(refusal) => {
-                let mut problem = refusal.error.to_string();
-                if format.is_none() {
-                    problem += " (--input-format text reads each line as one URL)";
-                }
-                Err(refused(refusal.place.number, problem))
+        match ListRows::open(input, form, wanted) {
+            Ok(rows) => Ok(Self::List(rows)),
+            Err(ListError::Refused { line, problem }) if form.is_none() => {
+                let advice = "--input-format text reads each line as one URL";
+                Err(refused(line, format!("{problem} ({advice})")))
             }
-            None if records.columns().url_column().is_some() => {
-                Ok(Self::Csv(CsvRows::open(name, records, wanted)?))
-            }
-            // There is no line in it that says anything.
-            None if format == Some(InputFormat::Csv) => {
-                Err(refused(1, TableError::Unnamed.to_string()))
-            }
-            None => Ok(Self::Text(TextRows {
-                records,
-                is_asked_for: format.is_some(),
-                has_more: false,
-            })),
+            Err(error) => Err(BuildError::of_list(name, 0, error)),
         }
     }
 
     /// The next entry.
     pub(super) fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
-        let (row, line) = match self {
-            Self::Text(rows) => (rows.next(), rows.records.lines().number()),
-            Self::Csv(rows) => (rows.next(), rows.records.lines().number()),
-            Self::Ndjson(rows) => (rows.next(), rows.lines.number()),
-            Self::Sitemap(rows) => return rows.next(name),
-        };
-        row.map_err(|source| BuildError::Broken {
-            name: name.to_owned(),
-            line,
-            source,
-        })
+        match self {
+            Self::List(rows) => rows
+                .next()
+                .map_err(|error| BuildError::of_list(name, rows.lines().number(), error)),
+            Self::Ndjson(rows) => rows.next().map_err(|source| {
+                BuildError::of_list(name, rows.lines.number(), ListError::Io(source))
+            }),
+            Self::Sitemap(rows) => rows.next(name),
+        }
     }
 
     /// Bytes that were read, after decompression.
     pub(super) fn bytes(&self) -> u64 {
         match self {
-            Self::Text(rows) => rows.records.lines().bytes(),
-            Self::Csv(rows) => rows.records.lines().bytes(),
+            Self::List(rows) => rows.lines().bytes(),
             Self::Ndjson(rows) => rows.lines.bytes(),
             Self::Sitemap(rows) => rows.bytes(),
         }
     }
 
-    /// Whether it was compressed and has other bytes behind its end, which are left out.
+    /// Whether it was compressed and has other bytes after its end, which are left out.
     pub(super) fn has_trailing_bytes(&self) -> bool {
         match self {
-            Self::Text(rows) => rows.records.lines().has_trailing_bytes(),
-            Self::Csv(rows) => rows.records.lines().has_trailing_bytes(),
+            Self::List(rows) => rows.lines().has_trailing_bytes(),
             Self::Ndjson(rows) => rows.lines.has_trailing_bytes(),
             Self::Sitemap(rows) => rows.has_trailing_bytes(),
         }
     }
 
-    /// Whether it is a table without a header line.
-    pub(super) fn is_headless(&self) -> bool {
+    /// How many rows were left out because their URL does not answer 200.
+    pub(super) fn other_status(&self) -> u64 {
         match self {
-            Self::Csv(rows) => rows.records.columns().is_headless(),
-            Self::Text(_) | Self::Ndjson(_) | Self::Sitemap(_) => false,
+            Self::List(rows) => rows.other_status(),
+            Self::Ndjson(_) | Self::Sitemap(_) => 0,
         }
     }
 
     /// Names of columns and keys that mean nothing here.
-    pub(super) fn unused_columns(&self) -> Vec<String> {
+    pub(super) fn unused_columns(&self) -> &[String] {
         match self {
-            Self::Csv(rows) => rows.unused.clone(),
-            Self::Ndjson(rows) => rows.unused.clone(),
-            Self::Text(rows) if rows.has_more => vec!["behind the URLs".to_owned()],
-            Self::Text(_) | Self::Sitemap(_) => Vec::new(),
+            Self::List(rows) => &rows.unused,
+            Self::Ndjson(rows) => &rows.unused,
+            Self::Sitemap(_) => &[],
         }
     }
 }

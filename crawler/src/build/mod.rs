@@ -12,16 +12,13 @@
 //! bounded by the longest line, never by the number of lines.
 
 mod address;
-mod csv;
 mod draft;
 mod folder;
 mod input;
-mod lines;
+mod list;
 mod media_type;
 mod ndjson;
-mod records;
 mod sitemap;
-mod text;
 
 #[cfg(test)]
 mod tests;
@@ -39,7 +36,7 @@ use jiff::{Timestamp, ToSpan as _};
 use sitemap_core::{
     LastMod, Loc,
     extension::{Extensions, Namespaces, News as Article},
-    read::{RowError, is_address},
+    read::{ListError, has_web_scheme},
 };
 use url::Url;
 
@@ -247,6 +244,25 @@ pub enum BuildError {
     Store(#[from] StoreError),
 }
 
+impl BuildError {
+    /// What became of a list, of which so many lines were read.
+    fn of_list(name: &str, read: u64, error: ListError) -> Self {
+        let name = name.to_owned();
+        match error {
+            ListError::Io(source) => Self::Broken {
+                name,
+                line: read,
+                source,
+            },
+            ListError::Refused { line, problem } => Self::Format {
+                name,
+                line,
+                problem: problem.to_string(),
+            },
+        }
+    }
+}
+
 /// Entries or files between two words about the progress, and two looks at whether to stop.
 const PROGRESS_STEP: u64 = 4_096;
 
@@ -347,16 +363,21 @@ impl Lists<'_> {
             list.counted = list.rows.bytes();
             let Some(Row { line, said }) = row else {
                 let name = Arc::clone(&list.name);
-                let unused = list.rows.unused_columns();
                 if list.rows.has_trailing_bytes() {
                     let note = Note::bytes_after_compressed(&name).naming(&name);
                     self.loaded.notes.push(note);
                 }
-                if list.rows.is_headless() {
-                    let note = Note::header_line_missing(&name).naming(&name);
-                    self.loaded.notes.push(note);
+                let count = list.rows.other_status();
+                if count > 0 {
+                    let note = Note::other_status(&name, &count).naming(&name);
+                    self.loaded.notes.push(note.counting(count));
                 }
-                self.note_unused(&name, &unused);
+                let unused = list.rows.unused_columns();
+                if !unused.is_empty() {
+                    let names = unused.join(", ");
+                    let note = Note::fields_unused(&name, &names).naming(&names);
+                    self.loaded.notes.push(note.counting(unused.len() as u64));
+                }
                 self.current = None;
                 continue;
             };
@@ -471,35 +492,21 @@ impl Lists<'_> {
         })
     }
 
-    /// Refuses what a URL parser takes for the path of a page, although it is something else.
+    /// Refuses what a URL parser takes for a relative URL, although it is something else.
     fn check_path<'t>(&self, text: &'t str) -> Result<&'t str, String> {
-        if text.starts_with('#') {
-            return Err("only a fragment, expected the URL of a page".to_owned());
-        }
-        let path = text.split(['?', '#']).next().unwrap_or_default();
-        let lower = path.to_ascii_lowercase();
-        let is_inside = |scheme: &str| lower.find(scheme).is_some_and(|place| place > 0);
-        if !is_address(text) && (is_inside("http://") || is_inside("https://")) {
-            return Err("a URL behind other characters, expected one URL".to_owned());
-        }
-        if !is_address(text) && (lower.starts_with("http:") || lower.starts_with("https:")) {
-            return Err("a URL without // behind its scheme, expected https://...".to_owned());
-        }
         let first = text.split(['/', '?', '#']).next().unwrap_or_default();
-        let bare = |host: &str| {
-            let host = host.to_ascii_lowercase();
-            host.strip_prefix("www.").map(str::to_owned).unwrap_or(host)
-        };
-        let site = self.base.host_str().unwrap_or_default();
-        // A host of one word may well be the name of a folder.
-        let is_host = first.to_ascii_lowercase().starts_with("www.");
-        if is_host || (first.contains('.') && bare(first) == bare(site)) {
-            return Err(format!(
-                "a URL without its scheme, expected {}://...",
-                self.base.scheme()
-            ));
+        let first = first.to_ascii_lowercase();
+        let host = self.base.host_str().unwrap_or_default();
+        if text.starts_with('#') {
+            Err("only a fragment, expected the URL of a page".to_owned())
+        } else if first.contains(':') && !has_web_scheme(text) {
+            Err("not an http or https URL".to_owned())
+        } else if first.starts_with("www.") || first == host {
+            let scheme = self.base.scheme();
+            Err(format!("a URL without its scheme, expected {scheme}://..."))
+        } else {
+            Ok(text)
         }
-        Ok(text)
     }
 
     /// Declares the namespaces of own elements; those that cannot be declared beside the others are left out.
@@ -553,14 +560,6 @@ impl Lists<'_> {
             message,
         };
         (self.tell)(News::Remark(&remark));
-    }
-
-    fn note_unused(&mut self, name: &str, columns: &[String]) {
-        if !columns.is_empty() {
-            let names = columns.join(", ");
-            let note = Note::fields_unused(&name, &names).naming(&names);
-            self.loaded.notes.push(note.counting(columns.len() as u64));
-        }
     }
 }
 
@@ -620,7 +619,7 @@ fn check_reference(text: &str) -> Result<&str, String> {
     }
     let path = text.split(['?', '#']).next().unwrap_or_default();
     if path.contains('\\') {
-        return Err(RowError::Backslash.to_string());
+        return Err("a backslash in the URL, expected / or %5C".to_owned());
     }
     Ok(text)
 }

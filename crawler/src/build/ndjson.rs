@@ -6,14 +6,16 @@ use std::{
 };
 
 use serde_json::{Map, Value};
+use sitemap_core::read::{LineError, Lines};
 
 use super::{
     draft::{Draft, Field},
     input::Row,
-    lines::{LineError, Lines},
     quoted,
-    text::is_silent,
 };
+
+/// Longest object in bytes: a thousand images of 2,047 characters, and room.
+pub(super) const MAX_OBJECT_BYTES: usize = 4 * 1024 * 1024;
 
 /// Names of unknown keys that are kept to be told.
 const MAX_UNUSED: usize = 20;
@@ -38,22 +40,17 @@ impl<R: BufRead> NdjsonRows<R> {
 
     pub(super) fn next(&mut self) -> io::Result<Option<Row>> {
         loop {
-            let Some(line) = self.lines.next()? else {
+            let Some(readable) = self.lines.next()?.map(|line| line.map(|_| ())) else {
                 return Ok(None);
             };
-            let said = match line.map(str::trim) {
-                Ok(line) if is_silent(line) => continue,
-                Ok(line) => {
-                    object(line).and_then(|object| draft(&object, &self.wanted, &mut self.unused))
-                }
-                Err(LineError::NoText) => {
-                    // A comment may be in any encoding.
-                    if is_silent(self.lines.lossy().trim()) {
-                        continue;
-                    }
-                    Err(LineError::NoText.to_string())
-                }
+            let text = self.lines.lossy();
+            let said = match readable {
+                Err(error @ LineError::TooLong { .. }) => Err(error.to_string()),
+                // A comment may be in any encoding.
+                _ if is_silent(text.trim()) => continue,
                 Err(error) => Err(error.to_string()),
+                Ok(()) => object(text.trim())
+                    .and_then(|object| draft(&object, &self.wanted, &mut self.unused)),
             };
             let line = self.lines.number();
             return Ok(Some(Row { line, said }));
@@ -132,6 +129,11 @@ fn extend(draft: &mut Draft, name: &str, value: &Value) {
             .for_each(|value| draft.add(name, value.clone())),
         single => draft.add(name, single.clone()),
     }
+}
+
+/// Whether a trimmed line says nothing.
+pub(super) fn is_silent(line: &str) -> bool {
+    line.is_empty() || line.starts_with('#')
 }
 
 #[cfg(test)]

@@ -105,14 +105,14 @@ fn a_prefix_stands_for_one_namespace_and_the_other_is_told_by_its_line() {
 
 #[test]
 fn what_is_no_path_is_no_page() {
-    let list = "#top\nexample.com/a\nWWW.Example.com\nexample.com.html\n//example.com/b\n/#top\n";
+    let list = "#top\nexample.com/a\nWWW.Example.com/b\nexample.com.html\n//example.com/b\n/#top\n";
     let (store, loaded, told) = load_list(list, &Config::default(), &|| false);
     assert_eq!(loaded.unwrap().left_out, 2);
     assert_eq!(
         told,
         [
             "list:2: left out: a URL without its scheme, expected https://...: \"example.com/a\"",
-            "list:3: left out: a URL without its scheme, expected https://...: \"WWW.Example.com\"",
+            "list:3: left out: a URL without its scheme, expected https://...: \"WWW.Example.com/b\"",
         ]
     );
     for path in ["/example.com.html", "/b", "/"] {

@@ -4,7 +4,6 @@
 //! no URL costs itself, not the list.
 
 use std::{
-    borrow::Cow,
     fs::File,
     io::{self, BufRead, BufReader, Read, Seek as _},
     ops::ControlFlow,
@@ -14,8 +13,7 @@ use std::{
 
 use encoding_rs::{Encoding, UTF_8};
 use sitemap_core::read::{
-    MAX_GZIP_LAYERS, MAX_RECORD_BYTES, Part, Problem, Record, Records, RowError, Start, TableError,
-    Unpacked,
+    ListError, ListProblem, MAX_GZIP_LAYERS, RowError, Start, Unpacked, UrlList,
 };
 
 use super::{
@@ -73,15 +71,15 @@ pub enum SeedListError {
         /// The first of them.
         first: BadLine,
     },
-    /// It is a table of which nobody knows where its URLs are.
+    /// It is not known where its URLs are.
     #[error("{name}:{line}: {problem}")]
-    Table {
+    Refused {
         /// Which list.
         name: String,
         /// The line that shows it, from 1.
         line: u64,
         /// What it is, and what was expected.
-        problem: TableError,
+        problem: ListProblem,
     },
     /// A file in XML, or compressed, that is no sitemap, index or feed.
     #[error("the URL list {name} is neither lines of URLs nor a sitemap or feed: {problem}")]
@@ -131,13 +129,7 @@ pub enum LineProblem {
         /// What is wrong with it.
         reason: UrlKeyError,
     },
-    /// It has no end.
-    #[error("the line is longer than {} KiB, expected a URL", MAX_RECORD_BYTES / 1024)]
-    TooLong,
-    /// It is not UTF-8.
-    #[error("the line is not UTF-8 text, expected a URL")]
-    NotText,
-    /// Nobody knows which of its values is the URL.
+    /// It cannot be read, or has no URL where one should be.
     #[error(transparent)]
     Row(#[from] RowError),
 }
@@ -307,84 +299,59 @@ impl SeedList {
 
     fn visit_lines(
         &self,
-        mut input: impl BufRead,
+        input: impl BufRead,
         identity: &Identity,
         take: &mut dyn FnMut(Batch) -> ControlFlow<()>,
         note: &mut dyn FnMut(BadLine),
     ) -> Result<Reading, SeedListError> {
+        let failed = |error| match error {
+            ListError::Refused { line, problem } => SeedListError::Refused {
+                name: self.name.to_string(),
+                line,
+                problem,
+            },
+            ListError::Io(source) => SeedListError::Io {
+                name: self.name.to_string(),
+                source,
+            },
+        };
         let mut reading = Reading::default();
         let mut batch = Batch::default();
-        let mut bytes = Vec::new();
-        let mut records = Records::default();
-        let mut read_bytes = 0;
-        let mut number = 0;
-        let mut is_at_end = false;
-        let mut has_trailing_bytes = false;
-        while !is_at_end {
-            let length = match read_line(&mut input, &mut bytes) {
-                Ok(length) => length,
-                // What was compressed is whole, so the line is.
-                Err(error) if Unpacked::is_trailing(&error) => {
-                    has_trailing_bytes = true;
-                    bytes.len() as u64
+        let mut list = UrlList::open(input, None).map_err(failed)?;
+        while let Some(row) = list.next().map_err(failed)? {
+            let line = row.line;
+            match row
+                .url
+                .map_err(LineProblem::Row)
+                .and_then(|url| key_of(&url, identity))
+            {
+                Ok(key) => {
+                    reading.entries += 1;
+                    batch.pages.push(key);
                 }
-                Err(source) => {
-                    let name = self.name.to_string();
-                    return Err(SeedListError::Io { name, source });
-                }
-            };
-            read_bytes += length;
-            if read_bytes > MAX_LIST_BYTES {
-                return Err(self.too_large());
-            }
-            if length == 0 {
-                records.end();
-                is_at_end = true;
-            } else {
-                number += 1;
-                let (line, problem) = text_of(&bytes);
-                records.push(&line, LineNote { number, problem });
-            }
-            while let Some(record) = records.next() {
-                let record = record.map_err(|refusal| SeedListError::Table {
-                    name: self.name.to_string(),
-                    line: refusal.place.number,
-                    problem: refusal.error,
-                })?;
-                let line = record.place().number;
-                let (key, has_more) = match key_of(&record, identity) {
-                    Ok(None) => continue,
-                    Ok(Some(found)) => found,
-                    Err(problem) => {
-                        let list = self.name.to_string();
-                        let bad = BadLine {
-                            list,
-                            line,
-                            problem,
-                        };
-                        reading.note_unusable(|| format!("line {line}: {}", bad.problem));
-                        note(bad);
-                        continue;
-                    }
-                };
-                if let Some(error) = record.open_quote() {
-                    reading.note_row(line, &error);
-                }
-                if has_more {
-                    reading.note_row(line, &Problem::Columns);
-                }
-                reading.entries += 1;
-                batch.pages.push(key);
-                if batch.pages.len() >= BATCH_LINES && take(std::mem::take(&mut batch)).is_break() {
-                    return Ok(reading);
+                Err(problem) => {
+                    reading.note_unusable(|| format!("line {line}: {problem}"));
+                    let list = self.name.to_string();
+                    note(BadLine {
+                        list,
+                        line,
+                        problem,
+                    });
                 }
             }
+            if batch.pages.len() >= BATCH_LINES && take(std::mem::take(&mut batch)).is_break() {
+                return Ok(reading);
+            }
+        }
+        if list.lines().bytes() > MAX_LIST_BYTES {
+            return Err(self.too_large());
         }
         if let Some(first) = reading.troubles.first().filter(|_| reading.entries == 0) {
             // Its lines were changed since they were checked.
             reading.problem = Some((SeedProblem::NotASitemap, first.example.clone()));
         }
-        if has_trailing_bytes {
+        reading.note_other_status(list.other_status());
+        if list.lines().has_trailing_bytes() {
             reading.note_trailing_bytes();
         }
         if !batch.pages.is_empty() && take(batch).is_break() {
@@ -394,94 +361,9 @@ impl SeedList {
     }
 }
 
-/// Reads a line, which `\n`, `\r\n` or `\r` ends, as far as it is not too long; how many bytes it took. None: there is
-/// no further line.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
-    line.clear();
-    let mut length = 0;
-    loop {
-        let buffer = match input.fill_buf() {
-            Ok(buffer) => buffer,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        let end = memchr::memchr2(b'\n', b'\r', buffer);
-        let (piece, rest) = buffer.split_at(end.unwrap_or(buffer.len()));
-        let room = (MAX_RECORD_BYTES + 1).saturating_sub(line.len());
-        line.extend(piece.iter().take(room));
-        let is_return = rest.first() == Some(&b'\r');
-        let taken = piece.len() + usize::from(end.is_some());
-        input.consume(taken);
-        length += taken as u64;
-        // A failure shows again at the next line.
-        if is_return && matches!(input.fill_buf(), Ok([b'\n', ..])) {
-            input.consume(1);
-            length += 1;
-        }
-        if end.is_some() || taken == 0 {
-            return Ok(length);
-        }
-    }
-}
-
-/// What is known of a line.
-#[derive(Debug)]
-struct LineNote {
-    /// From 1.
-    number: u64,
-    /// Why it cannot be read.
-    problem: Option<LineProblem>,
-}
-
-/// The text of a line, and why it cannot be read as it stands.
-fn text_of(line: &[u8]) -> (Cow<'_, str>, Option<LineProblem>) {
-    if line.len() > MAX_RECORD_BYTES {
-        return (Cow::Borrowed(""), Some(LineProblem::TooLong));
-    }
-    let text = String::from_utf8_lossy(line);
-    let problem = matches!(text, Cow::Owned(_)).then_some(LineProblem::NotText);
-    (text, problem)
-}
-
-/// The URL of a record, and whether more stands on its line than that, which is left out; `None` for one that says nothing: an empty
-/// line, a comment, and what stands around the rows of a table.
-fn key_of(
-    record: &Record<LineNote>,
-    identity: &Identity,
-) -> Result<Option<(UrlKey, bool)>, LineProblem> {
-    let problem = record.places().find_map(|line| line.problem.clone());
-    if let Some(problem @ LineProblem::TooLong) = problem {
-        return Err(problem);
-    }
-    let line = record.text().trim();
-    let url = match record.part() {
-        Part::Blank | Part::Comment | Part::Separator | Part::Ruler | Part::Header => {
-            return Ok(None);
-        }
-        Part::Entry => match record.url() {
-            // A page that is not there is not listed.
-            Err(RowError::DateBehind) => Cow::Borrowed(line),
-            url => url?,
-        },
-        Part::Note => Cow::Borrowed(line),
-    };
-    // What stands beside the URL may be in any encoding.
-    if let Some(problem) = problem.filter(|_| url.contains(char::REPLACEMENT_CHARACTER)) {
-        return Err(problem);
-    }
-    match identity.parse(&url) {
-        Ok(key) => {
-            let has_more = !record.is_of_table() && *url != *line.trim_matches(['"', '\'']).trim();
-            Ok(Some((key, has_more)))
-        }
-        Err(reason) => Err(LineProblem::NoUrl {
-            text: record
-                .text()
-                .trim()
-                .chars()
-                .take(MAX_CHARACTERS_TOLD)
-                .collect(),
-            reason,
-        }),
-    }
+fn key_of(url: &str, identity: &Identity) -> Result<UrlKey, LineProblem> {
+    identity.parse(url).map_err(|reason| LineProblem::NoUrl {
+        text: url.chars().take(MAX_CHARACTERS_TOLD).collect(),
+        reason,
+    })
 }

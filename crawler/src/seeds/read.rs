@@ -2,7 +2,6 @@
 //! Reading blocks, and waits where its batches are taken.
 
 use std::{
-    fmt,
     io::{self, BufRead},
     ops::ControlFlow,
 };
@@ -26,8 +25,8 @@ pub const MAX_UNPACKED_BYTES: u64 = 4 * 52_428_800;
 /// The rule for compressed lists of lines.
 const GZIP_OF_TEXT: &str = "R56";
 
-/// The rule for lines that have more than a URL in them.
-const NOTHING_BUT_URLS: &str = "R54";
+/// In the place of a rule: a row of a table that is left out for its status.
+const OTHER_STATUS: &str = "other-status";
 
 /// Entries of one [`Batch`].
 const BATCH_ENTRIES: usize = 1_000;
@@ -206,11 +205,14 @@ impl Reading {
             .add(GZIP_OF_TEXT, || Problem::TrailingBytes.to_string());
     }
 
-    /// Notes what is wrong with a line or a row whose URL can be used, as the reader of sitemaps does.
-    pub(super) fn note_row(&mut self, line: u64, error: &dyn fmt::Display) {
-        self.findings += 1;
-        self.troubles
-            .add(NOTHING_BUT_URLS, || format!("line {line}: {error}"));
+    /// Notes rows of a list that are left out because their URL does not answer 200.
+    pub(super) fn note_other_status(&mut self, rows: u64) {
+        self.findings += rows;
+        for _ in 0..rows {
+            self.troubles.add(OTHER_STATUS, || {
+                "the status of the row is not 200".to_owned()
+            });
+        }
     }
 
     /// The reading of something that could not be opened.

@@ -137,9 +137,8 @@ pub fn check(
     input: impl BufRead,
     expectation: &Expectation<'_>,
 ) -> Result<FileSummary, CheckError> {
-    let mut reader = Reader::new(input, expectation.limits)
-        .with_own_namespaces(expectation.own_namespaces)
-        .expecting_urls();
+    let mut reader =
+        Reader::new(input, expectation.limits).with_own_namespaces(expectation.own_namespaces);
     let mut summary = FileSummary::default();
     let mut previous: Option<Loc> = None;
     loop {
@@ -190,7 +189,7 @@ fn is_about_the_page(problem: &Problem) -> bool {
     matches!(
         problem,
         Problem::LocShort
-            | Problem::Commas { .. }
+            | Problem::Commas
             | Problem::EscapedTwice
             | Problem::EncodedEntity
             | Problem::NeedlessEscapes { .. }

@@ -4,7 +4,7 @@ use std::{fmt, io};
 
 use super::{
     ExtensionProblem, Kind, MAX_DEPTH, MAX_GZIP_MEMBERS, MAX_RECORD_BYTES, MAX_TOKEN_BYTES,
-    MAX_VALUE_BYTES, RowError, TableError, names, schema_location::SchemaLocationError,
+    MAX_VALUE_BYTES, names, schema_location::SchemaLocationError,
 };
 use crate::{ChangeFreqError, LastModError, LocError, PriorityError, limits::NAMESPACE};
 
@@ -540,20 +540,14 @@ pub enum Problem {
     /// A line of a text file has more columns than the one of the URL, which is taken.
     #[error("line has more than a URL in it")]
     Columns,
-    /// A row of a table is not like its header line. It is left out, unless its URL stands before what is wrong with it.
-    #[error("{0}")]
-    Row(RowError),
-    /// A text file is a table of which nobody knows where its URLs are; nothing in it is taken for one.
-    #[error("{0}")]
-    Table(TableError),
+    /// A text file is a table; nothing in it is taken for a URL.
+    #[error("this is the header line of a table, expected a file with one URL per line")]
+    Table,
     /// A line of a text file is a URL, but looks like one with more columns; it is taken as it stands.
     #[error(
         "line may have more than a URL in it: what stands behind a comma looks like a date, a frequency or a priority"
     )]
-    Commas {
-        /// There are several such columns.
-        is_row: bool,
-    },
+    Commas,
 }
 
 impl Problem {
@@ -635,12 +629,8 @@ impl Problem {
             Self::PubDateNear => (47, Warning),
             Self::PubDate | Self::PubDateForm | Self::AtomDateForm => (47, Error),
             Self::BlankLine => (50, Warning),
-            Self::Commas { is_row: false } => (54, Warning),
-            Self::Commas { is_row: true }
-            | Self::TextComment
-            | Self::Columns
-            | Self::Row(_)
-            | Self::Table(_) => (54, Error),
+            Self::Commas => (54, Warning),
+            Self::TextComment | Self::Columns | Self::Table => (54, Error),
             Self::Header | Self::Footer => (55, Error),
             Self::NoEntries | Self::LocShort => (68, Warning),
             Self::SchemaLocation(_) => (69, Warning),

@@ -19,7 +19,8 @@ mod document;
 mod draft;
 mod extension;
 mod feed;
-mod table;
+mod lines;
+mod list;
 mod text;
 
 mod date;
@@ -39,12 +40,11 @@ pub use check::{CheckError, Expectation, Order, check};
 pub use extension::{ExtensionProblem, ValueProblem};
 pub use finding::{Finding, Position, Problem, ReadError, Rule, Severity, Source};
 pub use input::Unpacked;
+pub use lines::{LineError, Lines, MAX_RECORD_BYTES};
+pub use list::{ListError, ListForm, ListProblem, ListRow, RowError, UrlList};
 pub use reader::{Reader, Start};
 pub use schema_location::SchemaLocationError;
-pub use table::{
-    Columns, Field, Fields, MAX_RECORD_BYTES, MAX_RECORD_LINES, Part, Record, Records, Refusal,
-    RowError, TableError, UrlColumn, is_address,
-};
+pub use text::has_web_scheme;
 pub use window::Excerpt;
 
 use std::fmt;

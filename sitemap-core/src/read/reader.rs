@@ -1,7 +1,7 @@
 //! [`Reader`]: the entries of a file, one by one, and the findings beside them.
 //!
 //! It decides by the first character whether the file is markup or text, drives the XML parser over the bounded input and hands each
-//! event to [`Document`], or the input itself to [`Lines`].
+//! event to [`Document`], or the input itself to [`Text`].
 
 use std::{
     collections::HashMap,
@@ -25,7 +25,7 @@ use super::{
     input::{Halt, Input},
     nesting::Nesting,
     syntax::{self, is_white_space},
-    text::Lines,
+    text::Text,
 };
 use crate::{Limits, Loc, extension::OwnNamespace};
 
@@ -64,8 +64,6 @@ pub struct Reader<R: BufRead> {
     /// The memory for one token, used again for each.
     token: Vec<u8>,
     document: Document,
-    /// Text has nothing but URLs in its lines.
-    expects_urls: bool,
     /// What ends the reading behind the last entry, which came first.
     failure: Option<ReadError>,
 }
@@ -105,21 +103,12 @@ impl Start {
     }
 }
 
-/// What stands before the first character of a file that is not blank.
-#[derive(Clone, Copy)]
-struct Blanks {
-    /// It is white space of XML.
-    are_of_xml: bool,
-    /// The tabs in the line of that character.
-    tabs: usize,
-}
-
 /// What the file is made of.
 enum Syntax {
     /// Nothing was read yet.
     Unknown,
     Markup,
-    Text(Box<Lines>),
+    Text(Box<Text>),
 }
 
 impl<R: BufRead> Reader<R> {
@@ -135,7 +124,6 @@ impl<R: BufRead> Reader<R> {
             closing: 0,
             token: Vec::new(),
             document: Document::new(limits.entries),
-            expects_urls: false,
             failure: None,
         }
     }
@@ -183,12 +171,6 @@ impl<R: BufRead> Reader<R> {
     #[must_use]
     pub fn with_own_namespaces(mut self, namespaces: &[OwnNamespace]) -> Self {
         self.document.extended.set_own_namespaces(namespaces);
-        self
-    }
-
-    /// The same reader for a file of our own: text is a list of URLs, also where they look like the rows of a table.
-    pub(super) fn expecting_urls(mut self) -> Self {
-        self.expects_urls = true;
         self
     }
 
@@ -308,15 +290,11 @@ impl<R: BufRead> Reader<R> {
         if has_garbage {
             notes.push((Problem::BeforeDeclaration, start));
         }
-        if let Ok((Some(first), blanks)) = first
+        if let Ok((Some(first), _)) = first
             && first != '<'
         {
-            let lines = Lines::new(notes, start, input.position(), blanks.tabs);
-            self.syntax = Syntax::Text(Box::new(if self.expects_urls {
-                lines.expecting_urls()
-            } else {
-                lines
-            }));
+            let text = Text::new(notes, start, input.position());
+            self.syntax = Syntax::Text(Box::new(text));
             return Ok(());
         }
         self.document.begin(start, input.position(), encoding);
@@ -324,8 +302,8 @@ impl<R: BufRead> Reader<R> {
             self.document.note_at(problem, position);
         }
         match first {
-            Ok((Some(_), blanks)) => {
-                if !blanks.are_of_xml {
+            Ok((Some(_), is_white_space_of_xml)) => {
+                if !is_white_space_of_xml {
                     self.document.note_if_outside();
                 }
                 self.syntax = Syntax::Markup;
@@ -336,13 +314,10 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// Goes to the first character that is not blank, and says which one it is, and what stands before it.
-    fn skip_blanks(&mut self) -> io::Result<(Option<char>, Blanks)> {
+    /// Goes to the first character that is not blank, and says which one it is, and whether only white space of XML stands before it.
+    fn skip_blanks(&mut self) -> io::Result<(Option<char>, bool)> {
         let input = self.xml.get_mut();
-        let mut blanks = Blanks {
-            are_of_xml: true,
-            tabs: 0,
-        };
+        let mut are_of_xml = true;
         loop {
             input.begin_token();
             let available = match input.fill_buf() {
@@ -352,23 +327,16 @@ impl<R: BufRead> Reader<R> {
             // There are whole characters in it.
             let text = str::from_utf8(available).unwrap_or_default();
             if text.is_empty() {
-                return Ok((None, blanks));
+                return Ok((None, are_of_xml));
             }
             let rest = text.trim_start_matches(|first: char| {
                 first.is_whitespace() || first == ZERO_WIDTH_NO_BREAK_SPACE
             });
             let (first, blank_bytes) = (rest.chars().next(), text.len() - rest.len());
-            for byte in text[..blank_bytes].bytes() {
-                blanks.are_of_xml &= is_white_space(byte);
-                blanks.tabs = match byte {
-                    b'\t' => blanks.tabs + 1,
-                    b'\n' | b'\r' => 0,
-                    _ => blanks.tabs,
-                };
-            }
+            are_of_xml &= text[..blank_bytes].bytes().all(is_white_space);
             input.consume(blank_bytes);
             if first.is_some() {
-                return Ok((first, blanks));
+                return Ok((first, are_of_xml));
             }
         }
     }

@@ -167,7 +167,7 @@ pub(super) fn text_files() {
         "R54",
         "error",
         1,
-        &text("Wo,Was\nhttps://h.example/a,200\n"),
+        &text("URL,Title\nhttps://h.example/a,A\n"),
         &good,
     );
     rule(

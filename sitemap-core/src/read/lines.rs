@@ -1,20 +1,32 @@
-//! The lines of an input, whatever ends them, in bounded memory.
+//! [`Lines`]: the lines of a text, whatever ends them, in bounded memory.
 
 use std::{
     borrow::Cow,
     io::{self, BufRead},
 };
 
-use sitemap_core::read::{MAX_RECORD_BYTES, Unpacked};
+use super::Unpacked;
 
-/// Longest line of NDJSON in bytes: a thousand images of 2,047 characters, and room.
-pub(super) const MAX_OBJECT_BYTES: usize = 4 * 1024 * 1024;
+/// The most bytes that a line, or the lines of one row of a table together, may have: the text of a page can stand in a row.
+pub const MAX_RECORD_BYTES: usize = 256 * 1024;
 
 /// The byte order mark in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// One line after the other; `\n`, `\r\n` and `\r` end a line.
-pub(super) struct Lines<R> {
+///
+/// ```
+/// use sitemap_core::read::Lines;
+///
+/// let mut lines = Lines::new(&b"/a\r\n/b"[..]);
+/// assert_eq!(lines.next()?, Some(Ok("/a")));
+/// assert_eq!(lines.next()?, Some(Ok("/b")));
+/// assert_eq!(lines.next()?, None);
+/// assert_eq!(lines.number(), 2);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Lines<R> {
     input: R,
     /// The line that was read last, from 1.
     number: u64,
@@ -24,24 +36,28 @@ pub(super) struct Lines<R> {
     max_bytes: usize,
     /// The last line ended in `\r`: a `\n` that follows belongs to it.
     skips_line_feed: bool,
-    /// The input was compressed, and other bytes stand behind what was.
+    /// The input was compressed, and other bytes stand after its end.
     has_trailing_bytes: bool,
 }
 
-/// Why a line is no text.
+/// Why a line cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum LineError {
+#[non_exhaustive]
+pub enum LineError {
+    /// It is longer than a line may be.
     #[error("a line of more than {} KiB, expected a shorter one", max_bytes / 1024)]
     TooLong {
-        /// What is read.
+        /// The longest line that is read.
         max_bytes: usize,
     },
-    #[error("bytes that are no text, expected a list in UTF-8 (or UTF-16)")]
-    NoText,
+    /// It is not in UTF-8.
+    #[error("bytes that are not text, expected a list in UTF-8 (or UTF-16)")]
+    NotText,
 }
 
 impl<R: BufRead> Lines<R> {
-    pub(super) fn new(input: R) -> Self {
+    /// The lines of `input`, of at most [`MAX_RECORD_BYTES`] each. Nothing is read yet.
+    pub fn new(input: R) -> Self {
         Self {
             input,
             number: 0,
@@ -53,41 +69,50 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// The same lines, each of which may be an object of [`MAX_OBJECT_BYTES`].
-    pub(super) fn of_objects(self) -> Self {
-        Self {
-            max_bytes: MAX_OBJECT_BYTES,
-            ..self
-        }
+    /// The same lines, each of which may have so many bytes.
+    #[must_use]
+    pub fn with_max_bytes(self, max_bytes: usize) -> Self {
+        Self { max_bytes, ..self }
     }
 
-    /// The input, of which nothing was read.
-    pub(super) fn into_input(self) -> R {
-        self.input
-    }
-
-    /// Whether the input, which was compressed, has other bytes behind its end, which are left out.
-    pub(super) fn has_trailing_bytes(&self) -> bool {
+    /// Whether the input, which was compressed, has other bytes after its end, which are left out.
+    pub fn has_trailing_bytes(&self) -> bool {
         self.has_trailing_bytes
     }
 
     /// The line that was read last, from 1.
-    pub(super) fn number(&self) -> u64 {
+    pub fn number(&self) -> u64 {
         self.number
     }
 
     /// Bytes that were read.
-    pub(super) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The line that was read last, with U+FFFD for bytes that are no text; empty when it was too long.
-    pub(super) fn lossy(&self) -> Cow<'_, str> {
-        String::from_utf8_lossy(&self.line)
+    /// The line that was read last, with U+FFFD for bytes that are not text; empty when it was too long.
+    pub fn lossy(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.raw())
     }
 
-    /// The next line without its end; `None` behind the last one.
-    pub(super) fn next(&mut self) -> io::Result<Option<Result<&str, LineError>>> {
+    /// The bytes of the same line, without a byte order mark: files that were put together have one in front of each.
+    pub(super) fn raw(&self) -> &[u8] {
+        let mut line = &*self.line;
+        while let Some(rest) = line.strip_prefix(BYTE_ORDER_MARK) {
+            line = rest;
+        }
+        line
+    }
+
+    /// The next line without its end; `None` after the last one.
+    ///
+    /// # Errors
+    /// Those of the input. A line that cannot be read costs only itself.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it lends the line, which an iterator does not"
+    )]
+    pub fn next(&mut self) -> io::Result<Option<Result<&str, LineError>>> {
         self.line.clear();
         let mut is_too_long = false;
         let mut has_begun = false;
@@ -108,13 +133,10 @@ impl<R: BufRead> Lines<R> {
                 }
                 break;
             }
-            if self.skips_line_feed {
-                self.skips_line_feed = false;
-                if buffer.first() == Some(&b'\n') {
-                    self.input.consume(1);
-                    self.bytes += 1;
-                    continue;
-                }
+            if std::mem::take(&mut self.skips_line_feed) && buffer.first() == Some(&b'\n') {
+                self.input.consume(1);
+                self.bytes += 1;
+                continue;
             }
             has_begun = true;
             let end = memchr::memchr2(b'\n', b'\r', buffer);
@@ -139,14 +161,8 @@ impl<R: BufRead> Lines<R> {
             let max_bytes = self.max_bytes;
             return Ok(Some(Err(LineError::TooLong { max_bytes })));
         }
-        // Files that were put together of several have one in front of each.
-        let mut line = &*self.line;
-        while let Some(behind) = line.strip_prefix(BYTE_ORDER_MARK) {
-            line = behind;
-        }
-        Ok(Some(
-            std::str::from_utf8(line).map_err(|_| LineError::NoText),
-        ))
+        let line = std::str::from_utf8(self.raw());
+        Ok(Some(line.map_err(|_| LineError::NotText)))
     }
 }
 
@@ -180,32 +196,25 @@ mod tests {
         check(b"a\rb\r", &["a", "b"]);
         check(b"a\r\r\nb\n\n", &["a", "", "b", ""]);
         check(b"\xef\xbb\xbfa\n\xef\xbb\xbfb", &["a", "b"]);
-        check(b"a\n\xff\nb", &["a", "NoText", "b"]);
+        check(b"a\n\xff\nb", &["a", "NotText", "b"]);
     }
 
     #[test]
     fn a_line_without_end_costs_that_line_only() {
-        let check = |max_bytes: usize| {
-            let mut text = b"first\n".to_vec();
-            text.resize(text.len() + max_bytes, b'x');
-            text.extend_from_slice(b"\n");
-            text.resize(text.len() + max_bytes + 1, b'y');
-            text.extend_from_slice(b"\nlast\n");
-            let lines = Lines::new(&text[..]);
-            let mut lines = match max_bytes {
-                MAX_OBJECT_BYTES => lines.of_objects(),
-                _ => lines,
-            };
-            assert_eq!(lines.next().unwrap(), Some(Ok("first")));
-            let longest = lines.next().unwrap().unwrap().unwrap();
-            assert_eq!(longest.len(), max_bytes);
-            let too_long = Err(LineError::TooLong { max_bytes });
-            assert_eq!(lines.next().unwrap(), Some(too_long));
-            assert!(lines.line.capacity() <= 2 * max_bytes);
-            assert_eq!(lines.next().unwrap(), Some(Ok("last")));
-            assert_eq!(lines.next().unwrap(), None);
-        };
-        check(MAX_RECORD_BYTES);
-        check(MAX_OBJECT_BYTES);
+        let max_bytes = 1_000;
+        let mut text = b"first\n".to_vec();
+        text.resize(text.len() + max_bytes, b'x');
+        text.extend_from_slice(b"\n");
+        text.resize(text.len() + max_bytes + 1, b'y');
+        text.extend_from_slice(b"\nlast\n");
+        let mut lines = Lines::new(&text[..]).with_max_bytes(max_bytes);
+        assert_eq!(lines.next().unwrap(), Some(Ok("first")));
+        let longest = lines.next().unwrap().unwrap().unwrap();
+        assert_eq!(longest.len(), max_bytes);
+        let too_long = Err(LineError::TooLong { max_bytes });
+        assert_eq!(lines.next().unwrap(), Some(too_long));
+        assert!(lines.line.capacity() <= 2 * max_bytes);
+        assert_eq!(lines.next().unwrap(), Some(Ok("last")));
+        assert_eq!(lines.next().unwrap(), None);
     }
 }
