@@ -31,7 +31,7 @@ use std::{
 };
 
 use jiff::{Timestamp, ToSpan as _};
-use sitemap_core::{Loc, UrlEntry, extension::News};
+use sitemap_core::{Loc, UrlEntry, extension::Element};
 
 use self::{
     extensions::PageExtensions,
@@ -109,7 +109,7 @@ pub struct Listed<'a> {
     /// What of its extensions stands in the entry, and what does not.
     pub extensions: ExtensionCounts,
     /// The article that it is, while that is news. It is not in the entry: news have files of their own.
-    pub news: Option<News>,
+    pub news: Option<Element>,
 }
 
 impl Listed<'_> {
@@ -119,7 +119,7 @@ impl Listed<'_> {
         entry.lastmod.clone_from(&self.entry.lastmod);
         // Whatever is said of a page is said wherever it is listed (R26).
         (entry.changefreq, entry.priority) = (self.entry.changefreq, self.entry.priority);
-        entry.extensions.set_news(self.news.clone()?).ok()?;
+        entry.extensions.add(self.news.clone()?).ok()?;
         Some(entry)
     }
 }

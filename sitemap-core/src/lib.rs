@@ -69,10 +69,10 @@
 //!
 //! # Tell of pictures and of other languages
 //! ```
-//! use sitemap_core::{Loc, UrlEntry, UrlSetOptions, UrlSetWriter, extension::{Alternate, Hreflang, Image}};
+//! use sitemap_core::{Loc, UrlEntry, UrlSetOptions, UrlSetWriter, extension::{Alternate, Element, Hreflang}};
 //!
 //! let mut entry = UrlEntry::new(Loc::parse("https://example.com/en/")?);
-//! entry.extensions.add_image(Image::new(Loc::parse("https://cdn.example.net/a.jpg")?))?;
+//! entry.extensions.add(Element::image(&Loc::parse("https://cdn.example.net/a.jpg")?))?;
 //! for (hreflang, href) in [("en", "https://example.com/en/"), ("fr-CA", "https://example.com/fr/")] {
 //!     entry.extensions.add_alternate(Alternate::new(Hreflang::parse(hreflang)?, Loc::parse(href)?))?;
 //! }

@@ -290,7 +290,7 @@ fn judge_full(table: &Path, reading: &Reading) -> Result<(), String> {
         same(&found["changefreq"], &wanted["changefreq"])?;
         same(&found["lastmod"], &wanted["lastmod"])?;
         let images = entry.extensions.images();
-        let image_urls: Vec<&str> = images.iter().map(|image| image.loc.as_str()).collect();
+        let image_urls: Vec<&str> = images.iter().filter_map(|image| image.get("loc")).collect();
         let wanted_urls: Vec<String> = list(&wanted["img"])
             .map(|image| normal(text(image, "url")))
             .collect();
@@ -302,7 +302,7 @@ fn judge_full(table: &Path, reading: &Reading) -> Result<(), String> {
             .extensions
             .videos()
             .iter()
-            .map(|video| video.title.as_str())
+            .filter_map(|video| video.get("title"))
             .collect();
         let wanted_titles: Vec<&str> = list(&wanted["video"])
             .map(|video| text(video, "title"))
@@ -367,15 +367,8 @@ fn judge_extensions(entries: &[UrlEntry], expect: &Value) -> Result<(), String> 
         .collect();
     for (index, wanted) in list(&expect["image"]).enumerate() {
         let image = images.get(index).ok_or("an image is missing")?;
-        let retired = image.retired.as_deref();
-        let found = serde_json::json!({
-            "loc": image.loc.as_str(),
-            "caption": retired.and_then(|retired| retired.caption.as_ref()).map(sitemap_core::extension::Text::as_str),
-            "geo_location": retired.and_then(|retired| retired.geo_location.as_ref()).map(sitemap_core::extension::Text::as_str),
-            "title": retired.and_then(|retired| retired.title.as_ref()).map(sitemap_core::extension::Text::as_str),
-            "license": retired.and_then(|retired| retired.license.as_ref()).map(Loc::as_str),
-        });
-        compare(&found, wanted)?;
+        // What search engines dropped is not read.
+        same(&image.get("loc"), &wanted["loc"].as_str())?;
     }
     let videos: Vec<_> = entries
         .iter()
@@ -383,23 +376,21 @@ fn judge_extensions(entries: &[UrlEntry], expect: &Value) -> Result<(), String> 
         .collect();
     for (index, wanted) in list(&expect["video"]).enumerate() {
         let video = videos.get(index).ok_or("a video is missing")?;
-        let tags: Vec<&str> = video
-            .tags()
-            .iter()
-            .map(sitemap_core::extension::Text::as_str)
-            .collect();
+        let tags: Vec<&str> = video.all("tag").map(|tag| &*tag.text).collect();
+        let number = |name: &str| video.get(name).and_then(|text| text.parse::<u64>().ok());
+        let flag = |name: &str| video.get(name).map(|text| text == "yes");
         let found = serde_json::json!({
-            "thumbnail_loc": video.thumbnail_loc.as_str(),
-            "title": video.title.as_str(),
-            "description": video.description.as_str(),
-            "content_loc": video.media.content().map(Loc::as_str),
-            "player_loc": video.media.player().map(Loc::as_str),
-            "duration": video.duration.map(sitemap_core::extension::VideoDuration::seconds),
-            "view_count": video.view_count,
-            "family_friendly": video.family_friendly,
-            "requires_subscription": video.requires_subscription,
-            "live": video.live,
-            "uploader": video.uploader.as_ref().map(|uploader| uploader.name.as_str()),
+            "thumbnail_loc": video.get("thumbnail_loc"),
+            "title": video.get("title"),
+            "description": video.get("description"),
+            "content_loc": video.get("content_loc"),
+            "player_loc": video.get("player_loc"),
+            "duration": number("duration"),
+            "view_count": number("view_count"),
+            "family_friendly": flag("family_friendly"),
+            "requires_subscription": flag("requires_subscription"),
+            "live": flag("live"),
+            "uploader": video.get("uploader"),
             "tags": tags,
         });
         let wanted = wanted.as_object().ok_or("a video is no object")?;
@@ -429,19 +420,17 @@ fn judge_extensions(entries: &[UrlEntry], expect: &Value) -> Result<(), String> 
         .collect();
     for (index, wanted) in valid_news.enumerate() {
         let news = news.get(index).ok_or("news is missing")?;
-        same(&news.name.as_str(), &text(wanted, "name"))?;
-        same(&news.title.as_str(), &text(wanted, "title"))?;
-        same(
-            &news.publication_date.as_str(),
-            &text(wanted, "publication_date"),
-        )?;
+        for name in ["name", "title", "publication_date"] {
+            same(&news.get(name), &Some(text(wanted, name)))?;
+        }
     }
     if let Some(year) = expect["news_year"].as_u64() {
         same(&news.len(), &entries.len())?;
         let year = year.to_string();
         holds(
             news.iter()
-                .all(|news| news.publication_date.as_str().starts_with(&year)),
+                .filter_map(|news| news.get("publication_date"))
+                .all(|date| date.starts_with(&year)),
             "news is of another year",
         )?;
     }

@@ -17,9 +17,8 @@ use sitemap_core::{
     ChangeFreq, IndexEntry, IndexWriter, LastMod, Limits, Loc, Priority, Push, SchemaLocation,
     UrlEntry, UrlSetOptions, UrlSetWriter,
     extension::{
-        Alternate, Extension, Hreflang, Image, Media, Namespaces, News, NewsLanguage, OwnElement,
-        OwnNamespace, Platforms, Rating, Relationship, Restriction, Text, Uploader, Video,
-        VideoDuration,
+        Alternate, Element, Extension, Hreflang, Kind as ValueKind, Namespaces, OwnElement,
+        OwnNamespace, Text,
     },
     read::{Expectation, Item, Kind, ReadError, Reader, check},
 };
@@ -274,14 +273,14 @@ impl Dice {
     }
 
     /// A text of any characters, some of which XML cannot hold.
-    fn text<const MAX: usize>(&mut self) -> Text<MAX> {
+    fn text(&mut self, most: usize) -> String {
         let characters = [
             'a', ' ', '\n', '&', '<', '>', '"', '\'', 'é', '語', '😀', '\u{1}', '\u{a0}', ']',
             '\u{FFFF}',
         ];
-        let length = 1 + self.roll(MAX.min(40));
+        let length = 1 + self.roll(most.min(40));
         let text: String = (0..length).map(|_| self.pick(&characters)).collect();
-        Text::new(&format!("x{text}").chars().take(MAX).collect::<String>()).unwrap()
+        format!("x{text}").chars().take(most).collect()
     }
 
     fn loc(&mut self) -> Loc {
@@ -289,62 +288,61 @@ impl Dice {
         Loc::parse(&format!("https://cdn.example.net/{path}")).unwrap()
     }
 
-    fn date(&mut self) -> LastMod {
-        let text = self.pick(&[
-            "2024-05-17",
-            "0001-01-01",
-            "9999-12-31T23:59:59.123456789-14:00",
-            "2024-02-29T00:00:00Z",
-        ]);
-        LastMod::parse(text).unwrap()
-    }
-
-    fn video(&mut self) -> Video {
-        let media = match self.roll(3) {
-            0 => Media::Content(self.loc()),
-            1 => Media::Player(self.loc()),
-            _ => Media::Both {
-                content: self.loc(),
-                player: self.loc(),
-            },
+    fn value(&mut self, kind: ValueKind) -> String {
+        let values: &[&str] = match kind {
+            ValueKind::Url => return self.loc().to_string(),
+            ValueKind::Text(most) => return self.text(most),
+            ValueKind::Retired => &[""],
+            ValueKind::Date => &[
+                "2024-05-17",
+                "0001-01-01",
+                "9999-12-31T23:59:59.123456789-14:00",
+                "2024-02-29T00:00:00Z",
+            ],
+            ValueKind::Seconds => &["1", "600", "28800"],
+            ValueKind::Rating => &["0", "4.2", "5.0"],
+            ValueKind::Count => &["0", "12345", "18446744073709551615"],
+            ValueKind::YesNo => &["yes", "no"],
+            ValueKind::Language => &["en", "zh-cn", "zh-tw", "fra"],
+            ValueKind::Countries => &["IE", "US GB IE", "AD AE AF ZA ZM ZW"],
+            ValueKind::Platforms => &["web", "tv mobile", "web mobile tv"],
+            ValueKind::Relationship => &["allow", "deny"],
         };
-        let mut video = Video::new(self.loc(), self.text(), self.text(), media);
-        let seconds = self.pick(&[1, 600, 28_800]);
-        video.duration = self
-            .chance()
-            .then(|| VideoDuration::from_seconds(seconds).unwrap());
-        video.expiration_date = self.chance().then(|| self.date());
-        let rating = self.pick(&["0", "4.2", "5.0"]);
-        video.rating = self.chance().then(|| Rating::parse(rating).unwrap());
-        video.view_count = self.chance().then(|| self.pick(&[0, 12_345, u64::MAX]));
-        video.publication_date = self.chance().then(|| self.date());
-        for _ in 0..self.pick(&[0, 1, 32]) {
-            video.add_tag(self.text()).unwrap();
-        }
-        video.family_friendly = self.chance().then(|| self.chance());
-        let relationship = self.pick(&[Relationship::Allow, Relationship::Deny]);
-        let countries = self.pick(&["IE", "US GB IE", "AD AE AF ZA ZM ZW"]);
-        video.restriction = self
-            .chance()
-            .then(|| Restriction::parse(relationship, countries).unwrap());
-        video.requires_subscription = self.chance().then(|| self.chance());
-        video.uploader = self.chance().then(|| Uploader {
-            name: self.text(),
-            info: self
-                .chance()
-                .then(|| Loc::parse("https://www.example.com/u?a&b").unwrap()),
-        });
-        let platforms = self.pick(&["web", "tv mobile", "web mobile tv"]);
-        video.platform = self
-            .chance()
-            .then(|| Platforms::parse(relationship, platforms).unwrap());
-        video.live = self.chance().then(|| self.chance());
-        video
+        self.pick(values).to_owned()
     }
 
-    fn news(&mut self) -> News {
-        let language = NewsLanguage::parse(self.pick(&["en", "zh-cn", "zh-tw", "fra"])).unwrap();
-        News::new(self.text(), language, self.date(), self.text())
+    fn date(&mut self) -> LastMod {
+        LastMod::parse(&self.value(ValueKind::Date)).unwrap()
+    }
+
+    /// Any values of the elements in the table, and those that must be there.
+    fn element(&mut self, extension: Extension) -> Element {
+        let mut element = Element::new(extension);
+        let missing: Vec<&str> = element.missing().collect();
+        for row in Element::rows(extension) {
+            let is_needed = missing.contains(&row.name) || row.local_name() == "content_loc";
+            let most = if row.most > 1 {
+                self.pick(&[0, 1, row.most])
+            } else {
+                1
+            };
+            for _ in 0..most {
+                if !is_needed && self.chance() {
+                    continue;
+                }
+                let attribute = row.attribute().and_then(|known| match known.kind {
+                    ValueKind::Url => self
+                        .chance()
+                        .then(|| "https://www.example.com/u?a&b".to_owned()),
+                    kind => Some(self.value(kind)),
+                });
+                let text = self.value(row.kind);
+                element
+                    .set(row.local_name(), &text, attribute.as_deref())
+                    .unwrap();
+            }
+        }
+        element
     }
 
     fn own(&mut self, namespace: &OwnNamespace) -> OwnElement {
@@ -357,7 +355,7 @@ impl Dice {
                 .with_text(Text::new("12.50").unwrap()),
             _ => OwnElement::new(namespace, "note")
                 .unwrap()
-                .with_text(self.text()),
+                .with_text(Text::new(&self.text(40)).unwrap()),
         }
     }
 
@@ -376,13 +374,13 @@ impl Dice {
             }
         }
         for _ in 0..self.roll(4) {
-            extensions.add_image(Image::new(self.loc())).unwrap();
+            extensions.add(Element::image(&self.loc())).unwrap();
         }
         for _ in 0..self.roll(3) {
-            extensions.add_video(self.video()).unwrap();
+            extensions.add(self.element(Extension::Video)).unwrap();
         }
         if self.chance() {
-            extensions.set_news(self.news()).unwrap();
+            extensions.add(self.element(Extension::News)).unwrap();
         }
         for _ in 0..self.roll(3) {
             extensions.add_own(self.own(own)).unwrap();

@@ -4,10 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
-use sitemap_core::{
-    ChangeFreq, LastMod, Priority, UrlEntry,
-    extension::{MAX_TEXT_CHARACTERS, Text},
-};
+use sitemap_core::{ChangeFreq, LastMod, Priority, UrlEntry, extension::Text};
 
 use super::quoted;
 use crate::page::Given;
@@ -134,7 +131,7 @@ impl Draft {
                 self.add_member(kind, name, text);
                 return;
             }
-            Field::Own(name) => Text::<MAX_TEXT_CHARACTERS>::new(text)
+            Field::Own(name) => Text::new(text)
                 .map(|value| {
                     let value = value.as_str().to_owned();
                     self.given.fields.insert(name.clone(), value);

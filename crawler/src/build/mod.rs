@@ -35,7 +35,7 @@ use encoding_rs::UTF_8;
 use jiff::{Timestamp, ToSpan as _};
 use sitemap_core::{
     LastMod, Loc,
-    extension::{Extensions, Namespaces, News as Article},
+    extension::{Element, Extensions, Namespaces},
     read::{ListError, has_web_scheme},
 };
 use url::Url;
@@ -470,13 +470,11 @@ impl Lists<'_> {
                 format!("lastmod {lastmod} is older than the web, expected the time of a change");
             self.remark(line, RemarkKind::ValueLeftOut, problem);
         }
-        let is_ahead = |news: &Article| news.publication_date.earliest_instant() > self.latest;
-        if given.extensions.news().is_some_and(is_ahead)
-            && let Some(news) = given.extensions.take_news()
-        {
+        let published = given.extensions.news().and_then(Element::publication_date);
+        if let Some(date) = published.filter(|date| date.earliest_instant() > self.latest) {
+            given.extensions.take_news();
             let problem = format!(
-                "news.publication_date {} is in the future, expected the time of publication",
-                news.publication_date
+                "news.publication_date {date} is in the future, expected the time of publication"
             );
             self.remark(line, RemarkKind::ValueLeftOut, problem);
         }

@@ -11,7 +11,7 @@ use std::{
 
 use sitemap_core::{
     Loc, UrlEntry,
-    extension::{Alternate, Image},
+    extension::{Alternate, Element},
 };
 
 use super::written;
@@ -252,8 +252,8 @@ impl PageExtensions {
             }
             let written = loc.and_then(|loc| {
                 bytes += written_bytes(&loc);
-                let image = Image::new(loc);
-                (bytes <= MAX_IMAGE_BYTES).then(|| entry.extensions.add_image(image).ok())?
+                let image = Element::image(&loc);
+                (bytes <= MAX_IMAGE_BYTES).then(|| entry.extensions.add(image).ok())?
             });
             if written.is_none() {
                 counts.leave_out(LeftOut::Unwritable, 1);

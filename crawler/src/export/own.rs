@@ -3,9 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use sitemap_core::extension::{
-    Extensions, MAX_TEXT_CHARACTERS, Namespaces, OwnElement, OwnNamespace, Text,
-};
+use sitemap_core::extension::{Extensions, Namespaces, OwnElement, OwnNamespace, Text};
 
 use crate::{
     config::{ElementValue, MAX_ELEMENTS, Namespace, NamespaceElement},
@@ -115,7 +113,7 @@ impl Source {
     fn text(&self, values: &BTreeMap<String, String>) -> Option<Text> {
         match self {
             Self::Constant(text) => Some(text.clone()),
-            Self::Named(name) => Text::<MAX_TEXT_CHARACTERS>::new(values.get(name)?).ok(),
+            Self::Named(name) => Text::new(values.get(name)?).ok(),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use scraper::{ElementRef, Html, Selector};
 use sitemap_core::{
     LastMod,
-    extension::{MAX_TEXT_CHARACTERS, Text, TextError},
+    extension::{Text, TextError},
 };
 
 use crate::{
@@ -112,7 +112,7 @@ impl RuleFacts {
         if self.values.contains_key(name) {
             return;
         }
-        match Text::<MAX_TEXT_CHARACTERS>::new(text) {
+        match Text::new(text) {
             Ok(text) => {
                 self.values
                     .insert(name.to_owned(), text.as_str().to_owned());

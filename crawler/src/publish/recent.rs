@@ -121,7 +121,7 @@ impl PartialOrd for RecentPage {
 mod tests {
     use std::collections::BTreeSet;
 
-    use sitemap_core::{Loc, extension::Image};
+    use sitemap_core::{Loc, extension::Element};
 
     use super::*;
     use crate::{export::ExtensionCounts, url_key::UrlKey};
@@ -214,7 +214,7 @@ mod tests {
         let mut entry = UrlEntry::new(loc.clone());
         entry.lastmod = Some(LastMod::parse("2026-01-01").unwrap());
         let plain = entry.clone();
-        entry.extensions.add_image(Image::new(loc)).unwrap();
+        entry.extensions.add(Element::image(&loc)).unwrap();
         let key = UrlKey::from_normalised("https://example.com/").unwrap();
         let mut recent = Recent::new(&config(2, &[Format::Xml, Format::Atom]));
         recent.offer(&Listed {

@@ -3,7 +3,7 @@
 use proptest::{option, prelude::*, sample::select};
 
 use super::*;
-use crate::{LastMod, UrlEntry};
+use crate::UrlEntry;
 
 /// Characters of every kind that a text can have trouble with.
 const TEXT: &str = "[ \\t\\n&<>'\"\u{a0}\u{1}\u{85}a-cüß語😀\\]]{0,40}[!-~é]";
@@ -56,13 +56,13 @@ fn any_extensions() -> impl Strategy<Value = Extensions> {
                 let _ = extensions.add_alternate(alternate);
             }
             for loc in images {
-                extensions.add_image(Image::new(loc)).unwrap();
+                extensions.add(Element::image(&loc)).unwrap();
             }
             for video in videos {
-                extensions.add_video(video).unwrap();
+                extensions.add(video).unwrap();
             }
             if let Some(news) = news {
-                extensions.set_news(news).unwrap();
+                extensions.add(news).unwrap();
             }
             for element in own {
                 extensions.add_own(element).unwrap();
@@ -77,17 +77,8 @@ fn any_loc() -> impl Strategy<Value = Loc> {
         .prop_map(|path| Loc::parse(&format!("https://cdn.example.net/{path}")).unwrap())
 }
 
-fn any_text<const MAX: usize>() -> impl Strategy<Value = Text<MAX>> {
+fn any_text() -> impl Strategy<Value = Text> {
     TEXT.prop_map(|raw| Text::new(&raw).unwrap())
-}
-
-fn any_date() -> impl Strategy<Value = LastMod> {
-    let dates = [
-        "2024-02-29",
-        "2024-05-17T09:30:00.45+02:00",
-        "0001-01-01T00:00:00Z",
-    ];
-    select(dates.to_vec()).prop_map(|text| LastMod::parse(text).unwrap())
 }
 
 fn any_alternate() -> impl Strategy<Value = Alternate> {
@@ -104,92 +95,70 @@ fn any_alternate() -> impl Strategy<Value = Alternate> {
         .prop_map(|(hreflang, href)| Alternate::new(Hreflang::parse(hreflang).unwrap(), href))
 }
 
-fn any_news() -> impl Strategy<Value = News> {
-    let languages = ["en", "zh-cn", "fra"];
-    (
-        any_text(),
-        select(languages.to_vec()),
-        any_date(),
-        any_text(),
-    )
-        .prop_map(|(name, language, date, title)| {
-            News::new(name, NewsLanguage::parse(language).unwrap(), date, title)
+fn any_news() -> impl Strategy<Value = Element> {
+    any_element(Extension::News)
+}
+
+fn any_video() -> impl Strategy<Value = Element> {
+    any_element(Extension::Video)
+}
+
+/// An element with any values that its rows take, and those that it needs.
+fn any_element(extension: Extension) -> impl Strategy<Value = Element> {
+    let rows: Vec<_> = Element::rows(extension)
+        .map(|row| {
+            let most = row.most;
+            let least =
+                usize::from(row.need == Need::Required || row.local_name() == "content_loc");
+            let attribute = match row.attribute() {
+                Some(known) if known.is_required => any_value(known.kind).prop_map(Some).boxed(),
+                Some(_) => {
+                    option::of("[a-z&']{0,9}".prop_map(|path| format!("{PAGE}/{path}"))).boxed()
+                }
+                None => Just(None).boxed(),
+            };
+            let value = (any_value(row.kind), attribute);
+            prop::collection::vec(value.prop_map(move |value| (row, value)), least..=most)
         })
+        .collect();
+    rows.prop_map(move |rows| {
+        let mut element = Element::new(extension);
+        for (row, (text, attribute)) in rows.into_iter().flatten() {
+            element
+                .set(row.local_name(), &text, attribute.as_deref())
+                .unwrap();
+        }
+        element
+    })
 }
 
-fn any_relationship() -> impl Strategy<Value = Relationship> {
-    select(&[Relationship::Allow, Relationship::Deny][..])
-}
-
-fn any_video() -> impl Strategy<Value = Video> {
-    let needed = (any_loc(), any_text(), any_text(), any_media());
-    let numbers = (
-        option::of(1..=28_800_u64),
-        option::of(0..=50_u8),
-        option::of(any::<u64>()),
-    );
-    let dates = (option::of(any_date()), option::of(any_date()));
-    let answers = any::<[Option<bool>; 3]>();
-    let countries = (any_relationship(), select(&["IE", "GB IE US", "ZW"][..]));
-    let platforms = (
-        any_relationship(),
-        select(&["web", "web mobile tv", "tv"][..]),
-    );
-    let uploader = (any_text(), option::of("[a-z&']{0,9}"));
-    let rest = (
-        prop::collection::vec(any_text(), 0..=MAX_VIDEO_TAGS),
-        option::of(countries),
-        option::of(platforms),
-        option::of(uploader),
-    );
-    (needed, numbers, dates, answers, rest).prop_map(
-        |((thumbnail, title, description, media), numbers, dates, answers, rest)| {
-            let mut video = Video::new(thumbnail, title, description, media);
-            video.duration = numbers
-                .0
-                .map(|seconds| VideoDuration::from_seconds(seconds).unwrap());
-            video.rating = numbers.1.map(|tenths| Rating::from_tenths(tenths).unwrap());
-            video.view_count = numbers.2;
-            (video.expiration_date, video.publication_date) = dates;
-            [
-                video.family_friendly,
-                video.requires_subscription,
-                video.live,
-            ] = answers;
-            for tag in rest.0 {
-                video.add_tag(tag).unwrap();
-            }
-            video.restriction = rest.1.map(|(relationship, countries)| {
-                Restriction::parse(relationship, countries).unwrap()
-            });
-            video.platform = rest.2.map(|(relationship, platforms)| {
-                Platforms::parse(relationship, platforms).unwrap()
-            });
-            video.uploader = rest.3.map(|(name, info)| {
-                let info = info.map(|path| Loc::parse(&format!("{PAGE}/{path}")).unwrap());
-                Uploader { name, info }
-            });
-            video
-        },
-    )
-}
-
-fn any_media() -> impl Strategy<Value = Media> {
-    (option::of(any_loc()), option::of(any_loc()))
-        .prop_filter_map("neither file nor player", |(content, player)| {
-            Media::of(content, player)
-        })
+fn any_value(kind: Kind) -> BoxedStrategy<String> {
+    let of = |values: &'static [&'static str]| select(values).prop_map(str::to_owned).boxed();
+    match kind {
+        Kind::Retired => Just(String::new()).boxed(),
+        Kind::Url => any_loc().prop_map(|loc| loc.to_string()).boxed(),
+        Kind::Text(_) => TEXT.boxed(),
+        Kind::Date => of(&[
+            "2024-02-29",
+            "2024-05-17T09:30:00.45+02:00",
+            "0001-01-01T00:00:00Z",
+        ]),
+        Kind::Seconds => (1..=28_800_u64).prop_map(|it| it.to_string()).boxed(),
+        Kind::Rating => of(&["0.0", "4.3", "5"]),
+        Kind::Count => any::<u64>().prop_map(|it| it.to_string()).boxed(),
+        Kind::YesNo => of(&["yes", "no"]),
+        Kind::Language => of(&["en", "zh-cn", "fra"]),
+        Kind::Countries => of(&["IE", "GB IE US", "ZW"]),
+        Kind::Platforms => of(&["web", "web mobile tv", "tv"]),
+        Kind::Relationship => of(&["allow", "deny"]),
+    }
 }
 
 fn any_own() -> impl Strategy<Value = OwnElement> {
     (
         select(own_namespaces()),
         "[a-zé_][a-z0-9.-]{0,8}",
-        prop::collection::btree_map(
-            "[a-w_][a-z0-9.-]{0,8}",
-            any_text::<MAX_TEXT_CHARACTERS>(),
-            0..4,
-        ),
+        prop::collection::btree_map("[a-w_][a-z0-9.-]{0,8}", any_text(), 0..4),
         option::of(any_text()),
     )
         .prop_filter_map("a reserved name", |(namespace, name, attributes, text)| {

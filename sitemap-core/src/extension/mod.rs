@@ -1,40 +1,40 @@
 //! What an entry may have besides the four elements of the protocol: [`Extensions`].
 //!
 //! ```text
-//! Text, Hreflang, Rating, ... -> Alternate, Image, Video, News, OwnElement -> Extensions -> UrlEntry
-//!                                                                         -> Namespaces -> the root of a file
+//! Row, Kind, Text, Hreflang -> Element, Alternate, OwnElement -> Extensions -> UrlEntry
+//!                                                            -> Namespaces -> the root of a file
 //! ```
 //!
 //! Checked values again, so that what exists can be written: only what both the schemas and the texts of those who read them accept.
-//! What search engines dropped is kept where it was read, for those who want it, and never written. Nothing here reads or writes
-//! XML, or knows what time it is.
+//! What search engines dropped is checked and left out. Nothing here reads or writes XML, or knows what time it is.
 
 mod alternate;
-mod image;
+mod element;
 mod namespaces;
-mod news;
 mod own;
-mod video;
+
+mod form;
+mod kind;
+mod rows;
+mod schema_type;
 
 mod codes;
 mod text;
 
 pub use alternate::{Alternate, Hreflang, HreflangError};
-pub use image::{Image, RetiredImage};
+pub(crate) use element::NO_MEDIA;
+pub use element::{Element, Value};
+pub(crate) use form::Form;
+pub use kind::{Kind, ValueProblem};
 pub use namespaces::{Namespaces, NamespacesError};
-pub use news::{News, NewsLanguage, NewsLanguageError, RetiredNews};
 pub use own::{
     MAX_NAME_BYTES, MAX_NAMESPACE_BYTES, MAX_OWN_ATTRIBUTES, OwnElement, OwnError, OwnNamespace,
 };
 pub(crate) use own::{is_name_character, is_name_start};
+pub use rows::{AttributeRow, MAX_VIDEO_TAGS, Row};
+pub(crate) use rows::{Need, element_of};
 pub(crate) use text::is_xml_character;
 pub use text::{MAX_TEXT_CHARACTERS, Text, TextError};
-pub(crate) use video::parse_count;
-pub use video::{
-    Country, MAX_VIDEO_TAGS, Media, Platform, Platforms, PlatformsError, Price, Rating,
-    RatingError, Relationship, Restriction, RestrictionError, RetiredVideo, TvShow, Uploader,
-    Video, VideoDuration, VideoDurationError, VideoId,
-};
 
 use std::fmt;
 
@@ -69,11 +69,11 @@ pub const MAX_ENTRY_BYTES: u64 = 8 * 1_024 * 1_024;
 pub enum Extension {
     /// Versions of a page for other languages: [`Alternate`].
     Alternate,
-    /// Pictures: [`Image`].
+    /// Pictures.
     Image,
-    /// Films: [`Video`].
+    /// Videos.
     Video,
-    /// Articles: [`News`].
+    /// Articles.
     News,
 }
 
@@ -87,9 +87,9 @@ pub struct Extensions(Option<Box<Content>>);
 struct Content {
     /// In the order of their languages, each of them once.
     alternates: Vec<Alternate>,
-    images: Vec<Image>,
-    videos: Vec<Video>,
-    news: Option<News>,
+    images: Vec<Element>,
+    videos: Vec<Element>,
+    news: Option<Element>,
     own: Vec<OwnElement>,
 }
 
@@ -97,9 +97,7 @@ struct Content {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Item<'a> {
     Alternate(&'a Alternate),
-    Image(&'a Image),
-    Video(&'a Video),
-    News(&'a News),
+    Element(&'a Element),
     Own(&'a OwnElement),
 }
 
@@ -108,9 +106,11 @@ impl fmt::Display for Item<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Alternate(alternate) => write!(formatter, "version {}", alternate.hreflang),
-            Self::Image(image) => write!(formatter, "image {}", image.loc),
-            Self::Video(video) => write!(formatter, "video \"{}\"", video.title.as_str()),
-            Self::News(news) => write!(formatter, "article \"{}\"", news.title.as_str()),
+            Self::Element(element) => {
+                let prefix = element.extension().prefix();
+                let name = element.get("title").or(element.get("loc"));
+                write!(formatter, "{prefix} \"{}\"", name.unwrap_or_default())
+            }
             Self::Own(own) => write!(formatter, "{}:{}", own.namespace().prefix(), own.name()),
         }
     }
@@ -139,6 +139,12 @@ pub enum ExtensionError {
     /// There are two articles.
     #[error("more than one <news:news>")]
     SecondNews,
+    /// An element lacks what it must have.
+    #[error("there is no {what}")]
+    Missing {
+        /// What it must have.
+        what: &'static str,
+    },
     /// A film is said to be at the address of the page that shows it.
     #[error("<{element}> of \"{title}\" is the page itself")]
     MediaIsPage {
@@ -232,17 +238,17 @@ impl Extensions {
     }
 
     /// The pictures, in the order in which they were added.
-    pub fn images(&self) -> &[Image] {
+    pub fn images(&self) -> &[Element] {
         self.0.as_ref().map_or(&[], |content| &content.images)
     }
 
     /// The films, in the order in which they were added.
-    pub fn videos(&self) -> &[Video] {
+    pub fn videos(&self) -> &[Element] {
         self.0.as_ref().map_or(&[], |content| &content.videos)
     }
 
     /// The article.
-    pub fn news(&self) -> Option<&News> {
+    pub fn news(&self) -> Option<&Element> {
         self.0.as_ref()?.news.as_ref()
     }
 
@@ -271,49 +277,42 @@ impl Extensions {
         }
     }
 
-    /// Adds a picture.
+    /// Adds an image, a video or the article.
     ///
     /// # Errors
-    /// [`ExtensionError::TooMany`] when there are [`MAX_IMAGES`].
-    pub fn add_image(&mut self, image: Image) -> Result<(), ExtensionError> {
-        check_room(self.images().len(), "image:image", MAX_IMAGES)?;
-        self.content().images.push(image);
-        Ok(())
-    }
-
-    /// Adds a film.
-    ///
-    /// # Errors
-    /// [`ExtensionError::TooMany`] when there are [`MAX_VIDEOS`].
-    pub fn add_video(&mut self, video: Video) -> Result<(), ExtensionError> {
-        check_room(self.videos().len(), "video:video", MAX_VIDEOS)?;
-        self.content().videos.push(video);
-        Ok(())
-    }
-
-    /// Sets the article.
-    ///
-    /// # Errors
-    /// [`ExtensionError::SecondNews`] when there is one.
-    pub fn set_news(&mut self, news: News) -> Result<(), ExtensionError> {
-        if self.news().is_some() {
-            return Err(ExtensionError::SecondNews);
+    /// [`ExtensionError::Missing`] when it lacks what it must have, [`ExtensionError::TooMany`] when there are [`MAX_IMAGES`] or
+    /// [`MAX_VIDEOS`], [`ExtensionError::SecondNews`] when there is an article.
+    pub fn add(&mut self, element: Element) -> Result<(), ExtensionError> {
+        if let Some(what) = element.missing().next() {
+            return Err(ExtensionError::Missing { what });
         }
-        self.content().news = Some(news);
+        match element.extension() {
+            Extension::Alternate => {}
+            Extension::Image => {
+                check_room(self.images().len(), "image:image", MAX_IMAGES)?;
+                self.content().images.push(element);
+            }
+            Extension::Video => {
+                check_room(self.videos().len(), "video:video", MAX_VIDEOS)?;
+                self.content().videos.push(element);
+            }
+            Extension::News if self.news().is_some() => return Err(ExtensionError::SecondNews),
+            Extension::News => self.content().news = Some(element),
+        }
         Ok(())
     }
 
     /// Takes the article away.
-    pub fn take_news(&mut self) -> Option<News> {
+    pub fn take_news(&mut self) -> Option<Element> {
         self.take_news_if(|_| true)
     }
 
-    /// Takes the article away if it is not news any more at `now`; see [`News::is_recent`].
-    pub fn take_old_news(&mut self, now: Timestamp) -> Option<News> {
+    /// Takes the article away if it is not news any more at `now`; see [`Element::is_recent`].
+    pub fn take_old_news(&mut self, now: Timestamp) -> Option<Element> {
         self.take_news_if(|news| !news.is_recent(now))
     }
 
-    fn take_news_if(&mut self, is_taken: impl FnOnce(&News) -> bool) -> Option<News> {
+    fn take_news_if(&mut self, is_taken: impl FnOnce(&Element) -> bool) -> Option<Element> {
         let content = self.0.as_mut()?;
         let taken = content.news.take_if(|news| is_taken(news));
         self.forget_if_empty();
@@ -373,15 +372,10 @@ impl Extensions {
     /// All elements, in the order in which a file has them.
     pub(crate) fn items(&self) -> impl Iterator<Item = Item<'_>> {
         let alternates = self.alternates().iter().map(Item::Alternate);
-        let images = self.images().iter().map(Item::Image);
-        let videos = self.videos().iter().map(Item::Video);
-        let news = self.news().into_iter().map(Item::News);
+        let elements = self.images().iter().chain(self.videos()).chain(self.news());
+        let elements = elements.map(Item::Element);
         let own = self.own_elements().iter().map(Item::Own);
-        alternates
-            .chain(images)
-            .chain(videos)
-            .chain(news)
-            .chain(own)
+        alternates.chain(elements).chain(own)
     }
 
     /// Keeps the elements for which `is_kept` says so; it is asked in the same order.
@@ -390,9 +384,9 @@ impl Extensions {
         content
             .alternates
             .retain(|alternate| is_kept(Item::Alternate(alternate)));
-        content.images.retain(|image| is_kept(Item::Image(image)));
-        content.videos.retain(|video| is_kept(Item::Video(video)));
-        content.news.take_if(|news| !is_kept(Item::News(news)));
+        content.images.retain(|it| is_kept(Item::Element(it)));
+        content.videos.retain(|it| is_kept(Item::Element(it)));
+        content.news.take_if(|it| !is_kept(Item::Element(it)));
         content.own.retain(|own| is_kept(Item::Own(own)));
         self.forget_if_empty();
     }
@@ -426,7 +420,7 @@ pub(crate) mod arbitrary;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LastMod, UrlEntry};
+    use crate::UrlEntry;
 
     fn loc(text: &str) -> Loc {
         Loc::parse(text).unwrap()
@@ -436,10 +430,14 @@ mod tests {
         Alternate::new(Hreflang::parse(hreflang).unwrap(), loc(href))
     }
 
-    fn news(date: &str) -> News {
-        let text = || Text::new("x").unwrap();
-        let language = NewsLanguage::parse("en").unwrap();
-        News::new(text(), language, LastMod::parse(date).unwrap(), text())
+    fn news(date: &str) -> Element {
+        let values = [
+            ("name", "x"),
+            ("language", "en"),
+            ("publication_date", date),
+            ("title", "x"),
+        ];
+        Element::of(Extension::News, values).unwrap()
     }
 
     #[test]
@@ -478,11 +476,11 @@ mod tests {
         let mut extensions = Extensions::default();
         for _ in 0..1_000 {
             extensions
-                .add_image(Image::new(loc("http://h/a.jpg")))
+                .add(Element::image(&loc("http://h/a.jpg")))
                 .unwrap();
         }
         let error = extensions
-            .add_image(Image::new(loc("http://h/a.jpg")))
+            .add(Element::image(&loc("http://h/a.jpg")))
             .unwrap_err();
         assert_eq!(error.to_string(), "more than 1000 <image:image>");
     }
@@ -490,9 +488,9 @@ mod tests {
     #[test]
     fn old_news_go_and_leave_nothing() {
         let mut extensions = Extensions::default();
-        extensions.set_news(news("2026-03-01T00:00:00Z")).unwrap();
+        extensions.add(news("2026-03-01T00:00:00Z")).unwrap();
         assert_eq!(
-            extensions.set_news(news("2026-03-01")),
+            extensions.add(news("2026-03-01")),
             Err(ExtensionError::SecondNews)
         );
         assert_eq!(
@@ -507,7 +505,7 @@ mod tests {
         );
         assert_eq!(extensions, Extensions::default());
         assert_eq!(extensions.take_old_news(later), None);
-        extensions.set_news(news("2026-03-09")).unwrap();
+        extensions.add(news("2026-03-09")).unwrap();
         assert_eq!(extensions.take_news(), Some(news("2026-03-09")));
         assert_eq!(extensions, Extensions::default());
     }

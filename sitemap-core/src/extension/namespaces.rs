@@ -6,10 +6,10 @@ use crate::{limits::MAX_FRAME_BYTES, write};
 /// The namespaces that the root of a file declares besides the protocol's.
 ///
 /// ```
-/// use sitemap_core::{Loc, UrlEntry, extension::{Extension, Image, Namespaces}};
+/// use sitemap_core::{Loc, UrlEntry, extension::{Element, Extension, Namespaces}};
 ///
 /// let mut entry = UrlEntry::new(Loc::parse("https://example.com/")?);
-/// entry.extensions.add_image(Image::new(Loc::parse("https://example.com/a.jpg")?))?;
+/// entry.extensions.add(Element::image(&Loc::parse("https://example.com/a.jpg")?))?;
 /// let mut namespaces = Namespaces::default();
 /// namespaces.add(&entry.extensions)?;
 /// assert_eq!(namespaces, Namespaces::default().with(Extension::Image));

@@ -12,7 +12,7 @@ pub const MAX_TEXT_CHARACTERS: usize = 2_048;
 /// What takes the place of a character that XML cannot hold (R21).
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
-/// A text of 1 to `MAX` characters, all of them allowed by XML 1.0, without white space around it.
+/// A text of 1 to [`MAX_TEXT_CHARACTERS`] characters, or fewer, all of them allowed by XML 1.0, without white space around it.
 ///
 /// White space of XML (space, tab, line ends) within it is one space, as consumers show it anyway; other white space, such as a
 /// no-break space, stays. Two texts are equal when their characters are.
@@ -20,14 +20,14 @@ const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 /// ```
 /// use sitemap_core::extension::{Text, TextError};
 ///
-/// let title: Text<100> = Text::new("  Dogs\n and\u{b} cats ")?;
+/// let title = Text::new("  Dogs\n and\u{b} cats ")?;
 /// assert_eq!(title.as_str(), "Dogs and\u{FFFD} cats");
 /// assert_eq!(title.replaced(), 1);
-/// assert_eq!(Text::<3>::new("Dogs"), Err(TextError::TooLong { characters: 4, limit: 3 }));
+/// assert_eq!(Text::with_limit("Dogs", 3), Err(TextError::TooLong { characters: 4, limit: 3 }));
 /// # Ok::<(), TextError>(())
 /// ```
 #[derive(Clone)]
-pub struct Text<const MAX: usize = MAX_TEXT_CHARACTERS> {
+pub struct Text {
     text: Box<str>,
     /// How many characters were replaced; what was there before is no part of the value.
     replaced: usize,
@@ -50,13 +50,21 @@ pub enum TextError {
     },
 }
 
-impl<const MAX: usize> Text<MAX> {
+impl Text {
     /// Trims a text, makes one space of each stretch of XML white space, and puts U+FFFD in the place of each character that XML
     /// 1.0 section 2.2 forbids (R21); [`replaced`](Self::replaced) tells whether there were any.
     ///
     /// # Errors
-    /// [`TextError`] when nothing is left or when it has more than `MAX` characters.
+    /// [`TextError`] when nothing is left or when it has more than [`MAX_TEXT_CHARACTERS`].
     pub fn new(raw: &str) -> Result<Self, TextError> {
+        Self::with_limit(raw, MAX_TEXT_CHARACTERS)
+    }
+
+    /// The same for a text of at most so many characters.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn with_limit(raw: &str, limit: usize) -> Result<Self, TextError> {
         let raw = raw.trim();
         let mut text = String::with_capacity(raw.len());
         let mut replaced = 0;
@@ -78,10 +86,9 @@ impl<const MAX: usize> Text<MAX> {
             return Err(TextError::Empty);
         }
         // A character takes a byte at least, so most texts need not be counted.
-        if text.len() > MAX {
+        if text.len() > limit {
             let characters = text.chars().count();
-            if characters > MAX {
-                let limit = MAX;
+            if characters > limit {
                 return Err(TextError::TooLong { characters, limit });
             }
         }
@@ -102,33 +109,33 @@ impl<const MAX: usize> Text<MAX> {
     }
 }
 
-impl<const MAX: usize> PartialEq for Text<MAX> {
+impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
     }
 }
 
-impl<const MAX: usize> Eq for Text<MAX> {}
+impl Eq for Text {}
 
-impl<const MAX: usize> Hash for Text<MAX> {
+impl Hash for Text {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.text.hash(state);
     }
 }
 
-impl<const MAX: usize> fmt::Display for Text<MAX> {
+impl fmt::Display for Text {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.text)
     }
 }
 
-impl<const MAX: usize> fmt::Debug for Text<MAX> {
+impl fmt::Debug for Text {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Text({:?})", self.text)
     }
 }
 
-impl<const MAX: usize> AsRef<str> for Text<MAX> {
+impl AsRef<str> for Text {
     fn as_ref(&self) -> &str {
         &self.text
     }
@@ -146,7 +153,7 @@ mod tests {
     #[test]
     fn text_is_trimmed_joined_and_repaired() {
         let check = |raw: &str, expected: &str, replaced: usize| {
-            let text = Text::<MAX_TEXT_CHARACTERS>::new(raw).unwrap();
+            let text = Text::new(raw).unwrap();
             assert_eq!((text.as_str(), text.replaced()), (expected, replaced));
             // What it is, it stays.
             assert_eq!(Text::new(text.as_str()), Ok(text));
@@ -170,11 +177,11 @@ mod tests {
     #[test]
     fn text_has_a_first_and_a_last_character() {
         for blank in ["", " ", "\n\t\u{a0}"] {
-            assert_eq!(Text::<9>::new(blank), Err(TextError::Empty), "{blank:?}");
+            assert_eq!(Text::new(blank), Err(TextError::Empty), "{blank:?}");
         }
         let limit = 3;
-        assert!(Text::<3>::new(" äöü ").is_ok());
-        let error = Text::<3>::new("äöü!").unwrap_err();
+        assert!(Text::with_limit(" äöü ", limit).is_ok());
+        let error = Text::with_limit("äöü!", limit).unwrap_err();
         assert_eq!(
             error,
             TextError::TooLong {

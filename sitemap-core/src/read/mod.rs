@@ -37,7 +37,7 @@ mod syntax;
 mod window;
 
 pub use check::{CheckError, Expectation, Order, check};
-pub use extension::{ExtensionProblem, ValueProblem};
+pub use extension::ExtensionProblem;
 pub use finding::{Finding, Position, Problem, ReadError, Rule, Severity, Source};
 pub use input::Unpacked;
 pub use lines::{LineError, Lines, MAX_RECORD_BYTES};

@@ -251,12 +251,6 @@ pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty() && name_end(text) == text.len()
 }
 
-/// Whether a text is a word of what names are made of (`Nmtoken` of XML 1.0 section 2.3).
-pub(super) fn is_name_token(text: &str) -> bool {
-    let is_part = |character| character == ':' || is_name_character(character);
-    !text.is_empty() && text.chars().all(is_part)
-}
-
 /// How long the name at the beginning is; 0 if there is none (`Name` of XML 1.0 section 2.3).
 fn name_end(text: &str) -> usize {
     let bytes = text.as_bytes();

@@ -345,17 +345,18 @@ impl Pass<'_, '_> {
         let loc = &entry.loc;
         if let Some(news) = entry.extensions.news()
             && !news.is_recent(self.validator.options.now)
+            && let Some(published) = news.publication_date()
         {
-            let published = news.publication_date.clone();
             self.strict(Problem::OldNews { published }, reader, loc);
         }
         let mut videos = entry.extensions.videos().iter();
-        if let Some(video) = videos.find(|video| video.thumbnail_loc.is_equivalent(loc)) {
-            let title = video.title.as_str().into();
+        if let Some(video) = videos.find(|video| video.check_thumbnail(loc).is_err()) {
+            let title = video.get("title").unwrap_or_default().into();
             self.strict(Problem::ThumbnailIsPage { title }, reader, loc);
         }
         let mut images = entry.extensions.images().iter();
-        if images.any(|image| image.loc.is_equivalent(loc)) {
+        let is_page = |image: Loc| image.is_equivalent(loc);
+        if images.any(|image| image.loc("loc").is_some_and(is_page)) {
             self.strict(Problem::ImageIsPage, reader, loc);
         }
         let alternates = entry.extensions.alternates();

@@ -5,8 +5,8 @@
 
 use std::io::{self, Write};
 
-use super::xml::{Counter, element, element_with, parent};
-use crate::extension::{Alternate, Extensions, Image, Item, News, OwnElement, Platform, Video};
+use super::xml::{Counter, element_with, parent};
+use crate::extension::{Alternate, Element, Extensions, Item, OwnElement, Value, element_of};
 
 /// Writes them all.
 pub(super) fn write_extensions<W: Write>(out: &mut W, extensions: &Extensions) -> io::Result<()> {
@@ -17,9 +17,7 @@ pub(super) fn write_extensions<W: Write>(out: &mut W, extensions: &Extensions) -
 fn write_item<W: Write>(out: &mut W, item: Item<'_>) -> io::Result<()> {
     match item {
         Item::Alternate(alternate) => write_alternate(out, alternate),
-        Item::Image(image) => write_image(out, image),
-        Item::Video(video) => parent(out, "video:video", |out| write_video(out, video)),
-        Item::News(news) => parent(out, "news:news", |out| write_news(out, news)),
+        Item::Element(element) => write_element(out, element),
         Item::Own(own) => write_own(out, own),
     }
 }
@@ -45,90 +43,31 @@ fn write_alternate(out: &mut impl Write, alternate: &Alternate) -> io::Result<()
     element_with(out, "xhtml:link", attributes, None)
 }
 
-fn write_image(out: &mut impl Write, image: &Image) -> io::Result<()> {
-    parent(out, "image:image", |out| {
-        element(out, "image:loc", image.loc.as_str())
+fn write_element<W: Write>(out: &mut W, element: &Element) -> io::Result<()> {
+    let row = element_of(element.extension());
+    parent(out, row.name, |out| {
+        for row in row.rows {
+            let mut values = element
+                .values()
+                .iter()
+                .filter(|value| row.leaves().contains(value.row))
+                .peekable();
+            if row.rows.is_empty() || values.peek().is_none() {
+                values.try_for_each(|value| write_value(out, value))?;
+            } else {
+                parent(out, row.name, |out| {
+                    values.try_for_each(|value| write_value(out, value))
+                })?;
+            }
+        }
+        Ok(())
     })
 }
 
-fn write_video(out: &mut impl Write, video: &Video) -> io::Result<()> {
-    element(out, "video:thumbnail_loc", video.thumbnail_loc.as_str())?;
-    element(out, "video:title", video.title.as_str())?;
-    element(out, "video:description", video.description.as_str())?;
-    if let Some(content) = video.media.content() {
-        element(out, "video:content_loc", content.as_str())?;
-    }
-    if let Some(player) = video.media.player() {
-        element(out, "video:player_loc", player.as_str())?;
-    }
-    if let Some(duration) = video.duration {
-        element(out, "video:duration", &duration.seconds().to_string())?;
-    }
-    if let Some(date) = &video.expiration_date {
-        element(out, "video:expiration_date", date.as_str())?;
-    }
-    if let Some(rating) = video.rating {
-        element(out, "video:rating", &rating.to_string())?;
-    }
-    if let Some(count) = video.view_count {
-        element(out, "video:view_count", &count.to_string())?;
-    }
-    if let Some(date) = &video.publication_date {
-        element(out, "video:publication_date", date.as_str())?;
-    }
-    for tag in video.tags() {
-        element(out, "video:tag", tag.as_str())?;
-    }
-    if let Some(answer) = video.family_friendly {
-        element(out, "video:family_friendly", yes_or_no(answer))?;
-    }
-    if let Some(restriction) = &video.restriction {
-        let countries: Vec<String> = restriction
-            .countries()
-            .map(|country| country.to_string())
-            .collect();
-        let attributes = [("relationship", restriction.relationship().as_str())];
-        element_with(
-            out,
-            "video:restriction",
-            attributes,
-            Some(&countries.join(" ")),
-        )?;
-    }
-    if let Some(answer) = video.requires_subscription {
-        element(out, "video:requires_subscription", yes_or_no(answer))?;
-    }
-    if let Some(uploader) = &video.uploader {
-        let info = uploader.info.as_ref().map(|info| ("info", info.as_str()));
-        element_with(out, "video:uploader", info, Some(uploader.name.as_str()))?;
-    }
-    if let Some(platform) = &video.platform {
-        let platforms: Vec<&str> = platform.platforms().map(Platform::as_str).collect();
-        let attributes = [("relationship", platform.relationship().as_str())];
-        element_with(
-            out,
-            "video:platform",
-            attributes,
-            Some(&platforms.join(" ")),
-        )?;
-    }
-    if let Some(answer) = video.live {
-        element(out, "video:live", yes_or_no(answer))?;
-    }
-    Ok(())
-}
-
-fn yes_or_no(answer: bool) -> &'static str {
-    if answer { "yes" } else { "no" }
-}
-
-fn write_news(out: &mut impl Write, news: &News) -> io::Result<()> {
-    parent(out, "news:publication", |out| {
-        element(out, "news:name", news.name.as_str())?;
-        element(out, "news:language", news.language.as_str())
-    })?;
-    element(out, "news:publication_date", news.publication_date.as_str())?;
-    element(out, "news:title", news.title.as_str())
+fn write_value(out: &mut impl Write, value: &Value) -> io::Result<()> {
+    let attribute = value.row.attribute().zip(value.attribute.as_deref());
+    let attribute = attribute.map(|(attribute, text)| (attribute.name, text));
+    element_with(out, value.row.name, attribute, Some(&*value.text))
 }
 
 fn write_own(out: &mut impl Write, own: &OwnElement) -> io::Result<()> {

@@ -17,14 +17,18 @@ impl Extensions {
     /// that would make the extensions larger than 7 MiB of the [`MAX_ENTRY_BYTES`] of an entry.
     ///
     /// ```
-    /// use sitemap_core::{Loc, extension::{Extensions, Image, Media, Text, Video}};
+    /// use sitemap_core::{Loc, extension::{Element, Extension, Extensions}};
     ///
     /// let page = Loc::parse("https://example.com/a")?;
-    /// let film = Loc::parse("https://example.com/a.mp4")?;
     /// let mut extensions = Extensions::default();
-    /// extensions.add_image(Image::new(Loc::parse("https://example.com/a.jpg")?))?;
-    /// let video = Video::new(page.clone(), Text::new("T")?, Text::new("D")?, Media::Content(film));
-    /// extensions.add_video(video)?;
+    /// extensions.add(Element::image(&Loc::parse("https://example.com/a.jpg")?))?;
+    /// let values = [
+    ///     ("thumbnail_loc", page.as_str()),
+    ///     ("title", "T"),
+    ///     ("description", "D"),
+    ///     ("content_loc", "https://example.com/a.mp4"),
+    /// ];
+    /// extensions.add(Element::of(Extension::Video, values)?)?;
     /// let refused = extensions.retain_writable(&page);
     /// assert_eq!(refused[0].to_string(), "<video:thumbnail_loc> of \"T\" is the page itself");
     /// assert_eq!((extensions.images().len(), extensions.videos().len()), (1, 0));
@@ -47,8 +51,8 @@ impl Extensions {
 
 /// Whether an element can stand in the entry of a page behind those that have so many bytes.
 fn judge(item: Item<'_>, page: &Loc, bytes: &mut u64) -> Result<(), ExtensionError> {
-    if let Item::Video(video) = item {
-        video.check_thumbnail(page)?;
+    if let Item::Element(element) = item {
+        element.check_thumbnail(page)?;
     }
     let with_item = *bytes + item_len(item);
     if with_item > MAX_EXTENSION_BYTES {
@@ -62,7 +66,7 @@ fn judge(item: Item<'_>, page: &Loc, bytes: &mut u64) -> Result<(), ExtensionErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extension::{Alternate, Hreflang, Image, Media, Text, Uploader, Video};
+    use crate::extension::{Alternate, Element, Extension, Hreflang};
 
     const PAGE: &str = "https://h.ex/page";
 
@@ -70,45 +74,52 @@ mod tests {
         Loc::parse(text).unwrap()
     }
 
-    fn text<const MAX: usize>(text: &str) -> Text<MAX> {
-        Text::new(text).unwrap()
-    }
-
-    fn video(title: &str, thumbnail: &str, content: Option<&str>, player: Option<&str>) -> Video {
-        let media = Media::of(content.map(loc), player.map(loc)).unwrap();
-        Video::new(loc(thumbnail), text(title), text("D"), media)
+    fn video(title: &str, thumbnail: &str, content: Option<&str>, player: Option<&str>) -> Element {
+        let values = [
+            ("thumbnail_loc", Some(thumbnail)),
+            ("title", Some(title)),
+            ("description", Some("D")),
+            ("content_loc", content),
+            ("player_loc", player),
+        ];
+        let values = values.into_iter();
+        let values = values.filter_map(|(name, text)| Some((name, text?)));
+        Element::of(Extension::Video, values).unwrap()
     }
 
     /// An entry with an image, a version, an article or none, a good film and this one.
-    fn extensions(film: Video) -> Extensions {
+    fn extensions(film: Element) -> Extensions {
         let mut extensions = Extensions::default();
         extensions
-            .add_image(Image::new(loc("https://h.ex/i.jpg")))
+            .add(Element::image(&loc("https://h.ex/i.jpg")))
             .unwrap();
         let alternate = Alternate::new(Hreflang::parse("de").unwrap(), loc("https://h.ex/de"));
         extensions.add_alternate(alternate).unwrap();
-        extensions.add_video(film).unwrap();
+        extensions.add(film).unwrap();
         let good = video(
             "good",
             "https://h.ex/t.jpg",
             Some("https://h.ex/v.mp4"),
             None,
         );
-        extensions.add_video(good).unwrap();
+        extensions.add(good).unwrap();
         extensions
     }
 
     #[test]
     fn one_film_that_is_the_page_costs_nothing_but_itself() {
         let (t, v) = ("https://h.ex/t.jpg", "https://h.ex/w.mp4");
-        let check = |film: Video, expected: &str, films: &[&str]| {
+        let check = |film: Element, expected: &str, films: &[&str]| {
             let mut extensions = extensions(film);
             assert!(extensions.check(&loc(PAGE)).is_err());
             let refused = extensions.retain_writable(&loc(PAGE));
             let refused: Vec<String> = refused.iter().map(ToString::to_string).collect();
             assert_eq!(refused, [expected]);
             assert_eq!(extensions.check(&loc(PAGE)), Ok(()));
-            let titles = extensions.videos().iter().map(|video| video.title.as_str());
+            let titles = extensions
+                .videos()
+                .iter()
+                .map(|video| video.get("title").unwrap());
             assert_eq!(titles.collect::<Vec<_>>(), films, "{expected}");
             assert_eq!(extensions.images().len(), 1);
             assert_eq!(extensions.alternates().len(), 1);
@@ -135,10 +146,8 @@ mod tests {
             &["bad", "good"],
         );
         let mut elsewhere = video("bad", t, Some(v), None);
-        elsewhere.uploader = Some(Uploader {
-            name: text("U"),
-            info: Some(loc("https://g.ex/u")),
-        });
+        let info = Some("https://g.ex/u");
+        elsewhere.set("uploader", "U", info).unwrap();
         check(
             elsewhere,
             "uploader info https://g.ex/u is elsewhere, expected a URL in the domain of h.ex",
@@ -154,18 +163,18 @@ mod tests {
             Some("https://h.ex/v.mp4"),
             None,
         );
-        film.description = text(&"&".repeat(2_048));
+        film.set("description", &"&".repeat(2_048), None).unwrap();
         for _ in 0..32 {
-            film.add_tag(text(&"&".repeat(1_024))).unwrap();
+            film.set("tag", &"&".repeat(1_024), None).unwrap();
         }
-        let bytes = item_len(Item::Video(&film));
+        let bytes = item_len(Item::Element(&film));
         let room = usize::try_from(MAX_EXTENSION_BYTES / bytes).unwrap();
         let mut extensions = Extensions::default();
         extensions
-            .add_image(Image::new(loc("https://h.ex/i.jpg")))
+            .add(Element::image(&loc("https://h.ex/i.jpg")))
             .unwrap();
         for _ in 0..room + 2 {
-            extensions.add_video(film.clone()).unwrap();
+            extensions.add(film.clone()).unwrap();
         }
         let refused = extensions.retain_writable(&loc(PAGE));
         assert_eq!(extensions.videos().len() + refused.len(), room + 2);
@@ -183,7 +192,7 @@ mod tests {
         let mut extensions = Extensions::default();
         assert_eq!(extensions.retain_writable(&loc(PAGE)), []);
         extensions
-            .add_video(video("bad", PAGE, Some("https://h.ex/v"), None))
+            .add(video("bad", PAGE, Some("https://h.ex/v"), None))
             .unwrap();
         assert_eq!(extensions.retain_writable(&loc(PAGE)).len(), 1);
         assert_eq!(extensions, Extensions::default());

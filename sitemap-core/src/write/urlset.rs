@@ -89,10 +89,10 @@ impl<W: Write> UrlSetWriter<W> {
     /// Begins a file.
     ///
     /// ```
-    /// use sitemap_core::{Loc, Push, UrlEntry, UrlSetOptions, UrlSetWriter, extension::{Image, Namespaces}};
+    /// use sitemap_core::{Loc, Push, UrlEntry, UrlSetOptions, UrlSetWriter, extension::Element};
     ///
     /// let mut entry = UrlEntry::new(Loc::parse("https://example.com/")?);
-    /// entry.extensions.add_image(Image::new(Loc::parse("https://cdn.example.net/a.jpg")?))?;
+    /// entry.extensions.add(Element::image(&Loc::parse("https://cdn.example.net/a.jpg")?))?;
     /// let mut options = UrlSetOptions::default();
     /// options.namespaces.add(&entry.extensions)?;
     /// let mut writer = UrlSetWriter::with_options(Vec::new(), options)?;

@@ -117,7 +117,7 @@ fn export(
             let images = extensions
                 .images()
                 .iter()
-                .map(|image| short(image.loc.as_str()).to_owned());
+                .map(|image| short(image.get("loc").unwrap()).to_owned());
             let alternates = extensions.alternates().iter().map(|alternate| {
                 format!("{}={}", alternate.hreflang, short(alternate.href.as_str()))
             });

@@ -5,11 +5,10 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 use sitemap_core::{
-    LastMod, Loc,
+    Loc,
     extension::{
-        Alternate, Extensions, Hreflang, Image, Media, News, NewsLanguage, OwnElement,
-        OwnNamespace, Platforms, Rating, Relationship, Restriction, Text, Uploader, Video,
-        VideoDuration,
+        Alternate, Element, Extension, Extensions, Hreflang, Kind, MAX_TEXT_CHARACTERS, OwnElement,
+        OwnNamespace, Row, Text,
     },
 };
 
@@ -54,11 +53,17 @@ pub fn extensions_from_json(
         extensions: Extensions::default(),
         errors: Vec::new(),
     };
-    reading.each(object, "images", Reading::image);
-    reading.each(object, "videos", Reading::video);
+    reading.each(object, "images", |reading, part| {
+        reading.element(Extension::Image, part)
+    });
+    reading.each(object, "videos", |reading, part| {
+        reading.element(Extension::Video, part)
+    });
     reading.each(object, "alternates", Reading::alternate);
     reading.each(object, "own", Reading::own);
-    reading.each(object, "news", Reading::news);
+    reading.each(object, "news", |reading, part| {
+        reading.element(Extension::News, part)
+    });
     (reading.extensions, reading.errors)
 }
 
@@ -111,18 +116,21 @@ fn plain_text(part: &Part<'_>) -> Read<String> {
     part.text()
 }
 
-/// `true`, `false`, or the words that the schema has.
-fn flag(part: &Part<'_>) -> Read<bool> {
-    match part.value {
-        Value::Bool(flag) => Ok(*flag),
-        Value::String(word) => match word.trim().to_ascii_lowercase().as_str() {
-            "yes" | "true" | "1" => Ok(true),
-            "no" | "false" | "0" => Ok(false),
-            _ => Err(part.error("expected yes or no")),
-        },
-        Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            Err(part.error("expected yes or no"))
-        }
+/// What the text of an element is called beside its attribute.
+pub(super) fn text_member(row: &Row) -> &'static str {
+    match row.kind {
+        Kind::Countries => "countries",
+        Kind::Platforms => "platforms",
+        Kind::Retired
+        | Kind::Url
+        | Kind::Text(_)
+        | Kind::Date
+        | Kind::Seconds
+        | Kind::Rating
+        | Kind::Count
+        | Kind::YesNo
+        | Kind::Language
+        | Kind::Relationship => "name",
     }
 }
 
@@ -153,8 +161,21 @@ impl<'a> Members<'a> {
             })
     }
 
-    fn has(&self, name: &str) -> bool {
-        self.object.get(name).is_some_and(says_something)
+    /// A member by its name, also of the `publication` that an article may have as in XML.
+    fn named(&self, name: &str) -> Option<&'a Value> {
+        let publication = || self.object.get("publication")?.get(name);
+        let value = self.object.get(name).or_else(publication);
+        value.filter(|value| says_something(value))
+    }
+
+    /// The member for an element, and its name: `tag` or `tags` where there may be several.
+    fn of_row(&self, row: &Row) -> Option<(String, &'a Value)> {
+        let name = row.local_name().to_owned();
+        let several = format!("{name}s");
+        match self.named(&several).filter(|_| row.most > 1) {
+            Some(values) => Some((several, values)),
+            None => Some((self.named(&name)?, name)).map(|(value, name)| (name, value)),
+        }
     }
 
     fn of(part: &Part<'a>, expected: &str) -> Read<Self> {
@@ -204,14 +225,6 @@ impl Reading<'_> {
         }
     }
 
-    /// Reads a value that can be done without.
-    fn value<T>(&mut self, read: Read<Option<T>>) -> Option<T> {
-        read.unwrap_or_else(|error| {
-            self.errors.push(error);
-            None
-        })
-    }
-
     /// A URL. A number is none, although it could be a relative one.
     fn loc(&self, part: &Part<'_>) -> Read<Loc> {
         if part.value.is_number() {
@@ -220,8 +233,8 @@ impl Reading<'_> {
         part.parse(|text| (self.resolve)(text))
     }
 
-    fn text<const MAX: usize>(&mut self, part: &Part<'_>) -> Read<Text<MAX>> {
-        let text: Text<MAX> = part.parse(Text::new)?;
+    fn text(&mut self, part: &Part<'_>, limit: usize) -> Read<Text> {
+        let text = part.parse(|text| Text::with_limit(text, limit))?;
         if text.replaced() > 0 {
             self.errors.push(part.error(format!(
                 "{} characters that XML does not have are replaced",
@@ -231,18 +244,118 @@ impl Reading<'_> {
         Ok(text)
     }
 
-    fn image(&mut self, part: &Part<'_>) -> Read<()> {
-        let loc = match part.value {
-            Value::Object(object) => Members {
-                object,
-                path: part.path,
+    /// An image, a video or an article, by the names of their elements.
+    fn element(&mut self, extension: Extension, part: &Part<'_>) -> Read<()> {
+        let expected = match extension {
+            Extension::Image | Extension::Alternate => "text",
+            Extension::Video => {
+                "an object with thumbnail_loc, title, description, and content_loc or player_loc"
             }
-            .required("loc", |part| self.loc(part))?,
-            _ => self.loc(part)?,
+            Extension::News => "an object with name, language, publication_date and title",
         };
+        let mut element = Element::new(extension);
+        if extension == Extension::Image && !part.value.is_object() {
+            element = Element::image(&self.loc(part)?);
+        } else {
+            let members = Members::of(part, expected)?;
+            for row in Element::rows(extension) {
+                self.values(row, &members, &mut element);
+            }
+            let names = element
+                .missing()
+                .map(|name| name.split_once(':').unwrap_or_default().1);
+            let is_there = |name: &str| members.named(name).is_some();
+            for name in names {
+                if name == "content_loc and no video:player_loc" {
+                    if !is_there("content_loc") && !is_there("player_loc") {
+                        return Err(part.error("there is neither content_loc nor player_loc"));
+                    }
+                } else if !is_there(name) {
+                    return Err(part.error(format!("there is no {name}")));
+                }
+            }
+            // What it lacks is there and cannot be used, which was told.
+            if element.missing().next().is_some() {
+                return Ok(());
+            }
+        }
         self.extensions
-            .add_image(Image::new(loc))
+            .add(element)
             .map_err(|error| part.error(error))
+    }
+
+    /// The values of one element, which may be several in a list.
+    fn values(&mut self, row: &'static Row, members: &Members<'_>, element: &mut Element) {
+        let Some((name, value)) = members.of_row(row) else {
+            return;
+        };
+        let values = match value {
+            Value::Array(values) if row.most > 1 => values.as_slice(),
+            single => std::slice::from_ref(single),
+        };
+        for (number, value) in values.iter().enumerate() {
+            if !says_something(value) {
+                continue;
+            }
+            let path = match row.most {
+                1 => format!("{}.{name}", members.path),
+                _ => format!("{}.{name}[{number}]", members.path),
+            };
+            let part = Part { value, path: &path };
+            let read = self.value(row, &part).and_then(|(text, attribute)| {
+                if element.all(row.local_name()).count() >= row.most {
+                    return Err(part.error(format!("more than {} <{}>", row.most, row.name)));
+                }
+                element
+                    .set(row.local_name(), &text, attribute.as_deref())
+                    .map_err(|error| part.error(error))
+            });
+            self.errors.extend(read.err());
+        }
+    }
+
+    /// A value, and that of its attribute.
+    fn value(&mut self, row: &Row, part: &Part<'_>) -> Read<(Box<str>, Option<Box<str>>)> {
+        match row.attribute() {
+            Some(known) if known.is_required || part.value.is_object() => {
+                let member = text_member(row);
+                let members =
+                    Members::of(part, &format!("an object with {} and {member}", known.name))?;
+                let attribute =
+                    members.optional(known.name, |part| self.parse(known.kind, part))?;
+                if attribute.is_none() && known.is_required {
+                    return Err(part.error(format!("there is no {}", known.name)));
+                }
+                let text = members.required(member, |part| match part.value {
+                    Value::Array(values) => {
+                        let names = self.names(values, part.path);
+                        row.kind.parse(&names).map_err(|error| part.error(error))
+                    }
+                    Value::Null
+                    | Value::Bool(_)
+                    | Value::Number(_)
+                    | Value::String(_)
+                    | Value::Object(_) => self.parse(row.kind, part),
+                })?;
+                Ok((text, attribute))
+            }
+            Some(_) | None => Ok((self.parse(row.kind, part)?, None)),
+        }
+    }
+
+    /// A value of this kind, in the forms that people write.
+    fn parse(&mut self, kind: Kind, part: &Part<'_>) -> Read<Box<str>> {
+        match (kind, part.value) {
+            (Kind::Url, _) => Ok(self.loc(part)?.as_str().into()),
+            (Kind::Text(limit), _) => Ok(self.text(part, limit)?.as_str().into()),
+            (Kind::YesNo, Value::Bool(flag)) => Ok(if *flag { "yes" } else { "no" }.into()),
+            (Kind::YesNo, Value::String(word)) => match word.trim().to_ascii_lowercase().as_str() {
+                "yes" | "true" | "1" => Ok("yes".into()),
+                "no" | "false" | "0" => Ok("no".into()),
+                _ => Err(part.error("expected yes or no")),
+            },
+            (kind, _) => part.parse(|text| kind.parse(text)),
+        }
     }
 
     fn alternate(&mut self, part: &Part<'_>) -> Read<()> {
@@ -252,113 +365,6 @@ impl Reading<'_> {
         self.extensions
             .add_alternate(Alternate::new(hreflang, href))
             .map_err(|error| part.error(error))
-    }
-
-    fn news(&mut self, part: &Part<'_>) -> Read<()> {
-        let members = Members::of(
-            part,
-            "an object with name, language, publication_date and title",
-        )?;
-        // As elements are nested, or flat as columns are.
-        let publication = members.object.get("publication").and_then(Value::as_object);
-        let publication = Members {
-            object: publication.unwrap_or(members.object),
-            path: part.path,
-        };
-        let name = publication.required("name", |part| self.text(part))?;
-        let language = publication.required("language", |part| part.parse(NewsLanguage::parse))?;
-        let date = members.required("publication_date", |part| part.parse(LastMod::parse))?;
-        let title = members.required("title", |part| self.text(part))?;
-        self.extensions
-            .set_news(News::new(name, language, date, title))
-            .map_err(|error| part.error(error))
-    }
-
-    fn video(&mut self, part: &Part<'_>) -> Read<()> {
-        let members = Members::of(
-            part,
-            "an object with thumbnail_loc, title, description, and content_loc or player_loc",
-        )?;
-        let thumbnail = members.required("thumbnail_loc", |part| self.loc(part))?;
-        let title = members.required("title", |part| self.text(part))?;
-        let description = members.required("description", |part| self.text(part))?;
-        let content = members.optional("content_loc", |part| self.loc(part))?;
-        let player = members.optional("player_loc", |part| self.loc(part))?;
-        let media = Media::of(content, player)
-            .ok_or_else(|| part.error("there is neither content_loc nor player_loc"))?;
-        let mut video = Video::new(thumbnail, title, description, media);
-        video.duration =
-            self.value(members.optional("duration", |part| part.parse(VideoDuration::parse)));
-        video.expiration_date =
-            self.value(members.optional("expiration_date", |part| part.parse(LastMod::parse)));
-        video.rating = self.value(members.optional("rating", |part| part.parse(Rating::parse)));
-        video.view_count =
-            self.value(members.optional("view_count", |part| part.parse(str::parse::<u64>)));
-        video.publication_date =
-            self.value(members.optional("publication_date", |part| part.parse(LastMod::parse)));
-        video.family_friendly = self.value(members.optional("family_friendly", flag));
-        video.requires_subscription = self.value(members.optional("requires_subscription", flag));
-        video.live = self.value(members.optional("live", flag));
-        let restriction = members.optional("restriction", |part| {
-            let (relationship, countries) = self.relation(part, "countries")?;
-            Restriction::parse(relationship, &countries).map_err(|error| part.error(error))
-        });
-        video.restriction = self.value(restriction);
-        let platform = members.optional("platform", |part| {
-            let (relationship, platforms) = self.relation(part, "platforms")?;
-            Platforms::parse(relationship, &platforms).map_err(|error| part.error(error))
-        });
-        video.platform = self.value(platform);
-        let uploader = members.optional("uploader", |part| self.uploader(part));
-        video.uploader = self.value(uploader);
-        self.tags(&members, &mut video);
-        self.extensions
-            .add_video(video)
-            .map_err(|error| part.error(error))
-    }
-
-    fn uploader(&mut self, part: &Part<'_>) -> Read<Uploader> {
-        if !part.value.is_object() {
-            let name = self.text(part)?;
-            return Ok(Uploader { name, info: None });
-        }
-        let members = Members::of(part, "a name, or an object with name and info")?;
-        let name = members.required("name", |part| self.text(part))?;
-        let info = members.optional("info", |part| self.loc(part))?;
-        Ok(Uploader { name, info })
-    }
-
-    fn tags(&mut self, members: &Members<'_>, video: &mut Video) {
-        let name = if members.has("tags") { "tags" } else { "tag" };
-        let Some(value) = members.object.get(name) else {
-            return;
-        };
-        let tags = match value {
-            Value::Array(tags) => tags.as_slice(),
-            single => std::slice::from_ref(single),
-        };
-        let tags = tags.iter().enumerate();
-        for (number, value) in tags.filter(|(_, value)| says_something(value)) {
-            let path = format!("{}.{name}[{number}]", members.path);
-            let part = Part { value, path: &path };
-            let added = self
-                .text(&part)
-                .and_then(|tag| video.add_tag(tag).map_err(|error| part.error(error)));
-            self.errors.extend(added.err());
-        }
-    }
-
-    /// `{"relationship": "allow", "<names>": "a b"}`; a list of names is taken too.
-    fn relation(&mut self, part: &Part<'_>, names: &str) -> Read<(Relationship, String)> {
-        let members = Members::of(part, &format!("an object with relationship and {names}"))?;
-        let relationship = members.required("relationship", |part| {
-            part.parse(|text| Relationship::parse(text).ok_or("expected allow or deny"))
-        })?;
-        let text = members.optional(names, |part| match part.value {
-            Value::Array(values) => Ok(self.names(values, part.path)),
-            _ => part.text(),
-        })?;
-        Ok((relationship, text.unwrap_or_default()))
     }
 
     /// The names of a list, with a blank between them.
@@ -388,15 +394,16 @@ impl Reading<'_> {
         }
         let name = members.required("name", plain_text)?;
         let mut element = OwnElement::new(&namespace, &name).map_err(|error| part.error(error))?;
-        if let Some(text) = members.optional("text", |part| self.text(part))? {
+        if let Some(text) = members.optional("text", |part| self.text(part, MAX_TEXT_CHARACTERS))? {
             element = element.with_text(text);
         }
         let attributes = members.object.get("attributes").and_then(Value::as_object);
         for (name, value) in attributes.into_iter().flatten() {
-            let value = self.text(&Part {
+            let part = &Part {
                 value,
                 path: part.path,
-            })?;
+            };
+            let value = self.text(part, MAX_TEXT_CHARACTERS)?;
             element = element
                 .with_attribute(name, value)
                 .map_err(|error| part.error(error))?;
@@ -472,15 +479,20 @@ mod tests {
         assert_eq!(extensions.images().len(), 2);
         assert_eq!(extensions.alternates().len(), 2);
         let video = &extensions.videos()[0];
-        assert_eq!(video.duration.map(VideoDuration::seconds), Some(600));
-        assert_eq!(video.rating.map(Rating::tenths), Some(42));
-        assert_eq!(video.family_friendly, Some(true));
-        assert_eq!(video.live, Some(false));
-        assert_eq!(video.tags().len(), 2);
-        assert!(
-            video.restriction.is_some() && video.platform.is_some() && video.uploader.is_some()
-        );
-        assert_eq!(extensions.news().unwrap().title.as_str(), "Something");
+        for (name, text) in [
+            ("duration", "600"),
+            ("rating", "4.2"),
+            ("family_friendly", "yes"),
+            ("live", "no"),
+            ("restriction", "GB IE"),
+            ("platform", "web tv"),
+            ("uploader", "Someone"),
+        ] {
+            assert_eq!(video.get(name), Some(text));
+        }
+        assert_eq!(video.all("tag").count(), 2);
+        let news = extensions.news().unwrap();
+        assert_eq!(news.get("title"), Some("Something"));
         assert_eq!(extensions.own_elements()[0].name(), "price");
         let given = Given {
             extensions,

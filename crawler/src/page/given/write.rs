@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 use sitemap_core::{
     Loc,
-    extension::{Extensions, News, OwnElement, Platform, Text, Video},
+    extension::{Element, Extensions, Kind, OwnElement, Text, Value as ElementValue},
 };
+
+use super::read::text_member;
 
 /// The text for extensions and own fields; `None` when there is nothing that is ever written.
 pub(super) fn json(extensions: &Extensions, fields: &BTreeMap<String, String>) -> Option<String> {
@@ -26,12 +28,15 @@ pub(super) fn json(extensions: &Extensions, fields: &BTreeMap<String, String>) -
     let images = extensions.images().iter();
     list(
         "images",
-        images.map(|image| image.loc.as_str().into()).collect(),
+        images
+            .filter_map(|image| image.get("loc"))
+            .map(Value::from)
+            .collect(),
     );
-    list("videos", extensions.videos().iter().map(video).collect());
+    list("videos", extensions.videos().iter().map(element).collect());
     list("own", extensions.own_elements().iter().map(own).collect());
     if let Some(article) = extensions.news() {
-        object.insert("news".to_owned(), news(article));
+        object.insert("news".to_owned(), element(article));
     }
     if !fields.is_empty() {
         object.insert("fields".to_owned(), json!(fields));
@@ -39,97 +44,43 @@ pub(super) fn json(extensions: &Extensions, fields: &BTreeMap<String, String>) -
     (!object.is_empty()).then(|| Value::Object(object).to_string())
 }
 
-fn news(news: &News) -> Value {
-    json!({
-        "name": news.name.as_str(),
-        "language": news.language.as_str(),
-        "publication_date": news.publication_date.as_str(),
-        "title": news.title.as_str(),
-    })
+/// The values of a video or an article by the names of their elements; several of one stand in a list.
+fn element(element: &Element) -> Value {
+    let mut object = Map::new();
+    for value in element.values() {
+        let name = value.row.local_name();
+        if value.row.most == 1 {
+            object.insert(name.to_owned(), json_of(value));
+        } else if let Value::Array(values) = object
+            .entry(format!("{name}s"))
+            .or_insert_with(|| json!([]))
+        {
+            values.push(json_of(value));
+        }
+    }
+    Value::Object(object)
 }
 
-fn video(video: &Video) -> Value {
-    let mut object = Map::new();
-    let mut put = |name: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            object.insert(name.to_owned(), value);
-        }
+fn json_of(value: &ElementValue) -> Value {
+    let text = match value.row.kind {
+        Kind::YesNo => Value::from(&*value.text == "yes"),
+        Kind::Count | Kind::Seconds => value.text.parse::<u64>().map_or(Value::Null, Value::from),
+        Kind::Retired
+        | Kind::Url
+        | Kind::Text(_)
+        | Kind::Date
+        | Kind::Rating
+        | Kind::Language
+        | Kind::Countries
+        | Kind::Platforms
+        | Kind::Relationship => Value::from(&*value.text),
     };
-    put("thumbnail_loc", Some(video.thumbnail_loc.as_str().into()));
-    put("title", Some(video.title.as_str().into()));
-    put("description", Some(video.description.as_str().into()));
-    put(
-        "content_loc",
-        video.media.content().map(|loc| loc.as_str().into()),
-    );
-    put(
-        "player_loc",
-        video.media.player().map(|loc| loc.as_str().into()),
-    );
-    put(
-        "duration",
-        video.duration.map(|duration| duration.seconds().into()),
-    );
-    put(
-        "expiration_date",
-        video
-            .expiration_date
-            .as_ref()
-            .map(|date| date.as_str().into()),
-    );
-    put(
-        "rating",
-        video.rating.map(|rating| rating.to_string().into()),
-    );
-    put("view_count", video.view_count.map(Value::from));
-    put(
-        "publication_date",
-        video
-            .publication_date
-            .as_ref()
-            .map(|date| date.as_str().into()),
-    );
-    let tags = video.tags().iter().map(|tag| tag.as_str().into());
-    put(
-        "tags",
-        (!video.tags().is_empty()).then(|| Value::Array(tags.collect())),
-    );
-    put("family_friendly", video.family_friendly.map(Value::from));
-    put(
-        "restriction",
-        video.restriction.as_ref().map(|restriction| {
-            let countries: Vec<_> = restriction.countries().map(|one| one.to_string()).collect();
-            json!({
-                "relationship": restriction.relationship().as_str(),
-                "countries": countries.join(" "),
-            })
-        }),
-    );
-    put(
-        "requires_subscription",
-        video.requires_subscription.map(Value::from),
-    );
-    put(
-        "uploader",
-        video.uploader.as_ref().map(|uploader| {
-            json!({
-                "name": uploader.name.as_str(),
-                "info": uploader.info.as_ref().map(Loc::as_str),
-            })
-        }),
-    );
-    put(
-        "platform",
-        video.platform.as_ref().map(|platforms| {
-            let names: Vec<_> = platforms.platforms().map(Platform::as_str).collect();
-            json!({
-                "relationship": platforms.relationship().as_str(),
-                "platforms": names.join(" "),
-            })
-        }),
-    );
-    put("live", video.live.map(Value::from));
-    Value::Object(object)
+    match (value.row.attribute(), &value.attribute) {
+        (Some(known), attribute) => {
+            json!({text_member(value.row): text, known.name: attribute.as_deref()})
+        }
+        (None, _) => text,
+    }
 }
 
 fn own(element: &OwnElement) -> Value {

@@ -3,7 +3,7 @@
 
 use sitemap_core::{
     Loc, UrlEntry,
-    extension::{Extensions, Image, Media, Text, Video},
+    extension::{Element, Extension, Extensions},
     read::{CheckError, Expectation, Kind, check},
 };
 
@@ -62,10 +62,10 @@ fn a_bad_extension_costs_no_page() {
     let mut bench = Bench::new("/");
     bench.crawl(&pages(&["/a", "/b"]));
     let image = format!("https://shop.example/?{}", "&".repeat(2_000));
-    let image = Image::new(Loc::parse(&image).unwrap());
+    let image = Element::image(&Loc::parse(&image).unwrap());
     let mut extensions = Extensions::default();
     for _ in 0..1_000 {
-        extensions.add_image(image.clone()).unwrap();
+        extensions.add(image.clone()).unwrap();
     }
     let mut entry = UrlEntry::new(Loc::parse("https://shop.example/a").unwrap());
     entry.extensions = extensions;
@@ -94,12 +94,17 @@ fn a_bad_extension_costs_no_other_one() {
     bench.crawl(&pages(&["/a", "/b"]));
     let url = |path: &str| Loc::parse(&format!("https://shop.example{path}")).unwrap();
     let mut extensions = Extensions::default();
-    extensions.add_image(Image::new(url("/a.jpg"))).unwrap();
+    extensions.add(Element::image(&url("/a.jpg"))).unwrap();
     for (name, thumbnail) in [("good", "/a.jpg"), ("bad", "/a")] {
-        let media = Media::Content(url("/a.mp4"));
-        let text = || Text::new(name).unwrap();
-        let film = Video::new(url(thumbnail), text(), Text::new(name).unwrap(), media);
-        extensions.add_video(film).unwrap();
+        let (thumbnail, content) = (url(thumbnail), url("/a.mp4"));
+        let values = [
+            ("thumbnail_loc", thumbnail.as_str()),
+            ("title", name),
+            ("description", name),
+            ("content_loc", content.as_str()),
+        ];
+        let video = Element::of(Extension::Video, values).unwrap();
+        extensions.add(video).unwrap();
     }
     let record = PageRecord {
         outcome: Some(Outcome::Given(Box::new(Given {

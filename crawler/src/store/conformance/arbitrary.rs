@@ -12,7 +12,7 @@ use proptest::{
 };
 use sitemap_core::{
     ChangeFreq, LastMod, Loc, Priority,
-    extension::{Extensions, Image, News, NewsLanguage, Text},
+    extension::{Element, Extension, Extensions},
 };
 
 use super::key;
@@ -421,14 +421,17 @@ fn extensions() -> impl Strategy<Value = Extensions> {
         let mut extensions = Extensions::default();
         for number in 0..images {
             let loc = Loc::parse(&format!("https://cdn.example/?a=1&b={number}")).unwrap();
-            extensions.add_image(Image::new(loc)).unwrap();
+            extensions.add(Element::image(&loc)).unwrap();
         }
         if let Some(title) = title {
-            let date = LastMod::parse("2026-02-07").unwrap();
-            let language = NewsLanguage::parse("en").unwrap();
-            let name = Text::new("x").unwrap();
-            let news = News::new(name, language, date, Text::new(&title).unwrap());
-            extensions.set_news(news).unwrap();
+            let values = [
+                ("name", "x"),
+                ("language", "en"),
+                ("publication_date", "2026-02-07"),
+                ("title", title.as_str()),
+            ];
+            let news = Element::of(Extension::News, values).unwrap();
+            extensions.add(news).unwrap();
         }
         extensions
     })

@@ -6,7 +6,7 @@ use super::super::{Layout, Placement, Thresholds};
 use super::{Keys, contents, plan};
 use crate::{
     Loc, Push, SchemaLocation, UrlEntry, UrlSetOptions, UrlSetWriter,
-    extension::{Alternate, Hreflang, Image, arbitrary},
+    extension::{Alternate, Element, Hreflang, arbitrary},
     limits::MAX_BYTES,
 };
 
@@ -17,10 +17,7 @@ fn entry(key: &str, images: usize) -> UrlEntry {
     // Every character of the query takes six bytes in a file.
     let picture = loc(&format!("https://cdn.example/?{}", "'".repeat(2_000)));
     for _ in 0..images {
-        entry
-            .extensions
-            .add_image(Image::new(picture.clone()))
-            .unwrap();
+        entry.extensions.add(Element::image(&picture)).unwrap();
     }
     for language in ["de", "en", "x-default"] {
         let hreflang = Hreflang::parse(language).unwrap();

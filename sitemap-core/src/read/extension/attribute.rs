@@ -6,11 +6,14 @@ use quick_xml::{
     name::NamespaceResolver,
 };
 
-use super::{ExtensionProblem, Problem, form::Form, rows::Row};
-use crate::read::{
-    MAX_VALUE_BYTES,
-    document::{own_attributes, quoted},
-    syntax::{is_name, referenced},
+use super::{ExtensionProblem, Problem};
+use crate::{
+    extension::{Form, Row},
+    read::{
+        MAX_VALUE_BYTES,
+        document::{own_attributes, quoted},
+        syntax::{is_name, referenced},
+    },
 };
 
 /// How long a reference can be: the longest name of an entity in HTML has 31 characters.

@@ -11,12 +11,11 @@ use super::{
     Collected, ExtensionProblem, Fields, Opened, Position, Problem, Told,
     attribute::{attribute_value, read_attributes},
     namespace::{Origin, Spelling, beginning_of, of_namespace, of_prefix},
-    rows::element_of,
     values::{read_alternate, read_own},
 };
 use crate::{
     Loc,
-    extension::{Extension, Extensions, OwnNamespace},
+    extension::{Extension, Extensions, OwnNamespace, element_of},
     limits::NAMESPACE,
     read::{
         Kind, ReadError,

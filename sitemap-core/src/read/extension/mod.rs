@@ -1,19 +1,16 @@
 //! Extensions while they are read: which one an element is of ([`Origin`]), and one of their elements in the making ([`Fields`]).
 //!
-//! `rows` says which elements each extension has, `values` makes typed data of their texts, `problem` says what was wrong. Texts come
+//! The table of elements says which each extension has, `values` makes data of their texts, `problem` says what was wrong. Texts come
 //! in as in `document`; a value that cannot be used costs itself, or the element that needs it, never the entry.
 
 mod document;
 
 mod attribute;
-mod form;
 mod namespace;
 mod problem;
-mod rows;
-mod schema_type;
 mod values;
 
-pub use problem::{ExtensionProblem, ValueProblem};
+pub use problem::ExtensionProblem;
 
 pub(super) use attribute::attribute_value;
 pub(super) use document::Extended;
@@ -27,11 +24,12 @@ use std::{
 use super::{Position, Problem, draft::Text};
 use crate::{
     Loc,
-    extension::{Extension, ExtensionError, Extensions, MAX_ENTRY_BYTES, MAX_NEWS_PER_FILE},
+    extension::{
+        Extension, ExtensionError, Extensions, Form, Kind, MAX_ENTRY_BYTES, MAX_NEWS_PER_FILE, Row,
+        ValueProblem, element_of,
+    },
 };
 use attribute::Attributes;
-use form::Form;
-use rows::{Need, Row, element_of};
 
 /// What an element takes in memory besides its texts, in round numbers.
 const ELEMENT_BYTES: u64 = 64;
@@ -61,6 +59,15 @@ struct Field {
     text: Option<String>,
     attributes: Attributes,
     position: Position,
+}
+
+impl Field {
+    /// The value of an attribute.
+    fn attribute(&self, name: &str) -> Option<&str> {
+        let mut attributes = self.attributes.values.iter();
+        let found = attributes.find(|(other, _)| *other == name);
+        found.map(|(_, value)| value.as_str())
+    }
 }
 
 /// What becomes of an element that begins in an element of an extension.
@@ -122,6 +129,7 @@ impl Fields {
             }));
             return Opened::Skipped;
         };
+        let is_in_retired = self.open_row().kind == Kind::Retired;
         let latest = &mut self.latest[usize::from(self.container.is_some())];
         if place < *latest {
             problems.push(Problem::OfExtension(ExtensionProblem::Order {
@@ -129,7 +137,7 @@ impl Fields {
             }));
         }
         *latest = place.max(*latest);
-        if row.need == Need::Retired {
+        if row.kind == Kind::Retired && !is_in_retired {
             problems.push(Problem::OfExtension(ExtensionProblem::Retired {
                 name: row.name,
             }));
@@ -235,18 +243,14 @@ impl Collected {
         if !self.has_room(fields.bytes(), position, problems) {
             return;
         }
-        let added = match fields.extension {
-            Extension::Alternate => return,
-            Extension::Image => values::read_image(fields, problems)
-                .map_or(Ok(()), |image| self.extensions.add_image(image)),
-            Extension::Video => values::read_video(fields, problems).map_or(Ok(()), |video| {
-                self.extensions.add_video(video)?;
-                self.videos.push(position);
-                Ok(())
-            }),
-            Extension::News => values::read_news(fields, problems)
-                .map_or(Ok(()), |news| self.extensions.set_news(news)),
+        let Some(element) = values::read_element(fields, problems) else {
+            return;
         };
+        let is_video = element.extension() == Extension::Video;
+        let added = self.extensions.add(element);
+        if is_video && added.is_ok() {
+            self.videos.push(position);
+        }
         note_refused(added, position, problems);
     }
 

@@ -4,9 +4,8 @@ use super::super::{Rule, Severity, Source};
 use crate::{
     LastModError, LocError,
     extension::{
-        Extension, ExtensionError, HreflangError, MAX_ENTRY_BYTES, MAX_NEWS_PER_FILE,
-        MAX_TEXT_CHARACTERS, NewsLanguageError, OwnError, PlatformsError, RatingError,
-        RestrictionError, TextError, VideoDurationError,
+        Extension, ExtensionError, MAX_ENTRY_BYTES, MAX_NEWS_PER_FILE, MAX_TEXT_CHARACTERS,
+        TextError, ValueProblem,
     },
 };
 
@@ -133,57 +132,6 @@ pub enum ExtensionProblem {
     TooManyNews,
 }
 
-/// What can be wrong with a value of an extension.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ValueProblem {
-    /// It is no URL.
-    #[error(transparent)]
-    Loc(#[from] LocError),
-    /// It is no text of the right length.
-    #[error(transparent)]
-    Text(#[from] TextError),
-    /// It is no date.
-    #[error(transparent)]
-    Date(#[from] LastModError),
-    /// It is no language of a page.
-    #[error(transparent)]
-    Hreflang(#[from] HreflangError),
-    /// It is no language of a publication.
-    #[error(transparent)]
-    NewsLanguage(#[from] NewsLanguageError),
-    /// It is no duration.
-    #[error(transparent)]
-    Duration(#[from] VideoDurationError),
-    /// It is no rating.
-    #[error(transparent)]
-    Rating(#[from] RatingError),
-    /// It is no list of countries.
-    #[error(transparent)]
-    Restriction(#[from] RestrictionError),
-    /// It is no list of platforms.
-    #[error(transparent)]
-    Platforms(#[from] PlatformsError),
-    /// It is no name, or otherwise nothing that an own element may have.
-    #[error(transparent)]
-    Own(#[from] OwnError),
-    /// It is no count.
-    #[error("not a count, expected digits only")]
-    Count,
-    /// It is a larger number than is read.
-    #[error("count has more than {} digits, which is more than is read", u64::MAX.ilog10())]
-    LargeCount,
-    /// It is neither yes nor no.
-    #[error("expected yes or no")]
-    YesNo,
-    /// It is neither of the two relationships.
-    #[error("expected allow or deny")]
-    Relationship,
-    /// It is another relation than that to another version of the page.
-    #[error("expected alternate")]
-    Rel,
-}
-
 impl ExtensionProblem {
     pub(in crate::read) fn rule(&self) -> Rule {
         Rule(match self {
@@ -221,7 +169,7 @@ impl ExtensionProblem {
             | Self::Padded { .. }
             | Self::TooLarge => Severity::Warning,
             Self::Missing { element, .. } if is_retired(element) => Severity::Warning,
-            Self::Value { name, problem } => problem.severity(name),
+            Self::Value { name, problem } => severity_of(problem, name),
             // Of versions, films and own elements there may be any number; how many are read is our own bound.
             Self::Refused(ExtensionError::TooMany { what, .. }) if *what != "image:image" => {
                 Severity::Warning
@@ -267,7 +215,7 @@ impl ExtensionProblem {
             | Self::Form { .. }
             | Self::AttributeForm { .. } => Source::Schema,
             Self::Missing { element, .. } if is_retired(element) => Source::Schema,
-            Self::Value { name, problem } => problem.source(name),
+            Self::Value { name, problem } => source_of(problem, name),
             Self::Namespace { .. }
             | Self::OutsideEntry { .. }
             | Self::DeclaredBelowRoot
@@ -289,55 +237,37 @@ fn is_retired(element: &str) -> bool {
     matches!(element, "video:tvshow" | "video:id")
 }
 
-impl ValueProblem {
-    fn severity(&self, name: &str) -> Severity {
-        match self {
-            // No rule bounds these; they are only too long for us.
-            Self::Loc(LocError::TooLong { .. } | LocError::UserInfo) | Self::LargeCount => {
-                Severity::Warning
-            }
-            Self::Text(TextError::TooLong {
-                limit: MAX_TEXT_CHARACTERS,
-                ..
-            }) if name != "video:description" => Severity::Warning,
-            _ if self.source(name) == Source::Schema => Severity::Warning,
-            Self::Loc(_)
-            | Self::Text(_)
-            | Self::Date(_)
-            | Self::Hreflang(_)
-            | Self::NewsLanguage(_)
-            | Self::Duration(_)
-            | Self::Rating(_)
-            | Self::Restriction(_)
-            | Self::Platforms(_)
-            | Self::Own(_)
-            | Self::Count
-            | Self::YesNo
-            | Self::Relationship
-            | Self::Rel => Severity::Error,
+fn severity_of(problem: &ValueProblem, name: &str) -> Severity {
+    // No rule bounds these; they are only too long for us.
+    let is_own_bound = match problem {
+        ValueProblem::Text(TextError::TooLong { limit, .. }) => {
+            *limit == MAX_TEXT_CHARACTERS && name != "video:description"
         }
+        problem => matches!(
+            problem,
+            ValueProblem::Loc(LocError::TooLong { .. } | LocError::UserInfo)
+                | ValueProblem::LargeCount
+        ),
+    };
+    if is_own_bound || source_of(problem, name) == Source::Schema {
+        Severity::Warning
+    } else {
+        Severity::Error
     }
+}
 
-    /// Of the length of a film's title only the schema speaks, and of dates it allows less than the text.
-    fn source(&self, name: &str) -> Source {
-        match self {
-            Self::Text(TextError::TooLong { .. }) if name == "video:title" => Source::Schema,
-            Self::Date(LastModError::Precision | LastModError::ZoneRange) => Source::Schema,
-            Self::Loc(_)
-            | Self::Text(_)
-            | Self::Date(_)
-            | Self::Hreflang(_)
-            | Self::NewsLanguage(_)
-            | Self::Duration(_)
-            | Self::Rating(_)
-            | Self::Restriction(_)
-            | Self::Platforms(_)
-            | Self::Own(_)
-            | Self::Count
-            | Self::LargeCount
-            | Self::YesNo
-            | Self::Relationship
-            | Self::Rel => Source::Rule,
-        }
+/// Of the length of a video's title only the schema speaks, and of dates it allows less than the text.
+fn source_of(problem: &ValueProblem, name: &str) -> Source {
+    let is_schema = match problem {
+        ValueProblem::Text(TextError::TooLong { .. }) => name == "video:title",
+        problem => matches!(
+            problem,
+            ValueProblem::Date(LastModError::Precision | LastModError::ZoneRange)
+        ),
+    };
+    if is_schema {
+        Source::Schema
+    } else {
+        Source::Rule
     }
 }

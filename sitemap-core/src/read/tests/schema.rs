@@ -226,13 +226,19 @@ fn what_the_schema_accepts_is_not_refused_by_it() {
             .iter()
             .map(|finding| finding.severity().to_string());
         (
-            entry.extensions.videos()[0].view_count,
+            entry.extensions.videos()[0]
+                .get("view_count")
+                .map(str::to_owned),
             said.collect::<Vec<_>>(),
         )
     };
     let nothing = Vec::<String>::new();
-    for (count, expected) in [("7", 7), ("+7", 7), ("-0", 0), ("007", 7)] {
-        assert_eq!(counted(count), (Some(expected), nothing.clone()), "{count}");
+    for (count, expected) in [("7", "7"), ("+7", "7"), ("-0", "0"), ("007", "7")] {
+        assert_eq!(
+            counted(count),
+            (Some(expected.to_owned()), nothing.clone()),
+            "{count}"
+        );
     }
     assert_eq!(
         counted("99999999999999999999"),

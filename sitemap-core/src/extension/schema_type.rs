@@ -1,15 +1,15 @@
 //! `xsi:type` on the elements of extensions: it names the type that the element has by its schema, or one that is made of that by
 //! restriction (XML Schema part 1 section 3.14.6), either built in or of the schemas of sitemaps. Its text has to be of that type then.
 
-use super::form::Form;
-use crate::{extension::Extension, limits::NAMESPACE};
+use super::{Extension, form::Form};
+use crate::limits::NAMESPACE;
 
 /// The namespace of the types that are built in.
 const XSD_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema";
 
 /// The type that its schema gives an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SchemaType {
+pub(crate) enum SchemaType {
     /// One without a name: no other is made of it.
     Unnamed,
     /// `xsd:string`.
@@ -24,7 +24,7 @@ pub(super) enum SchemaType {
 
 impl SchemaType {
     /// What a text has to be by the type of this name, if that is this one or is made of it.
-    pub(super) fn restricted(self, namespace: &str, name: &str) -> Option<Form> {
+    pub(crate) fn restricted(self, namespace: &str, name: &str) -> Option<Form> {
         let of_films = namespace == Extension::Video.namespace();
         match self {
             Self::String if namespace == XSD_NAMESPACE => built_in_string(name),

@@ -7,18 +7,18 @@ use std::str::FromStr;
 
 use url::Url;
 
+use super::{is_name_character, is_name_start};
 use crate::{
     ChangeFreq, LastMod, LastModError,
     limits::{MAX_LOC_CHARACTERS, MIN_LOC_CHARACTERS},
-    read::syntax::{is_name, is_name_token},
 };
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Form {
-    pub(super) accepts: fn(&str) -> bool,
+pub(crate) struct Form {
+    pub(crate) accepts: fn(&str) -> bool,
     /// In words.
-    pub(super) expected: &'static str,
+    pub(crate) expected: &'static str,
 }
 
 impl Form {
@@ -27,68 +27,68 @@ impl Form {
     }
 
     /// `xs:string`.
-    pub(super) const ANY: Self = Self::new("text", |_| true);
+    pub(crate) const ANY: Self = Self::new("text", |_| true);
     /// `xs:anyURI`.
-    pub(super) const URI: Self = Self::new("a URL", |text| is_uri(collapsed(text)));
+    pub(crate) const URI: Self = Self::new("a URL", |text| is_uri(collapsed(text)));
     /// `tYesNo` of the schema for films.
-    pub(super) const YES_NO: Self = Self::new("yes or no", is_yes_or_no);
-    pub(super) const SECONDS: Self = Self::new("0 to 28800 seconds", |text| {
+    pub(crate) const YES_NO: Self = Self::new("yes or no", is_yes_or_no);
+    pub(crate) const SECONDS: Self = Self::new("0 to 28800 seconds", |text| {
         is_integer(text)
             && text
                 .trim()
                 .parse()
                 .is_ok_and(|number| (0..=28_800).contains(&number))
     });
-    pub(super) const POSITIVE: Self = Self::new("a whole number from 1 on", |text| {
+    pub(crate) const POSITIVE: Self = Self::new("a whole number from 1 on", |text| {
         let digits = collapsed(text).trim_start_matches('+');
         is_integer(text)
             && !collapsed(text).starts_with('-')
             && digits.contains(|digit| digit != '0')
     });
     /// `xs:date` or `xs:dateTime`, of which the second needs no zone.
-    pub(super) const DATE: Self = Self::new("a date", |text| {
+    pub(crate) const DATE: Self = Self::new("a date", |text| {
         matches!(
             LastMod::parse(collapsed(text)),
             Ok(_) | Err(LastModError::ZoneMissing)
         )
     });
     /// Which countries there are is known where they are read.
-    pub(super) const COUNTRIES: Self = Self::new("spaces between countries", |text| {
+    pub(crate) const COUNTRIES: Self = Self::new("spaces between countries", |text| {
         !collapsed(text).contains(['\t', '\n', '\r'])
     });
     /// The same of platforms.
-    pub(super) const PLATFORMS: Self = Self::new("single spaces between platforms", |text| {
+    pub(crate) const PLATFORMS: Self = Self::new("single spaces between platforms", |text| {
         let platforms = collapsed(text);
         !platforms.contains("  ") && !platforms.contains(['\t', '\n', '\r'])
     });
-    pub(super) const CATEGORY: Self =
+    pub(crate) const CATEGORY: Self =
         Self::new("at most 256 characters", |text| text.chars().count() <= 256);
-    pub(super) const CURRENCY: Self = Self::new("three upper case letters such as EUR", |text| {
+    pub(crate) const CURRENCY: Self = Self::new("three upper case letters such as EUR", |text| {
         text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase())
     });
-    pub(super) const PRICE_TYPE: Self = Self::new("rent or purchase", |text| {
+    pub(crate) const PRICE_TYPE: Self = Self::new("rent or purchase", |text| {
         matches!(text, "rent" | "RENT" | "purchase" | "PURCHASE")
     });
-    pub(super) const RESOLUTION: Self =
+    pub(crate) const RESOLUTION: Self =
         Self::new("hd or sd", |text| matches!(text, "hd" | "HD" | "sd" | "SD"));
-    pub(super) const VIDEO_TYPE: Self =
+    pub(crate) const VIDEO_TYPE: Self =
         Self::new("full, preview, clip, interview, news or other", |text| {
             matches!(
                 text,
                 "full" | "preview" | "clip" | "interview" | "news" | "other"
             )
         });
-    pub(super) const ID_TYPE: Self = Self::new(
+    pub(crate) const ID_TYPE: Self = Self::new(
         "tms:series, tms:program, rovi:series, rovi:program, freebase or url",
         |text| {
             let names = ["tms:series", "tms:program", "rovi:series", "rovi:program"];
             names.contains(&text) || matches!(text, "freebase" | "url")
         },
     );
-    pub(super) const ACCESS: Self = Self::new("Subscription or Registration", |text| {
+    pub(crate) const ACCESS: Self = Self::new("Subscription or Registration", |text| {
         matches!(text, "Subscription" | "Registration")
     });
-    pub(super) const GENRES: Self = Self::new(
+    pub(crate) const GENRES: Self = Self::new(
         "PressRelease, Satire, Blog, OpEd, Opinion or UserGenerated, separated by commas",
         |text| {
             let genres = [
@@ -102,30 +102,30 @@ impl Form {
             list(text).all(|genre| genres.contains(&genre))
         },
     );
-    pub(super) const TICKERS: Self = Self::new(
+    pub(crate) const TICKERS: Self = Self::new(
         "at most five such as NASDAQ:AMAT, separated by commas",
         |text| text.is_empty() || (list(text).count() <= 5 && list(text).all(is_ticker)),
     );
     /// `xs:NMTOKEN`.
-    pub(super) const NAME_TOKEN: Self = Self::new("a word without spaces", |text| {
+    pub(crate) const NAME_TOKEN: Self = Self::new("a word without spaces", |text| {
         is_name_token(collapsed(text))
     });
     /// `xs:Name`.
-    pub(super) const NAME: Self = Self::new("a name", |text| is_schema_name(collapsed(text)));
+    pub(crate) const NAME: Self = Self::new("a name", |text| is_schema_name(collapsed(text)));
     /// `tChangeFreq` of the protocol.
-    pub(super) const CHANGE_FREQ: Self = Self::new(
+    pub(crate) const CHANGE_FREQ: Self = Self::new(
         "always, hourly, daily, weekly, monthly, yearly or never",
         |text| ChangeFreq::parse(text).is_ok(),
     );
     /// `tLoc` of the protocol.
-    pub(super) const LOC: Self = Self::new("a URL of 12 to 2,048 characters", |text| {
+    pub(crate) const LOC: Self = Self::new("a URL of 12 to 2,048 characters", |text| {
         let url = collapsed(text);
         // One more than the protocol allows, which both have to.
         let lengths = MIN_LOC_CHARACTERS..=MAX_LOC_CHARACTERS + 1;
         is_uri(url) && lengths.contains(&url.chars().count())
     });
     /// `tCountryList` of the schema for films.
-    pub(super) const COUNTRY_LIST: Self = Self::new("countries such as DE AT", |text| {
+    pub(crate) const COUNTRY_LIST: Self = Self::new("countries such as DE AT", |text| {
         let is_country = |country: &str| {
             country.len() == 2 && country.bytes().all(|byte| byte.is_ascii_uppercase())
         };
@@ -136,51 +136,51 @@ impl Form {
                 .all(|country| country.is_empty() || is_country(country))
     });
     /// `tPlatformList` of the schema for films.
-    pub(super) const PLATFORM_LIST: Self = Self::new("web, mobile and tv", |text| {
+    pub(crate) const PLATFORM_LIST: Self = Self::new("web, mobile and tv", |text| {
         text.is_empty()
             || text
                 .split(' ')
                 .all(|platform| matches!(platform, "web" | "mobile" | "tv"))
     });
     /// `xs:nonNegativeInteger`.
-    pub(super) const COUNT: Self = Self::new("a whole number from 0 on", |text| {
+    pub(crate) const COUNT: Self = Self::new("a whole number from 0 on", |text| {
         is_integer(text)
             && collapsed(text)
                 .strip_prefix('-')
                 .is_none_or(|digits| digits.bytes().all(|digit| digit == b'0'))
     });
     /// `xs:unsignedLong`.
-    pub(super) const UNSIGNED_LONG: Self =
+    pub(crate) const UNSIGNED_LONG: Self =
         Self::new("a whole number below 2^64", is_unsigned::<u64>);
     /// `xs:unsignedInt`.
-    pub(super) const UNSIGNED_INT: Self =
+    pub(crate) const UNSIGNED_INT: Self =
         Self::new("a whole number below 2^32", is_unsigned::<u32>);
     /// `xs:unsignedShort`.
-    pub(super) const UNSIGNED_SHORT: Self =
+    pub(crate) const UNSIGNED_SHORT: Self =
         Self::new("a whole number below 65536", is_unsigned::<u16>);
     /// `xs:unsignedByte`.
-    pub(super) const UNSIGNED_BYTE: Self = Self::new("a whole number below 256", is_unsigned::<u8>);
+    pub(crate) const UNSIGNED_BYTE: Self = Self::new("a whole number below 256", is_unsigned::<u8>);
     /// `xs:NMTOKENS`.
-    pub(super) const NAMES: Self = Self::new("names separated by spaces", |text| {
+    pub(crate) const NAMES: Self = Self::new("names separated by spaces", |text| {
         text.split_ascii_whitespace().all(is_name_token)
     });
     /// `xs:ID`.
-    pub(super) const ID: Self = Self::new("a name", |text| {
+    pub(crate) const ID: Self = Self::new("a name", |text| {
         let name = collapsed(text);
         is_schema_name(name) && !name.contains(':')
     });
     /// `xs:language`.
-    pub(super) const LANGUAGE: Self = Self::new("a language such as en-GB", |text| {
+    pub(crate) const LANGUAGE: Self = Self::new("a language such as en-GB", |text| {
         is_language(collapsed(text))
     });
     /// That of `xml:lang`, which may be empty.
-    pub(super) const XML_LANGUAGE: Self = Self::new("a language such as en-GB", |text| {
+    pub(crate) const XML_LANGUAGE: Self = Self::new("a language such as en-GB", |text| {
         text.is_empty() || is_language(collapsed(text))
     });
-    pub(super) const DIRECTION: Self = Self::new("ltr or rtl", |text| {
+    pub(crate) const DIRECTION: Self = Self::new("ltr or rtl", |text| {
         matches!(collapsed(text), "ltr" | "rtl")
     });
-    pub(super) const MEDIA: Self = Self::new("media separated by commas", |text| {
+    pub(crate) const MEDIA: Self = Self::new("media separated by commas", |text| {
         text.split(',').all(|media| !media.is_empty())
     });
 }
@@ -209,6 +209,18 @@ fn is_uri(text: &str) -> bool {
     });
     let base = Url::parse("http://host/");
     has_scheme && has_whole_escapes && base.is_ok_and(|base| base.join(text).is_ok())
+}
+
+/// `Name` of XML 1.0 section 2.3.
+fn is_name(text: &str) -> bool {
+    let is_first = |first: char| first == ':' || is_name_start(first);
+    text.starts_with(is_first) && is_name_token(text)
+}
+
+/// A word of what names are made of (`Nmtoken` of XML 1.0 section 2.3).
+fn is_name_token(text: &str) -> bool {
+    let is_part = |character| character == ':' || is_name_character(character);
+    !text.is_empty() && text.chars().all(is_part)
 }
 
 /// `xs:Name`: XML Schema takes names as XML had them before its fifth edition, in which they begin with a letter.
