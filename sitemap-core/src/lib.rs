@@ -145,6 +145,7 @@ pub mod lastmod;
 pub mod limits;
 pub mod loc;
 pub mod partition;
+mod problem;
 pub mod read;
 pub mod validate;
 pub mod write;

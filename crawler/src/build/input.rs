@@ -52,7 +52,7 @@ type Bytes = Box<dyn BufRead + Send>;
 
 /// The rows of a list in whatever format.
 pub(super) enum Rows {
-    List(ListRows<Bytes>),
+    List(Box<ListRows<Bytes>>),
     Ndjson(NdjsonRows<Bytes>),
     Sitemap(Box<SitemapRows<Bytes>>),
 }
@@ -126,7 +126,7 @@ impl Rows {
             None => None,
         };
         match ListRows::open(input, form, wanted) {
-            Ok(rows) => Ok(Self::List(rows)),
+            Ok(rows) => Ok(Self::List(Box::new(rows))),
             Err(ListError::Refused { line, problem }) if form.is_none() => {
                 let advice = "--input-format text reads each line as one URL";
                 Err(refused(line, format!("{problem} ({advice})")))

@@ -2,9 +2,10 @@
 
 use jiff::Timestamp;
 
-use super::{MAX_VALUE_BYTES, Position, Problem, finding::MIN_SCHEMA_CHARACTERS};
+use super::{MAX_VALUE_BYTES, Position, Problem};
 use crate::{
     ChangeFreq, LastMod, LastModError, Loc, LocError, Priority, UrlEntry,
+    limits::MIN_LOC_CHARACTERS,
     loc::{Rawness, has_ascii_host, rawness},
 };
 
@@ -231,7 +232,7 @@ impl Draft {
             Ok(loc) => loc,
             Err(error) => return self.lose(Problem::Loc(error), position),
         };
-        if loc.as_str().len() < MIN_SCHEMA_CHARACTERS {
+        if loc.as_str().len() < MIN_LOC_CHARACTERS {
             problems.push(Problem::LocShort);
         }
         self.loc = Some(loc);

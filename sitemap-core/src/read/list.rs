@@ -17,7 +17,7 @@ use super::{
 const DELIMITERS: [u8; 4] = [0, b',', b';', b'\t'];
 
 /// Names of the column of URLs in small letters, without blanks, `_` and `-`; the first that a header line has counts. Behind our own
-/// are those of exports: Ahrefs, Semrush, Sitebulb, Screaming Frog (`Address`), WordPress, Search Console and Analytics.
+/// are those of exports: Ahrefs, Semrush, Sitebulb, Screaming Frog (`Address`), Search Console, Analytics and others.
 const URL_COLUMNS: [&str; 11] = [
     "loc",
     "url",

@@ -36,12 +36,13 @@ mod skip;
 mod syntax;
 mod window;
 
+pub use crate::problem::{Problem, Rule, Severity, Source};
 pub use check::{CheckError, Expectation, Order, check};
-pub use extension::ExtensionProblem;
-pub use finding::{Finding, Position, Problem, ReadError, Rule, Severity, Source};
+pub use finding::{Finding, Position, ReadError};
 pub use input::Unpacked;
 pub use lines::{LineError, Lines, MAX_RECORD_BYTES};
 pub use list::{ListError, ListForm, ListProblem, ListRow, RowError, UrlList};
+pub(crate) use names::is_root_name;
 pub use reader::{Reader, Start};
 pub use schema_location::SchemaLocationError;
 pub use text::has_web_scheme;

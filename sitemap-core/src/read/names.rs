@@ -41,7 +41,7 @@ pub(super) fn of_root(kind: Kind) -> &'static str {
 }
 
 /// Whether this is the name of a root element as it should be written.
-pub(super) fn is_root(name: &str) -> bool {
+pub(crate) fn is_root_name(name: &str) -> bool {
     ROOTS.iter().any(|(root, _)| *root == name)
 }
 
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(of_root(Kind::Index), "sitemapindex");
         assert_eq!(of_root(Kind::Rss), "rss");
         assert_eq!(of_root(Kind::Text), "");
-        assert!(is_root("feed"));
-        assert!(!is_root("FEED") && !is_root("url"));
+        assert!(is_root_name("feed"));
+        assert!(!is_root_name("FEED") && !is_root_name("url"));
     }
 }

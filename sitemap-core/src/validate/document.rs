@@ -157,7 +157,7 @@ impl Pass<'_, '_> {
                     continue;
                 }
                 let is_in_entry = finding.position >= entry;
-                self.say(&What::Read(finding), reader, url.filter(|_| is_in_entry));
+                self.say(finding, reader, url.filter(|_| is_in_entry));
             }
             self.see_limits(reader);
             match next {
@@ -166,12 +166,13 @@ impl Pass<'_, '_> {
                 Some(Ok(Some(Item::Url(entry)))) => self.page(reader, &entry),
                 Some(Ok(Some(Item::Sitemap(entry)))) => self.sitemap(reader, entry),
                 Some(Err(ReadError::Entry(finding))) => {
-                    self.say(&What::Read(finding), reader, None);
+                    self.say(finding, reader, None);
                 }
                 Some(Err(ReadError::File(finding))) => {
                     let position = Some(finding.position);
                     // That the limit of the protocol is broken was told where it was.
-                    let what = end_of_reading(&finding).map_or(What::Read(finding), What::Strict);
+                    let end = end_of_reading(&finding.problem);
+                    let what = end.map_or_else(|| What::from(finding), What::from);
                     self.say_at(&what, position, reader, None);
                     return Ok(false);
                 }
@@ -180,13 +181,15 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// Tells a finding where it is.
-    fn say<R: BufRead>(&mut self, what: &What, reader: &mut Reader<R>, url: Option<&str>) {
-        let position = match what {
-            What::Read(finding) => finding.position,
-            What::Strict(_) => reader.loc_position(),
-        };
-        self.say_at(what, Some(position), reader, url);
+    /// Tells a finding of the reader where it is.
+    fn say<R: BufRead>(
+        &mut self,
+        finding: read::Finding,
+        reader: &mut Reader<R>,
+        url: Option<&str>,
+    ) {
+        let position = Some(finding.position);
+        self.say_at(&finding.into(), position, reader, url);
     }
 
     fn say_at<R: BufRead>(
@@ -211,7 +214,8 @@ impl Pass<'_, '_> {
     }
 
     fn strict<R: BufRead>(&mut self, problem: Problem, reader: &mut Reader<R>, url: &Loc) {
-        self.say(&What::Strict(problem), reader, Some(url.as_str()));
+        let position = Some(reader.loc_position());
+        self.say_at(&problem.into(), position, reader, Some(url.as_str()));
     }
 
     /// The limits of the protocol, which the reader goes beyond (R27, R28).
@@ -226,7 +230,7 @@ impl Pass<'_, '_> {
         for (limit, problem) in problems.into_iter().enumerate() {
             if is_over[limit] && !self.over_limits[limit] {
                 self.over_limits[limit] = true;
-                self.say_at(&What::Strict(problem), Some(positions[limit]), reader, None);
+                self.say_at(&problem.into(), Some(positions[limit]), reader, None);
             }
         }
     }
@@ -303,7 +307,7 @@ impl Pass<'_, '_> {
             (false, false) => return,
         };
         let position = Some(reader.lastmod_position());
-        self.say_at(&What::Strict(problem), position, reader, Some(loc.as_str()));
+        self.say_at(&problem.into(), position, reader, Some(loc.as_str()));
     }
 
     /// Whether the URL was listed before, here or elsewhere (R26).
@@ -397,7 +401,7 @@ impl Pass<'_, '_> {
         let end = answer.problem_of_end();
         let others = answer.problems(place, reader.kind(), is_gzip, modified);
         for problem in end.into_iter().chain(others) {
-            self.say_at(&What::Strict(problem), None, reader, None);
+            self.say_at(&problem.into(), None, reader, None);
         }
     }
 
@@ -405,19 +409,19 @@ impl Pass<'_, '_> {
     fn finish<R: BufRead>(&mut self, reader: &mut Reader<R>) {
         let Some(kind) = reader.kind() else { return };
         for problem in self.about_place() {
-            self.say_at(&What::Strict(problem), None, reader, None);
+            self.say_at(&problem.into(), None, reader, None);
         }
         self.about_refused(reader);
         if let Some(problem) = division(reader, kind) {
-            self.say_at(&What::Strict(problem), None, reader, None);
+            self.say_at(&problem.into(), None, reader, None);
         }
         if let Some(problem) = self.values.conclude_undated() {
             let position = self.values.first_undated;
-            self.say_at(&What::Strict(problem), position, reader, None);
+            self.say_at(&problem.into(), position, reader, None);
         }
         let first = self.values.first;
         for problem in self.values.conclude(kind) {
-            self.say_at(&What::Strict(problem), first, reader, None);
+            self.say_at(&problem.into(), first, reader, None);
         }
         let times = [Some(self.validator.options.now), self.facts.modified];
         if let Some(problem) = self.values.conclude_index(kind, &times)
@@ -439,18 +443,13 @@ impl Pass<'_, '_> {
             .refused
             .lines(has_others, &mut self.validator.told_lines);
         for (position, url, problem) in lines {
-            self.say_at(
-                &What::Strict(problem),
-                Some(position),
-                reader,
-                Some(url.as_str()),
-            );
+            self.say_at(&problem.into(), Some(position), reader, Some(url.as_str()));
         }
         // Which host is the right one shows in its place alone.
         if let Some(problem) = self.refused.dropped(self.values.entries)
             && self.facts.place.is_some()
         {
-            self.say_at(&What::Strict(problem), None, reader, None);
+            self.say_at(&problem.into(), None, reader, None);
         }
     }
 
@@ -572,12 +571,12 @@ fn division<R: BufRead>(reader: &Reader<R>, kind: Kind) -> Option<Problem> {
 }
 
 /// What is told when reading ends behind more than the protocol allows.
-fn end_of_reading(finding: &read::Finding) -> Option<Problem> {
-    match finding.problem {
-        read::Problem::TooManyEntries { limit } if limit > Limits::PROTOCOL.entries => {
+fn end_of_reading(problem: &Problem) -> Option<Problem> {
+    match *problem {
+        Problem::TooManyEntries { limit } if limit > Limits::PROTOCOL.entries => {
             Some(Problem::EntriesNotRead { limit })
         }
-        read::Problem::TooManyBytes { limit } if limit > Limits::PROTOCOL.bytes => {
+        Problem::TooManyBytes { limit } if limit > Limits::PROTOCOL.bytes => {
             Some(Problem::BytesNotRead { limit })
         }
         _ => None,

@@ -70,85 +70,51 @@ pub struct Repeated {
     pub more: u64,
 }
 
-/// What a finding says, whoever says it.
+/// What a finding says, and the kind of document in which the reader found it.
 #[derive(Clone, Debug)]
-pub(super) enum What {
-    Read(read::Finding),
-    Strict(Problem),
+pub(super) struct What {
+    pub(super) problem: Problem,
+    kind: Option<Kind>,
 }
 
-/// Findings with the same key repeat each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Variant {
-    Read(mem::Discriminant<read::Problem>),
-    Extension(mem::Discriminant<read::ExtensionProblem>),
-    Strict(mem::Discriminant<Problem>),
+impl From<read::Finding> for What {
+    fn from(finding: read::Finding) -> Self {
+        Self {
+            kind: finding.kind,
+            problem: finding.problem,
+        }
+    }
+}
+
+impl From<Problem> for What {
+    fn from(problem: Problem) -> Self {
+        let kind = None;
+        Self { problem, kind }
+    }
 }
 
 impl What {
-    fn variant(&self) -> Variant {
-        match self {
-            Self::Read(finding) => match &finding.problem {
-                read::Problem::OfExtension(problem) => {
-                    Variant::Extension(mem::discriminant(problem))
-                }
-                problem => Variant::Read(mem::discriminant(problem)),
-            },
-            Self::Strict(problem) => Variant::Strict(mem::discriminant(problem)),
-        }
-    }
-
+    /// What stands before the root element was found before the kind was known.
     fn rule(&self, kind: Option<Kind>) -> Rule {
-        match self {
-            // What stands before the root element was found before the kind was known.
-            Self::Read(finding) => finding.rule().for_kind(finding.kind.or(kind)),
-            Self::Strict(problem) => problem.rule().for_kind(kind),
-        }
+        self.problem.rule().for_kind(self.kind.or(kind))
     }
 
+    /// How much it matters; what a lenient reader reads over is against the rule all the same.
     pub(super) fn severity(&self) -> Severity {
-        match self {
-            Self::Read(finding) => strict_severity(finding),
-            Self::Strict(problem) => problem.severity(),
-        }
-    }
-
-    fn source(&self) -> Source {
-        match self {
-            Self::Read(finding) => finding.source(),
-            Self::Strict(_) => Source::Rule,
-        }
-    }
-
-    fn message(&self) -> String {
-        match self {
-            Self::Read(finding) => finding.problem.to_string(),
-            Self::Strict(problem) => problem.to_string(),
+        match (&self.problem, self.kind) {
+            (
+                Problem::LateDeclaration
+                | Problem::ChangeFreqCase
+                | Problem::Padded { name: "changefreq" },
+                _,
+            ) => Severity::Error,
+            (problem, kind) => problem.severity_in(kind),
         }
     }
 
     fn help(&self, rule: Rule, place: Option<&Loc>) -> String {
-        let special = match self {
-            Self::Read(_) => None,
-            Self::Strict(problem) => problem.help(place),
-        };
         let usual = || RuleText::of(rule).map_or("", |text| text.help).to_owned();
-        special.unwrap_or_else(usual)
-    }
-}
-
-/// How much something matters that a lenient reader takes more easily: what it reads over is against the rule all the same.
-fn strict_severity(finding: &read::Finding) -> Severity {
-    let is_worse = matches!(
-        finding.problem,
-        read::Problem::LateDeclaration
-            | read::Problem::ChangeFreqCase
-            | read::Problem::Padded { name: "changefreq" }
-    );
-    if is_worse {
-        Severity::Error
-    } else {
-        finding.severity()
+        self.problem.help(place).unwrap_or_else(usual)
     }
 }
 
@@ -166,7 +132,12 @@ pub(super) struct Tally {
 }
 
 /// What findings that repeat each other have in common.
-type Key = (Option<DocumentId>, Rule, Severity, Variant);
+type Key = (
+    Option<DocumentId>,
+    Rule,
+    Severity,
+    mem::Discriminant<Problem>,
+);
 
 /// How many groups are found without a search; few kinds of findings fill a document.
 const RECENT_GROUPS: usize = 16;
@@ -224,9 +195,15 @@ impl Tally {
         spot: &Spot<'_>,
         excerpt: impl FnOnce() -> Option<Excerpt>,
     ) -> Option<Finding> {
-        let (rule, severity, source) = (what.rule(spot.kind), what.severity(), what.source());
+        let (rule, severity) = (what.rule(spot.kind), what.severity());
+        let source = what.problem.source();
         self.counts.add(severity);
-        let key = (spot.document, rule, severity, what.variant());
+        let key = (
+            spot.document,
+            rule,
+            severity,
+            mem::discriminant(&what.problem),
+        );
         let max_repeats = self.max_repeats;
         let group = self.group(key, source);
         group.more += 1;
@@ -241,7 +218,7 @@ impl Tally {
             position: spot.position,
             excerpt: excerpt(),
             url: spot.url.map(str::to_owned),
-            message: what.message(),
+            message: what.problem.to_string(),
             help: what.help(rule, spot.place),
         })
     }

@@ -44,7 +44,6 @@ mod answer;
 mod clusters;
 mod finding;
 mod place;
-mod problem;
 mod refused;
 mod set;
 mod sites;
@@ -59,12 +58,13 @@ use std::{
 
 use jiff::{Timestamp, ToSpan as _};
 
+pub use crate::problem::{Problem, ProofLine, Site};
+
 pub use self::{
     answer::{Answer, AnswerEnd, Unavailable},
     clusters::MAX_COMPARED_LINKS,
     finding::{Counts, Finding, Repeated},
     place::MAX_PROOFS,
-    problem::{Problem, ProofLine, Site},
     refused::MAX_STRAYS,
     rules::{RULES, RuleText},
     set::{MAX_CHILDREN, MAX_COMPARED_URLS},
@@ -531,7 +531,7 @@ impl Validator {
 
     /// Tells something that is not found while a document is read.
     fn tell(&mut self, problem: Problem, spot: &Spot<'_>, sink: &mut Sink<'_>) {
-        let what = What::Strict(problem);
+        let what = What::from(problem);
         self.counts.add(what.severity());
         if let Some(finding) = self.tally.take(&what, spot, || None) {
             sink(finding);

@@ -6,7 +6,7 @@ use quick_xml::{
     name::NamespaceResolver,
 };
 
-use super::{ExtensionProblem, Problem};
+use super::Problem;
 use crate::{
     extension::{Form, Row},
     read::{
@@ -48,19 +48,19 @@ pub(super) fn read_attributes(
         }
         let mut known = row.attributes.iter();
         let Some(known) = known.find(|known| known.name == attribute.name) else {
-            problems.push(Problem::OfExtension(ExtensionProblem::UnknownAttribute {
+            problems.push(Problem::UnknownPartAttribute {
                 name: quoted(attribute.name),
                 element: row.name,
-            }));
+            });
             continue;
         };
         if let Some(value) = attribute_value(&attribute.value, known.name, problems) {
             if !(known.form.accepts)(&value) {
-                problems.push(Problem::OfExtension(ExtensionProblem::AttributeForm {
+                problems.push(Problem::AttributeForm {
                     name: known.name,
                     element: row.name,
                     expected: known.form.expected,
-                }));
+                });
             }
             values.push((known.name, value));
         }

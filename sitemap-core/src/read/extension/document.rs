@@ -8,7 +8,7 @@ use quick_xml::{
 };
 
 use super::{
-    Collected, ExtensionProblem, Fields, Opened, Position, Problem, Told,
+    Collected, Fields, Opened, Position, Problem, Told,
     attribute::{attribute_value, read_attributes},
     namespace::{Origin, Spelling, beginning_of, of_namespace, of_prefix},
     values::{read_alternate, read_own},
@@ -84,7 +84,7 @@ impl Extended {
 impl Document {
     /// Tells of something; of what nobody reads any more, only the first of its kind.
     fn tell(&mut self, problem: Problem, position: Position) {
-        if let Problem::OfExtension(ExtensionProblem::Retired { name }) = problem
+        if let Problem::Retired { name } = problem
             && !self.extended.told.is_new_retired(name)
         {
             return;
@@ -118,10 +118,10 @@ impl Document {
             Origin::Extension(extension) => {
                 let name = start.local_name().into_inner();
                 let Some(fields) = Fields::begin(extension, name, self.token_position) else {
-                    self.note(Problem::OfExtension(ExtensionProblem::UnknownElement {
+                    self.note(Problem::UnknownPart {
                         name: quoted(name),
                         parent: "url",
-                    }));
+                    });
                     return self.skip();
                 };
                 let mut problems = Vec::new();
@@ -149,10 +149,10 @@ impl Document {
     ) -> Result<(), ReadError> {
         let name = start.local_name().into_inner();
         if name != "link" {
-            self.note(Problem::OfExtension(ExtensionProblem::UnknownElement {
+            self.note(Problem::UnknownPart {
                 name: quoted(name),
                 parent: "url",
-            }));
+            });
             return self.skip();
         }
         let mut problems = Vec::new();
@@ -162,11 +162,11 @@ impl Document {
         if let Some((name, id)) = id
             && !self.extended.told.is_new_id(id.trim())
         {
-            problems.push(Problem::OfExtension(ExtensionProblem::AttributeForm {
+            problems.push(Problem::AttributeForm {
                 name,
                 element: row.name,
                 expected: "a name that no other link has",
-            }));
+            });
         }
         let alternate = read_alternate(attributes, &mut problems);
         self.note_here(problems);
@@ -187,10 +187,10 @@ impl Document {
 
     /// An element in a link, which has none.
     pub(in crate::read) fn note_in_link(&mut self, start: &BytesStart<'_>) {
-        self.note(Problem::OfExtension(ExtensionProblem::UnknownElement {
+        self.note(Problem::UnknownPart {
             name: local_name(start),
             parent: "xhtml:link",
-        }));
+        });
     }
 
     fn open_own(&mut self, namespace: OwnNamespace, start: &BytesStart<'_>) {
@@ -251,11 +251,11 @@ impl Document {
             return self.skip();
         };
         if !matches!(&origin, Origin::Extension(extension) if *extension == fields.extension) {
-            let problem = ExtensionProblem::UnknownElement {
+            let problem = Problem::UnknownPart {
                 name: local_name(start),
                 parent: fields.name(),
             };
-            self.note(Problem::OfExtension(problem));
+            self.note(problem);
             return self.skip();
         }
         let mut problems = Vec::new();
@@ -287,7 +287,7 @@ impl Document {
             return;
         }
         let mut problems = Vec::new();
-        self.extended.collected.add(fields, &mut problems);
+        self.extended.collected.add(&fields, &mut problems);
         self.note_all(problems);
         self.place = Place::Entry;
     }
@@ -349,7 +349,7 @@ impl Document {
         self.extended.own = None;
         let mut problems = Vec::new();
         if collected.has_news() && self.extended.told.has_too_many_news() {
-            let problem = Problem::OfExtension(ExtensionProblem::TooManyNews);
+            let problem = Problem::TooManyNews;
             problems.push((problem, self.draft.position()));
         }
         let extensions = collected.finish(page, &mut problems);
@@ -385,10 +385,10 @@ impl Document {
                     (Origin::Extension(extension), Spelling::Wrong)
                         if self.extended.told.is_new_spelling(*extension) =>
                     {
-                        self.note(Problem::OfExtension(ExtensionProblem::Namespace {
+                        self.note(Problem::ExtensionNamespace {
                             found: quoted(&found),
                             extension: *extension,
-                        }));
+                        });
                     }
                     (
                         Origin::Extension(_)
@@ -440,7 +440,7 @@ impl Document {
             None => false,
         });
         if declares && self.extended.told.is_new_declaration() {
-            self.note(Problem::OfExtension(ExtensionProblem::DeclaredBelowRoot));
+            self.note(Problem::DeclaredBelowRoot);
         }
     }
 
@@ -454,9 +454,7 @@ impl Document {
             && self.root_kind == Some(Kind::UrlSet)
         {
             let name = quoted(start.name().into_inner());
-            self.note(Problem::OfExtension(ExtensionProblem::OutsideEntry {
-                name,
-            }));
+            self.note(Problem::OutsideEntry { name });
             return self.skip();
         }
         self.skip_foreign(origin, start)
@@ -469,9 +467,9 @@ impl Document {
         start: &BytesStart<'_>,
     ) -> Result<(), ReadError> {
         if let Origin::Retired(extension) = origin {
-            self.note_here(vec![Problem::OfExtension(ExtensionProblem::Retired {
+            self.note_here(vec![Problem::Retired {
                 name: extension.prefix,
-            })]);
+            }]);
         } else if !self.extended.has_unknown_extension {
             self.extended.has_unknown_extension = true;
             let name = local_name(start);

@@ -1,16 +1,13 @@
 //! Extensions while they are read: which one an element is of ([`Origin`]), and one of their elements in the making ([`Fields`]).
 //!
-//! The table of elements says which each extension has, `values` makes data of their texts, `problem` says what was wrong. Texts come
+//! The table of elements says which each extension has, `values` makes data of their texts. Texts come
 //! in as in `document`; a value that cannot be used costs itself, or the element that needs it, never the entry.
 
 mod document;
 
 mod attribute;
 mod namespace;
-mod problem;
 mod values;
-
-pub use problem::ExtensionProblem;
 
 pub(super) use attribute::attribute_value;
 pub(super) use document::Extended;
@@ -123,30 +120,24 @@ impl Fields {
             .enumerate()
             .find(|(_, row)| row.local_name() == name)
         else {
-            problems.push(Problem::OfExtension(ExtensionProblem::UnknownElement {
+            problems.push(Problem::UnknownPart {
                 name: super::document::quoted(name),
                 parent: self.name(),
-            }));
+            });
             return Opened::Skipped;
         };
         let is_in_retired = self.open_row().kind == Kind::Retired;
         let latest = &mut self.latest[usize::from(self.container.is_some())];
         if place < *latest {
-            problems.push(Problem::OfExtension(ExtensionProblem::Order {
-                name: row.name,
-            }));
+            problems.push(Problem::PartOrder { name: row.name });
         }
         *latest = place.max(*latest);
         if row.kind == Kind::Retired && !is_in_retired {
-            problems.push(Problem::OfExtension(ExtensionProblem::Retired {
-                name: row.name,
-            }));
+            problems.push(Problem::Retired { name: row.name });
         }
         if !row.rows.is_empty() {
             if self.containers.contains(&row.name) {
-                problems.push(Problem::OfExtension(ExtensionProblem::Repeated {
-                    name: row.name,
-                }));
+                problems.push(Problem::RepeatedPart { name: row.name });
                 return Opened::Skipped;
             }
             // It has none, so that all are told.
@@ -162,14 +153,14 @@ impl Fields {
             .filter(|field| field.row.name == row.name)
             .count();
         if count >= row.most {
-            problems.push(Problem::OfExtension(if row.most == 1 {
-                ExtensionProblem::Repeated { name: row.name }
+            problems.push(if row.most == 1 {
+                Problem::RepeatedPart { name: row.name }
             } else {
-                ExtensionProblem::TooMany {
+                Problem::TooManyParts {
                     name: row.name,
                     limit: row.most,
                 }
-            }));
+            });
             return Opened::Skipped;
         }
         self.field = Some(Field {
@@ -192,10 +183,7 @@ impl Fields {
                 let refuses = |form: &Form| !(form.accepts)(text);
                 if let Some(Form { expected, .. }) = forms.into_iter().flatten().find(refuses) {
                     let name = field.row.name;
-                    problems.push(Problem::OfExtension(ExtensionProblem::Form {
-                        name,
-                        expected,
-                    }));
+                    problems.push(Problem::PartForm { name, expected });
                 }
                 field.text = Some(text.to_owned());
             }
@@ -238,7 +226,7 @@ pub(super) struct Collected {
 
 impl Collected {
     /// Takes an element of an extension in that has ended.
-    pub(super) fn add(&mut self, fields: Fields, problems: &mut Vec<(Problem, Position)>) {
+    pub(super) fn add(&mut self, fields: &Fields, problems: &mut Vec<(Problem, Position)>) {
         let position = fields.position;
         if !self.has_room(fields.bytes(), position, problems) {
             return;
@@ -276,7 +264,7 @@ impl Collected {
         let is_over = self.is_full || self.bytes + bytes > MAX_ENTRY_BYTES;
         if is_over && !self.is_full {
             self.is_full = true;
-            problems.push((Problem::OfExtension(ExtensionProblem::TooLarge), position));
+            problems.push((Problem::ExtensionsTooLarge, position));
         }
         if !is_over {
             self.bytes += bytes;
@@ -298,10 +286,7 @@ impl Collected {
         } = self;
         for (index, error) in extensions.remove_contradictions(page) {
             let position = videos.get(index).copied().unwrap_or(Position::START);
-            problems.push((
-                Problem::OfExtension(ExtensionProblem::Refused(error)),
-                position,
-            ));
+            problems.push((Problem::RefusedPart(error), position));
         }
         extensions
     }
@@ -313,10 +298,7 @@ fn note_refused(
     problems: &mut Vec<(Problem, Position)>,
 ) {
     let Err(error) = added else { return };
-    problems.push((
-        Problem::OfExtension(ExtensionProblem::Refused(error)),
-        position,
-    ));
+    problems.push((Problem::RefusedPart(error), position));
 }
 
 /// What a file has of extensions besides what its entries yield: what was told once, and what is counted.

@@ -2,7 +2,7 @@
 //!
 //! White space around a value that is no free text is left out with a finding; free texts are trimmed anyway.
 
-use super::{ExtensionProblem, Field, Fields, Position, Problem, ValueProblem};
+use super::{Field, Fields, Position, Problem, ValueProblem};
 use crate::{
     LastMod, LastModError,
     extension::{
@@ -16,11 +16,11 @@ use crate::{
 type Problems = Vec<(Problem, Position)>;
 
 /// An image, a video or an article; nothing if it lacks what it must have.
-pub(super) fn read_element(fields: Fields, problems: &mut Problems) -> Option<Element> {
+pub(super) fn read_element(fields: &Fields, problems: &mut Problems) -> Option<Element> {
     let row = element_of(fields.extension);
     let has = |name: &str| fields.read.iter().any(|field| field.row.name == name);
     let mut missing = |what, element, position| {
-        let problem = Problem::OfExtension(ExtensionProblem::Missing { what, element });
+        let problem = Problem::MissingPart { what, element };
         problems.push((problem, position));
     };
     for part in row.rows {
@@ -60,10 +60,10 @@ fn read_value(field: &Field, problems: &mut Vec<Problem>) -> Option<Value> {
         let text = field.attribute(known.name);
         match (text, known) {
             (None, known) if known.is_required => {
-                problems.push(Problem::OfExtension(ExtensionProblem::Missing {
+                problems.push(Problem::MissingPart {
                     what: known.name,
                     element: row.name,
-                }));
+                });
                 return None;
             }
             (
@@ -74,7 +74,7 @@ fn read_value(field: &Field, problems: &mut Vec<Problem>) -> Option<Value> {
                 },
             ) if row.kind != Kind::Retired => {
                 let name = retired_attribute(row, known);
-                problems.push(Problem::OfExtension(ExtensionProblem::Retired { name }));
+                problems.push(Problem::Retired { name });
             }
             (None, _)
             | (
@@ -124,7 +124,7 @@ fn parse(
         Kind::Date if LastMod::parse(text) == Err(LastModError::ZoneMissing) => {
             let date = kind.parse(&format!("{text}Z"));
             let date = date.map_err(|_| LastModError::ZoneMissing)?;
-            problems.push(Problem::OfExtension(ExtensionProblem::ZoneAssumed { name }));
+            problems.push(Problem::PartZoneAssumed { name });
             Ok(date)
         }
         kind => kind.parse(text),
@@ -152,18 +152,15 @@ pub(in crate::read) fn read_alternate(
     let (rel, hreflang, href) = (take("rel"), take("hreflang"), take("href"));
     if hreflang.is_none() && take("media").is_some() {
         // A version for other screens, once a way to name mobile pages.
-        problems.push(Problem::OfExtension(ExtensionProblem::Retired {
+        problems.push(Problem::Retired {
             name: "xhtml:link media",
-        }));
+        });
         return None;
     }
     let mut needed = |what: &'static str, value: Option<String>| {
         if value.is_none() {
             let element = "xhtml:link";
-            problems.push(Problem::OfExtension(ExtensionProblem::Missing {
-                what,
-                element,
-            }));
+            problems.push(Problem::MissingPart { what, element });
         }
         value
     };
@@ -234,7 +231,7 @@ fn scalar<T, E: Into<ValueProblem>>(
 ) -> Option<T> {
     let value = text.trim();
     if value.len() < text.len() && !value.is_empty() {
-        problems.push(Problem::OfExtension(ExtensionProblem::Padded { name }));
+        problems.push(Problem::PartPadded { name });
     }
     match parse(value, problems) {
         Ok(value) => Some(value),
@@ -246,5 +243,5 @@ fn scalar<T, E: Into<ValueProblem>>(
 }
 
 fn bad_value(name: &'static str, problem: ValueProblem) -> Problem {
-    Problem::OfExtension(ExtensionProblem::Value { name, problem })
+    Problem::PartValue { name, problem }
 }
