@@ -78,7 +78,7 @@ const STARTERS: [(&str, &[&str]); 5] = [
 ];
 
 /// The rooms of the crawler from top to bottom, and what each uses besides itself: rooms below it.
-const ROOMS: [(&str, &[&str]); 27] = [
+const ROOMS: [(&str, &[&str]); 28] = [
     // For tests of this and other crates.
     ("testing", &["clock", "fetch", "page", "store", "url_key"]),
     // It asks the network through a function it is given.
@@ -131,15 +131,16 @@ const ROOMS: [(&str, &[&str]); 27] = [
     (
         "export",
         &[
-            "clock", "config", "notes", "page", "pattern", "robots", "runs", "store", "url_key",
+            "config", "lastmod", "notes", "page", "pattern", "robots", "runs", "store", "url_key",
             "verdict",
         ],
     ),
+    ("lastmod", &["config", "page", "store", "url_key"]),
     ("report", &["page", "runs", "seeds", "store"]),
     ("schedule", &["url_key"]),
     ("frontier", &["store", "url_key"]),
     ("politeness", &["config", "holds", "url_key"]),
-    ("verdict", &["clock", "page", "scope", "store", "url_key"]),
+    ("verdict", &["page", "scope", "store", "url_key"]),
     ("scope", &["config", "page", "pattern", "site", "url_key"]),
     ("seeds", &["page", "store", "url_key"]),
     (
@@ -148,7 +149,7 @@ const ROOMS: [(&str, &[&str]); 27] = [
     ),
     ("robots", &["fetch", "page"]),
     ("fetch", &["config", "page", "url_key"]),
-    ("runs", &["clock", "page", "store"]),
+    ("runs", &["page", "store"]),
     ("holds", &["url_key"]),
     ("store", &["machine", "page", "url_key"]),
     ("machine", &["clock"]),
