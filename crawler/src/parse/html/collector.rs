@@ -412,15 +412,16 @@ impl Collector {
         {
             self.findings.directives.add_list(&content);
         }
+        let header = value(element, "http-equiv");
         if level == 0 {
-            if let Some(name) = name.or_else(|| value(element, "property")) {
+            let name = name.or_else(|| value(element, "property"));
+            if let Some(name) = name.or_else(|| header.clone()) {
                 self.findings.dates.meta(&name, &content);
             } else {
                 self.take_dated("meta", element);
             }
         }
-        let is_refresh = value(element, "http-equiv")
-            .is_some_and(|header| header.trim().eq_ignore_ascii_case("refresh"));
+        let is_refresh = header.is_some_and(|header| header.trim().eq_ignore_ascii_case("refresh"));
         let Some(refresh) = is_refresh.then(|| parse_refresh(&content)).flatten() else {
             return;
         };
