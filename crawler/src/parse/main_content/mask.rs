@@ -168,12 +168,11 @@ impl Mask {
         if regions != self.run.regions || self.run.text.len() > MAX_RUN_BYTES {
             self.run.end(to);
         }
-        match kind {
-            Some(kind) => self.run.add(&word, kind, regions),
-            None => {
-                self.run.end(to);
-                to.word(&word, regions);
-            }
+        if let Some(kind) = kind {
+            self.run.add(&word, kind, regions);
+        } else {
+            self.run.end(to);
+            to.word(&word, regions);
         }
     }
 }
