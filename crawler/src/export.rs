@@ -1,5 +1,5 @@
 //! Which entry a page becomes, or why none: the last judgement (what needs other records). Reads and writes the store
-//! only; knows no files. What dates the pages is in [`crate::lastmod`].
+//! only; knows no files. The module `lastmod` dates the pages.
 
 mod extensions;
 mod hreflang;
