@@ -1,25 +1,11 @@
-//! Which entry a page becomes, or why none: the last judgement (what needs other records) and the
-//! evidence for `lastmod`. Reads and writes the store only; knows no files.
-//!
-//! `lastmod` is never "now". Evidence, first that holds:
-//! 1. a date that a page rule selected;
-//! 2. own history: while the content hash has not changed, the value published before stays, whatever anybody says.
-//!    Where there was none, a date that is stated now is taken only if it is not later than the first time that this
-//!    content was seen. When the content changed between two fetches, what follows counts if it lies between
-//!    them and was not stated before; else the time of the second fetch;
-//! 3. what is stated: structured data, metas and microdata, a sitemap of the site, `Last-Modified`, a `time` element
-//!    that is called the date of an update. Each only if it is earlier than the host's own clock at the start of the
-//!    run and not before the date of publication, and if the host and its directory are trusted with it.
-//!
-//! A hash of another version tells nothing of a change: the value stays, unless a date that is trusted has moved.
+//! Which entry a page becomes, or why none: the last judgement (what needs other records). Reads and writes the store
+//! only; knows no files. The module `lastmod` dates the pages.
 
-mod evidence;
 mod extensions;
 mod hreflang;
 mod own;
 mod rules;
 mod settle;
-mod trust;
 
 #[cfg(test)]
 mod tests;
@@ -33,47 +19,31 @@ use std::{
 use jiff::{Timestamp, ToSpan as _};
 use sitemap_core::{Loc, UrlEntry, extension::Element};
 
-use self::{
-    extensions::PageExtensions,
-    settle::Gathered,
-    trust::{DISTRUSTED, Trust},
-};
+use self::{extensions::PageExtensions, settle::Gathered};
 use crate::{
     config::{Extensions, FileDates},
+    lastmod::{Dating, Trust},
     page::{ContentHash, DateSource, Outcome, PageFacts, PageRecord, Reason, RunId, State},
     robots::Rules,
     runs,
     store::{
-        Commit, LedgerEntry, Rejudged, Store, StoreError, change_in_chunks, outbox::ContentMark,
+        Commit, LedgerEntry, Rejudged, Store, StoreError, change_in_chunks,
+        names::LASTMOD_DISTRUSTED, outbox::ContentMark,
     },
     url_key::{StandIn, UrlKey},
 };
 
 pub use self::extensions::{ExtensionCounts, KindCounts, LeftOut};
 pub use self::rules::{EntryRules, EntryRulesError, Sameness};
-pub(crate) use self::trust::{distrusted, distrusted_value};
-
-/// The clock of a machine that was not set yet shows an earlier time: that of its production, or 1970. What
-/// happens at such a time has no date.
-const EARLIEST_CLOCK: Timestamp = Timestamp::constant(1_704_067_200, 0);
-
-/// Whether `now` can be the time: not before 2024.
-pub(crate) fn is_clock_set(now: Timestamp) -> bool {
-    now >= EARLIEST_CLOCK
-}
 
 /// The judgement of a run as a whole, ready to be written.
 #[derive(Debug)]
 pub struct Export {
     run: RunId,
-    host_date: Option<Timestamp>,
-    times: runs::Times,
     now: Timestamp,
-    latest: Timestamp,
-    trust: Trust,
+    dating: Dating,
     duplicates: u64,
     stand_in: Option<StandIn>,
-    file_dates: FileDates,
     rules: EntryRules,
     extensions: PageExtensions,
     /// What certain pages are listed without.
@@ -160,14 +130,16 @@ impl Export {
     ) -> Result<Self, StoreError> {
         let mut export = Self {
             run,
-            host_date: runs::host_date(store)?,
-            times: runs::times(store)?,
             now,
-            latest: now + 24.hours(),
-            trust: Trust::read(store)?,
+            dating: Dating {
+                start: runs::host_date(store)?,
+                latest: now + 24.hours(),
+                clocks_agree: runs::clocks_apart(store)?.is_none(),
+                file_dates: FileDates::default(),
+                trust: trust(store)?,
+            },
             duplicates: 0,
             stand_in: stand_in.cloned(),
-            file_dates: FileDates::default(),
             rules: EntryRules::default(),
             extensions: PageExtensions::default(),
             bare: HashSet::new(),
@@ -195,10 +167,11 @@ impl Export {
             store.rejudge(&changed)
         })?;
         export.duplicates = gathered.duplicates;
-        if export.trust.update(run, &gathered.statistics) {
+        let trust = &mut export.dating.trust;
+        if export.dating.clocks_agree && trust.update(run, &gathered.statistics) {
             store.commit(&Commit {
                 run,
-                values: vec![(DISTRUSTED.to_owned(), export.trust.to_text())],
+                values: vec![distrusted_value(trust.to_text())],
                 ..Commit::default()
             })?;
         }
@@ -207,8 +180,9 @@ impl Export {
 
     /// Whether `Last-Modified` counts.
     #[must_use]
-    pub fn with_file_dates(self, file_dates: FileDates) -> Self {
-        Self { file_dates, ..self }
+    pub fn with_file_dates(mut self, file_dates: FileDates) -> Self {
+        self.dating.file_dates = file_dates;
+        self
     }
 
     /// Adds what the settings say of entries.
@@ -312,7 +286,7 @@ impl Export {
         }
         let written = written(self.stand_in.as_ref(), key)?;
         let mut entry = UrlEntry::new(Loc::parse(written.as_str()).ok()?);
-        let dated = self.dated(key, record, known);
+        let dated = self.dating.dated(key, record, known);
         let source = dated.as_ref().map(|dated| dated.source);
         entry.lastmod = dated.map(|dated| dated.value);
         let mut values = Cow::Owned(BTreeMap::new());
@@ -348,7 +322,7 @@ impl Export {
         let look =
             |_: &dyn Store, key: &UrlKey, record: PageRecord, known, entries: &mut Vec<_>| {
                 let known: Option<LedgerEntry> = known;
-                let change = self.ledger_change(key, &record, known.as_ref());
+                let change = self.dating.ledger_change(key, &record, known.as_ref());
                 entries.extend(change.map(|entry| (key.clone(), entry)));
                 Ok(())
             };
@@ -359,6 +333,25 @@ impl Export {
             store.set_ledger(&entries)
         })
     }
+}
+
+/// Whose dates the state of a site does not trust.
+fn trust(store: &dyn Store) -> Result<Trust, StoreError> {
+    let text = store.value(LASTMOD_DISTRUSTED)?;
+    Ok(Trust::parse(&text.unwrap_or_default()))
+}
+
+/// The same as a value for its fresh state, whose runs are others.
+///
+/// # Errors
+/// The store failed.
+pub(crate) fn distrusted(store: &dyn Store) -> Result<(String, Option<String>), StoreError> {
+    Ok(distrusted_value(trust(store)?.without_run().to_text()))
+}
+
+/// The value with this text.
+pub(crate) fn distrusted_value(text: Option<String>) -> (String, Option<String>) {
+    (LASTMOD_DISTRUSTED.to_owned(), text)
 }
 
 /// What tells whether the content of a page is another one.

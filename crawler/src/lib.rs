@@ -27,6 +27,7 @@
 //! | [`engine`] | what happens next? It starts the tasks of a crawl and alone writes its state |
 //! | [`publish`] | how does a new set of files become visible at once? |
 //! | [`export`] | which entry does this page become, or why none? |
+//! | `lastmod` | when did a page change, and who says so? |
 //! | [`report`] | how many URLs are in which state, for which reason? |
 //! | [`schedule`] | which site is crawled next, and when? |
 //! | [`frontier`] | which URL is next? |
@@ -54,6 +55,7 @@ pub mod engine;
 pub mod publish;
 
 pub mod export;
+mod lastmod;
 pub mod report;
 pub mod schedule;
 

@@ -8,7 +8,7 @@ use std::{
     fs::{self, File, OpenOptions},
     io,
     path::{Path, PathBuf},
-    process::{Child, Command},
+    process::Command,
 };
 
 pub(crate) use self::lock::{Lock, NotTaken};
@@ -88,31 +88,15 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Makes `command` start a program that [`end_all`] ends together with what it has started.
+/// Makes `command` start a program that [`end_group`] ends together with what it has started.
 pub(crate) fn set_apart(command: &mut Command) {
     system::set_apart(command);
 }
 
-/// Ends a program that was [`set_apart`] and was not waited for, and all programs that it has started, unless
-/// these set themselves apart too; where the system has no such groups, only the program. Who has ended
-/// already is no failure.
-pub(crate) fn end_all(child: &mut Child) {
-    system::end_group(child);
-    // It may have ended by itself in between.
-    let _ = child.kill();
-}
-
-/// Makes reading from, or writing to, our end of a pipe fail instead of waiting.
-///
-/// # Errors
-/// The system refuses.
-#[cfg(unix)]
-pub(crate) fn never_wait_for(pipe: &impl std::os::fd::AsFd) -> io::Result<()> {
-    let flags = rustix::fs::fcntl_getfl(pipe)?;
-    Ok(rustix::fs::fcntl_setfl(
-        pipe,
-        flags | rustix::fs::OFlags::NONBLOCK,
-    )?)
+/// Ends the program with this number, which was [`set_apart`] and was not waited for, and all programs that it has started,
+/// unless these set themselves apart too; nothing where the system has no such groups.
+pub(crate) fn end_group(leader: Option<u32>) {
+    system::end_group(leader);
 }
 
 #[cfg(unix)]
@@ -124,7 +108,7 @@ mod system {
             process::CommandExt as _,
         },
         path::Path,
-        process::{Child, Command},
+        process::Command,
     };
 
     use rustix::{
@@ -142,9 +126,9 @@ mod system {
         command.process_group(0);
     }
 
-    pub(super) fn end_group(leader: &Child) {
+    pub(super) fn end_group(leader: Option<u32>) {
         // Nobody else gets the number before the program was waited for.
-        let group = i32::try_from(leader.id()).ok().and_then(Pid::from_raw);
+        let group = leader.and_then(|leader| Pid::from_raw(i32::try_from(leader).ok()?));
         if let Some(group) = group {
             let _ = kill_process_group(group, Signal::KILL);
         }
@@ -201,17 +185,13 @@ mod system {
 
 #[cfg(not(unix))]
 mod system {
-    use std::{
-        fs::OpenOptions,
-        path::Path,
-        process::{Child, Command},
-    };
+    use std::{fs::OpenOptions, path::Path, process::Command};
 
     pub(super) fn follow_nothing(_: &mut OpenOptions) {}
 
     pub(super) fn set_apart(_: &mut Command) {}
 
-    pub(super) fn end_group(_: &Child) {}
+    pub(super) fn end_group(_: Option<u32>) {}
 
     /// The room reads no environment, and nobody else knows it.
     pub(super) fn host_name() -> String {

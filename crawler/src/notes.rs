@@ -180,8 +180,8 @@ notes! {
         "the pages name {count} more feeds than the {most} that a run reads";
 
     // What is odd about the set.
-    clock_not_set "clock-not-set" (time)
-        "the clock of this machine says {time}, which cannot be: what changed has no lastmod until it is set";
+    clocks_apart "clocks-apart" (ours, host)
+        "the clock of this machine shows {ours}, that of the host {host}: what changed has no lastmod until they agree";
     entry_left_out "entry-left-out" (why)
         "left out, because no sitemap may hold it: {why}";
     entries_left_out "entries-left-out" (count)

@@ -4,7 +4,6 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    clock::{Ahead, HOST_SECOND, Shown, Skew},
     page::RunId,
     store::{Commit, Forgotten, Store, StoreError, StoreErrorKind},
 };
@@ -17,22 +16,18 @@ const STATE: &str = crate::store::names::RUN_STATE;
 const IDENTITY: &str = crate::store::names::RUN_IDENTITY;
 /// The first `Date` that the host sent in the run, or our own clock when it sent none (RFC 3339).
 const HOST_DATE: &str = crate::store::names::RUN_HOST_DATE;
-/// When the run began (RFC 3339).
-const STARTED: &str = crate::store::names::RUN_STARTED;
 
 /// The kind of network that the start host was on: `public`, `private`, `loopback` ...
 const NETWORK: &str = crate::store::names::RUN_NETWORK;
 
-/// When the run before the newest began, by the clock that is believed (RFC 3339).
-const BEFORE: &str = crate::store::names::RUN_BEFORE;
-/// The [`Skew`] of the last start of the run that had one.
-const SKEW: &str = crate::store::names::RUN_SKEW;
+/// What this machine's clock and the host's showed in a start of the run in which they were apart (RFC 3339, a blank between).
+const CLOCKS: &str = crate::store::names::RUN_CLOCKS;
 
 /// See [`not_recorded`].
 pub(crate) const NOT_RECORDED: &str = crate::store::names::RUN_NOT_RECORDED;
 
-/// See [`Ahead`].
-const AHEAD: &str = crate::store::names::RUN_AHEAD;
+/// Clocks that are less apart agree: a host that states its local time is no further off, nor is a cache.
+const MAX_APART: SignedDuration = SignedDuration::from_hours(24);
 
 /// The number of a run, and when those of its starts began that nobody has judged by themselves (RFC 3339), with blanks between.
 const STARTS: &str = crate::store::names::RUN_STARTS;
@@ -68,33 +63,23 @@ pub fn open(
     store: &mut dyn Store,
     identity: &str,
     host_date: Timestamp,
-    now: Timestamp,
 ) -> Result<OpenRun, StoreError> {
     let next = next(store, identity)?;
     if next.resumed {
         return Ok(next);
     }
     let number = next.number;
-    let before = match started(store)? {
-        Some(started) => Some(times(store)?.believed(started)),
-        None => None,
-    };
     store.begin_run(number)?;
     let values = [
         (NUMBER, number.to_string()),
         (STATE, "open".to_owned()),
         (IDENTITY, identity.to_owned()),
         (HOST_DATE, host_date.to_string()),
-        (STARTED, now.to_string()),
     ];
     let values = values
         .into_iter()
         .map(|(name, value)| (name.to_owned(), Some(value)))
-        .chain([
-            (BEFORE.to_owned(), before.map(|before| before.to_string())),
-            (SKEW.to_owned(), None),
-            (NOT_RECORDED.to_owned(), None),
-        ])
+        .chain([(CLOCKS.to_owned(), None), (NOT_RECORDED.to_owned(), None)])
         .collect();
     store.commit(&Commit {
         run: number,
@@ -123,24 +108,8 @@ pub fn was_public(store: &dyn Store) -> Result<bool, StoreError> {
     Ok(store.value(NETWORK)?.as_deref() == Some("public"))
 }
 
-/// Notes that the clock of the host and ours do not show the same day in run `number`. It counts for the whole run: a page
-/// may have been fetched in another start of it.
-///
-/// # Errors
-/// The store failed.
-pub fn note_skew(store: &mut dyn Store, number: RunId, skew: Skew) -> Result<(), StoreError> {
-    if skew.is_none() {
-        return Ok(());
-    }
-    store.commit(&Commit {
-        run: number,
-        values: vec![(SKEW.to_owned(), Some(skew.to_text()))],
-        ..Commit::default()
-    })
-}
-
-/// Notes that the host shows `host` where our clock shows `ours` in run `number`; says how far the two are from what is usual. What
-/// cannot be read begins anew.
+/// Notes, if they are apart, that this machine's clock shows `ours` and the host's `host` in run `number`; says whether they
+/// are. It counts for the whole run: a page may have been fetched in another start of it.
 ///
 /// # Errors
 /// The store failed.
@@ -149,58 +118,31 @@ pub fn note_clocks(
     number: RunId,
     ours: Timestamp,
     host: Timestamp,
-) -> Result<Skew, StoreError> {
-    let known = store.value(AHEAD)?;
-    let known = known.and_then(|text| Ahead::parse(&text));
-    let (next, skew) = Ahead::next(known, ours, host);
-    if known != Some(next) {
+) -> Result<bool, StoreError> {
+    let are_apart = host.duration_since(ours).abs() > MAX_APART;
+    if are_apart {
         store.commit(&Commit {
             run: number,
-            values: vec![(AHEAD.to_owned(), Some(next.to_text()))],
+            values: vec![(CLOCKS.to_owned(), Some(format!("{ours} {host}")))],
             ..Commit::default()
         })?;
     }
-    Ok(skew)
+    Ok(are_apart)
 }
 
-/// What is known of the times of the newest run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Times {
-    skew: Skew,
-    /// When the run before began.
-    before: Option<Timestamp>,
-}
-
-impl Times {
-    /// When the run before the newest began, by the clock that was believed; `None`: there was none.
-    pub fn before(self) -> Option<Timestamp> {
-        self.before
-    }
-
-    /// The time when our clock showed `ours` in this run. Where that of the host shows another day, time went on since the
-    /// run before: of those that are not before it the earlier one cannot lie beyond now. Where there was none, ours.
-    pub fn believed(self, ours: Timestamp) -> Timestamp {
-        let Some(before) = self.before else {
-            return ours;
-        };
-        let Shown { earlier, later } = self.skew.shown(ours);
-        let is_possible = |time: &Timestamp| before.duration_since(*time) <= HOST_SECOND;
-        let possible = [earlier, later].into_iter().find(is_possible);
-        possible.unwrap_or(ours)
-    }
-}
-
-/// What is known of the times of the newest run.
+/// What this machine's clock and the host's showed in the newest run, if they were more than a day apart: then neither says
+/// when something happened.
 ///
 /// # Errors
 /// The store failed, or holds a value that cannot be read.
-pub fn times(store: &dyn Store) -> Result<Times, StoreError> {
-    let skew = match store.value(SKEW)? {
-        Some(text) => Skew::parse(&text).ok_or_else(|| corrupt(SKEW, &text))?,
-        None => Skew::NONE,
+pub fn clocks_apart(store: &dyn Store) -> Result<Option<(Timestamp, Timestamp)>, StoreError> {
+    let Some(text) = store.value(CLOCKS)? else {
+        return Ok(None);
     };
-    let before = time(store, BEFORE)?;
-    Ok(Times { skew, before })
+    let clocks = text
+        .split_once(' ')
+        .and_then(|(ours, host)| Some((ours.parse().ok()?, host.parse().ok()?)));
+    clocks.map(Some).ok_or_else(|| corrupt(CLOCKS, &text))
 }
 
 /// The run that [`open`] would resume or begin; nothing changes.
@@ -351,14 +293,6 @@ pub fn host_date(store: &dyn Store) -> Result<Option<Timestamp>, StoreError> {
     time(store, HOST_DATE)
 }
 
-/// What our own clock said then.
-///
-/// # Errors
-/// The store failed, or holds a value that cannot be read.
-pub fn started(store: &dyn Store) -> Result<Option<Timestamp>, StoreError> {
-    time(store, STARTED)
-}
-
 fn time(store: &dyn Store, name: &'static str) -> Result<Option<Timestamp>, StoreError> {
     let Some(text) = store.value(name)? else {
         return Ok(None);
@@ -419,7 +353,7 @@ mod tests {
         // Found on the first night, until the tenth, every night.
         for night in 0..75_i64 {
             let now = begin + (24 * night).hours();
-            let run = open(&mut store, "", now, now).unwrap().number;
+            let run = open(&mut store, "", now).unwrap().number;
             let mut discovered = vec![found("/always", 3)];
             discovered.extend((night == 0).then(|| found("/once", 1)));
             discovered.extend((night < 10).then(|| found("/ten", 2)));
@@ -446,7 +380,7 @@ mod tests {
         let begin: Timestamp = "2026-01-01T02:00:00Z".parse().unwrap();
         let mut store = MemoryStore::default();
         let mut crawl = |now: Timestamp, path: &str| {
-            let run = open(&mut store, "", now, now).unwrap().number;
+            let run = open(&mut store, "", now).unwrap().number;
             store
                 .commit(&Commit {
                     run,
@@ -467,35 +401,26 @@ mod tests {
     }
 
     #[test]
-    fn of_two_clocks_the_one_is_believed_that_time_can_have_come_to() {
-        let begin: Timestamp = "2026-01-01T02:00:00Z".parse().unwrap();
-        // Nights, each with the days that our clock and that of the host show, and those that are believed.
-        let check = |nights: &[(i64, i64, i64)]| {
+    fn clocks_that_are_more_than_a_day_apart_are_noted_for_the_run() {
+        let now: Timestamp = "2026-01-01T02:00:00Z".parse().unwrap();
+        let check = |hours: i64, expected: bool| {
             let mut store = MemoryStore::default();
-            for (ours, host, expected) in nights {
-                let [ours, host, expected] =
-                    [ours, host, expected].map(|day| begin + (24 * day).hours());
-                let run = open(&mut store, "", host, ours).unwrap().number;
-                note_skew(&mut store, run, Skew::between(ours, host)).unwrap();
-                finish(&mut store, run).unwrap();
-                let (times, later) = (times(&store).unwrap(), 1.hours());
-                assert_eq!(times.believed(ours), expected, "{nights:?}");
-                assert_eq!(times.believed(ours + later), expected + later, "{nights:?}");
-            }
+            let host = now + hours.hours();
+            let run = open(&mut store, "", host).unwrap().number;
+            assert_eq!(note_clocks(&mut store, run, now, host).unwrap(), expected);
+            // A later start of the run in which they agree makes no difference.
+            assert!(!note_clocks(&mut store, run, now, now).unwrap());
+            let noted = expected.then_some((now, host));
+            assert_eq!(clocks_apart(&store).unwrap(), noted, "{hours}");
+            finish(&mut store, run).unwrap();
+            open(&mut store, "", now).unwrap();
+            assert_eq!(clocks_apart(&store).unwrap(), None, "{hours}");
         };
-        // Ours jumps, ahead and back.
-        check(&[(0, 0, 0), (1, 1, 1), (400, 2, 2), (3, 3, 3)]);
-        check(&[(0, 0, 0), (1, 1, 1), (-36, 2, 2), (3, 3, 3)]);
-        // That of the host does, for a night and always.
-        check(&[(0, 0, 0), (1, 400, 1), (2, 2, 2), (3, -36, 3), (4, 4, 4)]);
-        check(&[(0, -36, 0), (1, -35, 1), (2, -34, 2)]);
-        check(&[(0, 400, 0), (1, 401, 1)]);
-        // What was never so is no measure for long.
-        check(&[(400, 400, 400), (1, 1, 1), (2, 2, 2), (3, 500, 3)]);
-        // Hours are none: a host may state its local time.
-        let late = begin + 23.hours();
-        assert_eq!(Skew::between(begin, late), Skew::NONE);
-        assert_eq!(Skew::between(late, begin), Skew::NONE);
+        check(0, false);
+        check(24, false);
+        check(-24, false);
+        check(25, true);
+        check(-25, true);
     }
 
     #[test]
@@ -519,7 +444,7 @@ mod tests {
         }
         for number in ["", "-1", &most] {
             let mut store = with(NUMBER, number);
-            let error = open(&mut store, "", now, now).unwrap_err();
+            let error = open(&mut store, "", now).unwrap_err();
             assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{number}");
             newest(&store).unwrap_err();
         }

@@ -177,7 +177,7 @@ impl Job {
         let mut store = self.open_store()?;
         // Whatever an earlier build left open, this one begins with nothing.
         let identity = format!("build {}", self.now);
-        let run = runs::open(&mut *store, &identity, self.now, self.now)?.number;
+        let run = runs::open(&mut *store, &identity, self.now)?.number;
         let mut config = common.config.clone();
         config.publish.output = common.output_of(&self.site.name());
         config.publish.public_url = common.public_url_of(&self.site)?;

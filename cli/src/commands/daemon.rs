@@ -69,7 +69,7 @@ pub(super) fn run(
             clock,
             stop,
             politeness: Arc::clone(&crawler.politeness),
-            service: ServiceManager::new(environment),
+            service: ServiceManager::new(),
             load: Arc::new(load),
         };
         let dispatcher = Dispatcher::new(outside, &settings, pasts, |site, watch| {

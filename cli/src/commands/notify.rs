@@ -249,7 +249,8 @@ impl Teller {
                 summary,
                 timeout: config.hook_timeout,
             };
-            if let Err(error) = run_command(&run, &|| shutdown.is_aborting()) {
+            let handle = &self.doors.handle;
+            if let Err(error) = handle.block_on(run_command(&run, shutdown.aborted())) {
                 problems.push(format!("{name} {:#}", anyhow::Error::from(error)));
             }
         }

@@ -32,7 +32,7 @@ fn load_list_of(
 ) -> (MemoryStore, Result<Loaded, BuildError>, Vec<String>) {
     let now = NOW.parse().unwrap();
     let mut store = MemoryStore::default();
-    let run = runs::open(&mut store, "", now, now).unwrap().number;
+    let run = runs::open(&mut store, "", now).unwrap().number;
     let request = LoadRequest {
         site,
         config,

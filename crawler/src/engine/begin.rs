@@ -15,7 +15,6 @@ use super::{
     start::{self, Guide, Peek, Standing, Started},
 };
 use crate::{
-    clock::Skew,
     config::Config,
     notes::Note,
     parse::PageReader,
@@ -116,7 +115,7 @@ pub(super) struct Opened {
     pub(super) memory: Memory,
     /// The pages that were asked, each with what stands by its answer.
     pub(super) started: Started,
-    /// The rules, where the clocks show what they show.
+    /// The rules, by what the clocks show.
     pub(super) judge: Judge,
 }
 
@@ -144,13 +143,13 @@ impl Opening {
         let work = tokio::task::spawn_blocking(move || {
             let _entered = span.entered();
             let mut store = open_store(&site)?;
-            let run = runs::open(&mut *store, &identity, host_date, began)?;
+            let run = runs::open(&mut *store, &identity, host_date)?;
             runs::note_start(&mut *store, run.number, began)?;
             let mut judge = judge;
-            if let Some((ours, host)) = clocks {
-                runs::note_skew(&mut *store, run.number, Skew::between(ours, host))?;
-                let unusual = runs::note_clocks(&mut *store, run.number, ours, host)?;
-                judge = judge.with_skew(unusual);
+            if let Some((ours, host)) = clocks
+                && runs::note_clocks(&mut *store, run.number, ours, host)?
+            {
+                judge = judge.without_clock();
             }
             let memory = resume::remember(&mut *store, run, &judge, &asked)?;
             if let Some(robots) = &read {

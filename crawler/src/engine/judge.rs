@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use jiff::Timestamp;
 
 use crate::{
-    clock::{Clock, Shown, Skew},
+    clock::Clock,
     config::{Config, Extensions, ScopeConfig, ScopeWidth},
     fetch::Validators,
     page::{Basis, BodyKind, Kept, Outcome, PageRecord, Reason, State},
@@ -30,9 +30,6 @@ pub(super) struct Judge {
     /// See [`crate::page::PageFacts::read_as`].
     read_as: u64,
     clock: Arc<dyn Clock>,
-    skew: Skew,
-    /// When the run before began.
-    before: Option<Timestamp>,
     /// Text that changes when the settings do.
     settings: Arc<str>,
 }
@@ -68,35 +65,26 @@ impl Judge {
             keep_failing,
             read_as,
             clock,
-            skew: Skew::NONE,
-            before: None,
             settings,
         }
     }
 
-    /// The same rules where the clock of the host shows another time.
-    pub(super) fn with_skew(self, skew: Skew) -> Self {
-        Self { skew, ..self }
+    /// The same rules where the clock of this machine says nothing: no page has failed too long.
+    pub(super) fn without_clock(self) -> Self {
+        let keep_failing = if self.keep_failing.is_zero() {
+            Duration::ZERO
+        } else {
+            Duration::MAX
+        };
+        Self {
+            keep_failing,
+            ..self
+        }
     }
 
-    /// What our clock shows now: attempts are dated by it.
+    /// What our clock shows now.
     pub(super) fn our_time(&self) -> Timestamp {
         self.clock.now()
-    }
-
-    /// What our clock and that of the host show now.
-    fn now(&self) -> Shown {
-        let shown = self.skew.shown(self.clock.now());
-        // Time does not go back: of a clock that does it is not known for how long it was ahead, or is behind.
-        let later = self
-            .before
-            .map_or(shown.later, |before| shown.later.max(before));
-        Shown { later, ..shown }
-    }
-
-    /// The same rules in a run that begins behind one which began at `before`.
-    pub(super) fn behind(self, before: Option<Timestamp>) -> Self {
-        Self { before, ..self }
     }
 
     /// The same rules with another robots.txt.
@@ -162,7 +150,7 @@ impl Judge {
 
     /// The verdict on an attempt that has ended.
     pub(super) fn after_fetch(&self, url: &UrlKey, outcome: &Outcome) -> Verdict {
-        verdict::judge(url, outcome, &self.scope, &self.policy, self.now().earlier)
+        verdict::judge(url, outcome, &self.scope, &self.policy, self.our_time())
     }
 
     /// What a decided URL is under the rules of now: by its stored facts where there are some,
@@ -209,7 +197,7 @@ impl Judge {
                 gone_since: earlier.gone_since,
                 error: String::new(),
             };
-            verdict::expires(&kept, self.keep_failing, self.now().earlier)
+            verdict::expires(&kept, self.keep_failing, self.our_time())
         });
         !has_failed_too_long
             && self.before_fetch(key, *depth) == Some(Reason::Queued)
@@ -235,14 +223,14 @@ impl Judge {
         reason: Reason,
         earlier: &Earlier,
     ) -> Option<Kept> {
-        verdict::stays(outcome, reason, earlier, self.keep_failing, self.now())
+        verdict::stays(outcome, reason, earlier, self.keep_failing, self.our_time())
     }
 
     /// What a page is that is judged by its last good answer.
     pub(super) fn of_kept(&self, url: &UrlKey, good: &Outcome, kept: &Kept) -> Reason {
         match self.after_fetch(url, good).reason {
             reason if reason.state() != State::Listed => reason,
-            _ if verdict::expires(kept, self.keep_failing, self.now().earlier) => kept.reason,
+            _ if verdict::expires(kept, self.keep_failing, self.our_time()) => kept.reason,
             _ => kept.listed_as(),
         }
     }

@@ -45,7 +45,7 @@ use crate::{
     parse::PageReader,
     politeness::SharedPoliteness,
     publish::Doubted,
-    robots, runs,
+    robots,
     scope::Scope,
     seeds::{MAX_OTHER_HOSTS, SeedList},
     site::Site,
@@ -423,7 +423,6 @@ async fn crawl_through(
         notes,
         ..
     } = started;
-    let judge = judge.behind(runs::times(&*store)?.before());
     let keeping = judge.clone();
     let moved = (!start.is_on(&site.origin))
         .then(|| Note::start_redirected(&start.origin(), &site.origin).naming(start));

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 
 use sitemap_core::Loc;
 
-use super::{Export, trust::Statistics, written};
+use super::{Export, written};
 use crate::{
+    lastmod::Statistics,
     page::{Basis, PageRecord, Reason, State},
     store::{LedgerEntry, Store, StoreError},
     url_key::UrlKey,
@@ -73,7 +74,8 @@ impl Export {
             reason = self.spelling(store, key, reason, &mut gathered.respelled)?;
         }
         if reason.state() == State::Listed {
-            self.count(key, record, known, &mut gathered.statistics);
+            self.dating
+                .count(key, record, known, &mut gathered.statistics);
             if let Some(hash) = record.facts().and_then(|facts| facts.body_hash) {
                 gathered.note_content(hash);
             }

@@ -1,27 +1,31 @@
-//! The hook that is a program: it gets the summary on its standard input, and so long to run. What it says is
+//! The hook that is a program: it gets the summary on its standard input, and so long to run. What it writes is
 //! read to the end, so that it never waits for us, and only the end of it is kept. When its time is over it is
 //! killed with all that it has started. No secret of ours is in its environment. Nothing of ours is left when it has ended,
 //! whatever it has left behind.
 
-mod talk;
-
 use std::{
+    cell::RefCell,
     io,
-    process::{Child, Command, ExitStatus, Stdio},
-    thread,
+    process::{ExitStatus, Stdio},
     time::Duration,
 };
 
-use tokio::time::Instant;
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
+    process::{Child, ChildStdin, Command},
+    time,
+};
 
-use self::talk::Talk;
 use crate::{config::HookEvent, machine};
 
-/// Time between two looks at whether it has ended.
-const LOOK: Duration = Duration::from_millis(20);
-
-/// How long the rest of what it said is waited for when it has ended: a child of its own may hold the pipe.
+/// How long the rest of its output is waited for when it has ended: a child of its own may hold the pipe.
 const REST: Duration = Duration::from_millis(500);
+
+/// Bytes of its output that are kept: the last ones.
+const MAX_SAID_BYTES: usize = 4 * 1024;
+
+/// Bytes that are read at once: what a pipe of Linux holds.
+const READ_BYTES: usize = 64 * 1024;
 
 /// What is called, and what it is told.
 #[derive(Debug, Clone, Copy)]
@@ -78,83 +82,48 @@ fn said(output: &str) -> String {
     }
 }
 
-/// Runs a program to its end, or to the end of its time; `is_stopped` says whether to wait no longer. Blocks.
+/// Runs a program to its end, to the end of its time, or until `stopped`.
 ///
 /// # Errors
 /// See [`CommandError`].
-pub fn run_command(run: &HookRun<'_>, is_stopped: &dyn Fn() -> bool) -> Result<(), CommandError> {
-    let nothing = || io::Error::new(io::ErrorKind::InvalidInput, "no program is named");
-    let (program, arguments) = run
-        .command
-        .split_first()
-        .ok_or_else(|| CommandError::Start(nothing()))?;
-    let mut command = Command::new(program);
-    for name in run.withheld {
-        command.env_remove(name);
-    }
-    machine::set_apart(&mut command);
-    command
-        .args(arguments)
-        .env("ARPENT_EVENT", run.event.as_str())
-        .envs(run.variables.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::piped());
-    // One pipe for both, so that what is said last is read last.
-    let (pipe, writer) = io::pipe().map_err(CommandError::Start)?;
-    command
-        .stdout(writer.try_clone().map_err(CommandError::Start)?)
-        .stderr(writer);
-    let mut child = command.spawn().map_err(CommandError::Start)?;
-    // It holds our side of what the program writes to.
-    drop(command);
-    let talk = Talk::new(child.stdin.take(), run.summary, pipe);
-    let talk = talk.map_err(|error| {
-        end(&mut child);
-        CommandError::Start(error)
-    })?;
-    wait(&mut child, talk, run.timeout, is_stopped)
-}
-
-fn wait(
-    child: &mut Child,
-    mut talk: Talk<'_>,
-    limit: Duration,
-    is_stopped: &dyn Fn() -> bool,
+pub async fn run_command(
+    run: &HookRun<'_>,
+    stopped: impl Future<Output = ()>,
 ) -> Result<(), CommandError> {
-    let deadline = Instant::now() + limit;
+    let mut child = start(run).map_err(CommandError::Start)?;
+    let output = RefCell::default();
+    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let talk = async {
+        let (stdin, stdout, stderr) = pipes;
+        tokio::join!(
+            write(stdin, run.summary),
+            read(stdout, &output),
+            read(stderr, &output)
+        );
+    };
+    tokio::pin!(talk, stopped);
+    let deadline = time::sleep(run.timeout);
+    tokio::pin!(deadline);
+    let mut has_talked = false;
     let ended = loop {
-        let has_talked = talk.go_on();
-        let now = Instant::now();
-        match child.try_wait() {
-            Ok(Some(status)) => break Ok(status),
-            Ok(None) if is_stopped() => break Err(CommandError::Stopped),
-            Ok(None) if now >= deadline => {
-                break Err(CommandError::TimedOut {
-                    limit,
-                    output: String::new(),
-                });
-            }
-            Ok(None) => {}
-            Err(error) => break Err(CommandError::Wait(error)),
-        }
-        if !has_talked {
-            thread::park_timeout(LOOK.min(deadline - now));
+        // Waiting for the program loses nothing when it is dropped, and the others are polled again.
+        tokio::select! {
+            ended = child.wait() => break ended.map_err(CommandError::Wait),
+            () = &mut stopped => break Err(CommandError::Stopped),
+            () = &mut deadline => break Err(CommandError::TimedOut {
+                limit: run.timeout,
+                output: String::new(),
+            }),
+            () = &mut talk, if !has_talked => has_talked = true,
         }
     };
     if ended.is_err() {
-        end(child);
+        end(&mut child).await;
     }
-    let rest = Instant::now() + REST;
-    loop {
-        let has_talked = talk.go_on();
-        let left = rest.saturating_duration_since(Instant::now());
-        if talk.is_over() || left.is_zero() {
-            break;
-        }
-        if !has_talked {
-            thread::park_timeout(LOOK.min(left));
-        }
+    if !has_talked {
+        let _ = time::timeout(REST, talk).await;
     }
-    let output = talk.into_said();
+    let output = String::from_utf8_lossy(&output.borrow()).into_owned();
     match ended {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(CommandError::Failed { status, output }),
@@ -163,26 +132,67 @@ fn wait(
     }
 }
 
+fn start(run: &HookRun<'_>) -> io::Result<Child> {
+    let nothing = || io::Error::new(io::ErrorKind::InvalidInput, "no program is named");
+    let (program, arguments) = run.command.split_first().ok_or_else(nothing)?;
+    let mut command = Command::new(program);
+    for name in run.withheld {
+        command.env_remove(name);
+    }
+    machine::set_apart(command.as_std_mut());
+    command
+        .args(arguments)
+        .env("ARPENT_EVENT", run.event.as_str())
+        .envs(run.variables.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+}
+
+/// Not every program reads what it gets.
+async fn write(stdin: Option<ChildStdin>, text: &str) {
+    if let Some(mut stdin) = stdin {
+        let _ = stdin.write_all(text.as_bytes()).await;
+    }
+}
+
+/// Reads a pipe to its end; `output` keeps the end of what both pipes had.
+async fn read(pipe: Option<impl AsyncRead + Unpin>, output: &RefCell<Vec<u8>>) {
+    let Some(mut pipe) = pipe else {
+        return;
+    };
+    let mut buffer = vec![0; READ_BYTES];
+    while let Ok(read @ 1..) = pipe.read(&mut buffer).await {
+        let mut output = output.borrow_mut();
+        output.extend_from_slice(&buffer[..read]);
+        let excess = output.len().saturating_sub(MAX_SAID_BYTES);
+        output.drain(..excess);
+    }
+}
+
 /// Ends a program and what it has started, and waits for that.
-fn end(child: &mut Child) {
-    machine::end_all(child);
-    let _ = child.wait();
+async fn end(child: &mut Child) {
+    machine::end_group(child.id());
+    // It may have ended by itself in between.
+    let _ = child.start_kill();
+    let _ = child.wait().await;
 }
 
 #[cfg(all(test, unix))]
 mod tests {
     use std::{
         fs::{self, File},
+        future,
         io::{BufRead as _, BufReader, Read as _},
-        sync::{
-            Arc,
-            atomic::{AtomicBool, Ordering},
-        },
+        process, thread,
     };
 
-    use super::{talk::MAX_SAID_BYTES, *};
+    use tokio::sync::oneshot;
 
-    fn shell(script: &str, timeout: Duration) -> Result<(), CommandError> {
+    use super::*;
+
+    async fn shell(script: &str, timeout: Duration) -> Result<(), CommandError> {
         let command = ["sh", "-c", script].map(str::to_owned);
         let run = HookRun {
             command: &command,
@@ -192,47 +202,49 @@ mod tests {
             summary: &"x".repeat(200_000),
             timeout,
         };
-        run_command(&run, &|| false)
+        run_command(&run, future::pending()).await
     }
 
     const LONG: Duration = Duration::from_secs(600);
 
-    #[test]
-    fn it_gets_the_summary_and_the_variables() {
+    #[tokio::test]
+    async fn it_gets_the_summary_and_the_variables() {
         shell(
             r#"test "$ARPENT_EVENT $ARPENT_SITE $(wc -c)" = "refused https://example.com/ 200000""#,
             LONG,
         )
+        .await
         .unwrap();
         // Not every program reads what it gets.
-        shell("exit 0", LONG).unwrap();
+        shell("exit 0", LONG).await.unwrap();
     }
 
-    #[test]
-    fn it_inherits_what_is_not_withheld() {
+    #[tokio::test]
+    async fn it_inherits_what_is_not_withheld() {
         // Cargo sets both.
         shell(
             r#"test -n "$PATH" && test -n "$CARGO_PKG_NAME" && test -z "${CARGO_MANIFEST_DIR+set}""#,
             LONG,
         )
+        .await
         .unwrap();
     }
 
-    #[test]
-    fn what_it_has_started_is_killed_with_it() {
+    #[tokio::test]
+    async fn what_it_has_started_is_killed_with_it() {
         // The pipe has an end when nobody holds its other side any more.
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
-        let made = Command::new("mkfifo").arg(&path).status().unwrap();
+        let made = process::Command::new("mkfifo").arg(&path).status().unwrap();
         assert!(made.success());
-        let has_begun = Arc::new(AtomicBool::new(false));
+        let (begun, has_begun) = oneshot::channel();
         let reader = thread::spawn({
-            let (path, has_begun) = (path.clone(), Arc::clone(&has_begun));
+            let path = path.clone();
             move || {
                 let mut pipe = BufReader::new(File::open(path).unwrap());
                 let mut text = String::new();
                 pipe.read_line(&mut text).unwrap();
-                has_begun.store(true, Ordering::SeqCst);
+                begun.send(()).unwrap();
                 pipe.read_to_string(&mut text).unwrap();
                 text
             }
@@ -250,16 +262,20 @@ mod tests {
             summary: "{}",
             timeout: LONG,
         };
-        let error = run_command(&run, &|| has_begun.load(Ordering::SeqCst)).unwrap_err();
+        let stopped = async { has_begun.await.unwrap() };
+        let error = run_command(&run, stopped).await.unwrap_err();
         assert!(matches!(error, CommandError::Stopped), "{error}");
         assert_eq!(reader.join().unwrap(), "begun\n");
     }
 
-    #[test]
-    fn what_it_leaves_behind_holds_nothing_of_ours() {
+    #[tokio::test]
+    async fn what_it_leaves_behind_holds_nothing_of_ours() {
         let folder = tempfile::tempdir().unwrap();
         let pipes = ["go", "answer"].map(|name| folder.path().join(name));
-        let made = Command::new("mkfifo").args(&pipes).status().unwrap();
+        let made = process::Command::new("mkfifo")
+            .args(&pipes)
+            .status()
+            .unwrap();
         assert!(made.success());
         let [go, answer] = &pipes;
         let left = format!(
@@ -267,18 +283,19 @@ mod tests {
             go.display(),
             answer.display()
         );
-        shell(&format!("({left}) & exit 0"), LONG).unwrap();
+        shell(&format!("({left}) & exit 0"), LONG).await.unwrap();
         fs::write(go, "now\n").unwrap();
         // Had we still an end of the pipe, what is said late would be taken.
         assert_eq!(fs::read_to_string(answer).unwrap(), "refused\n");
     }
 
-    #[test]
-    fn the_end_of_what_it_says_is_told_when_it_fails() {
+    #[tokio::test]
+    async fn the_end_of_what_it_says_is_told_when_it_fails() {
         let error = shell(
             "cat > /dev/null; yes | head -c 1000000; echo the reason >&2; exit 3",
             LONG,
         )
+        .await
         .unwrap_err();
         let CommandError::Failed { status, output } = &error else {
             panic!("{error}");
@@ -289,9 +306,11 @@ mod tests {
         assert!(error.to_string().starts_with("ended with exit status: 3: "));
     }
 
-    #[test]
-    fn it_is_killed_when_its_time_is_over() {
-        let error = shell("echo begun; exec sleep 600", Duration::from_millis(200)).unwrap_err();
+    #[tokio::test]
+    async fn it_is_killed_when_its_time_is_over() {
+        let error = shell("echo begun; exec sleep 600", Duration::from_millis(200))
+            .await
+            .unwrap_err();
         let text = error.to_string();
         assert!(
             text.starts_with("did not end within 200ms and was killed"),
@@ -299,8 +318,8 @@ mod tests {
         );
     }
 
-    #[test]
-    fn what_cannot_be_started_is_told() {
+    #[tokio::test]
+    async fn what_cannot_be_started_is_told() {
         let command = ["/nowhere/at/all".to_owned()];
         let run = HookRun {
             command: &command,
@@ -310,7 +329,7 @@ mod tests {
             summary: "{}",
             timeout: LONG,
         };
-        let error = run_command(&run, &|| false).unwrap_err();
+        let error = run_command(&run, future::pending()).await.unwrap_err();
         assert!(matches!(error, CommandError::Start(_)), "{error}");
     }
 }

@@ -5,11 +5,7 @@
 //! A URL leaves the outbox when the engine has it (200, 202), or refuses that URL alone again and again; the time between
 //! its answer and the store is the only one in which a crash makes it be told twice.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    path::Path,
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -155,7 +151,6 @@ pub fn submit(
         submission,
         endpoint,
         key,
-        proofs: HashMap::new(),
         outside: 0,
         untellable: 0,
         first_untellable: None,
@@ -164,13 +159,22 @@ pub fn submit(
     sender.place_key_file(store, clock())?;
     let mut after = None;
     let mut seen = 0_u64;
+    let mut proof = None;
     'all: loop {
         let waiting = store.outbox(after.as_ref(), MAX_URLS_PER_REQUEST, clock())?;
         let Some(last) = waiting.last() else { break };
         after = Some(last.place());
+        let proof = proof.get_or_insert_with(|| sender.proof(call));
+        let location = match proof {
+            Ok(location) => location,
+            Err(problem) => {
+                sender.problem(problem.clone());
+                break;
+            }
+        };
         for batch in batches(&waiting) {
             seen += batch.len() as u64;
-            if !sender.send_chunk(store, batch, clock, call)? {
+            if !sender.send_batch(store, location, batch, clock, call)? {
                 break 'all;
             }
         }
@@ -235,15 +239,13 @@ struct Body<'a> {
     url_list: Vec<&'a str>,
 }
 
-/// The file that proves the key on one host; `Err` says why nothing of it can be sent.
+/// The file that proves the key; `Err` says why nothing can be sent.
 type Proof = Result<Loc, String>;
 
 struct Sender<'a> {
     submission: &'a Submission<'a>,
     endpoint: UrlKey,
     key: Key,
-    /// By host, with its port where it has one.
-    proofs: HashMap<String, Proof>,
     /// URLs that no key file covers.
     outside: u64,
     /// URLs that can stand in no sitemap and in no request, and the first of them.
@@ -310,23 +312,22 @@ impl Sender<'_> {
         Ok(())
     }
 
-    /// Sends URLs, those of each host by themselves; whether to go on.
-    fn send_chunk(
+    /// Sends those of the URLs that the key's file at `location` covers; whether to go on.
+    fn send_batch(
         &mut self,
         store: &mut dyn Store,
+        location: &Loc,
         waiting: &[Waiting],
         clock: &dyn Fn() -> Timestamp,
         call: &mut Caller<'_>,
     ) -> Result<bool, StoreError> {
-        let mut hosts: BTreeMap<String, Vec<(UrlKey, Loc)>> = BTreeMap::new();
+        let mut urls = Vec::new();
         let mut untellable = Vec::new();
         for Waiting { key, .. } in waiting {
             // As it stands in the sitemap.
             match Loc::parse(key.as_str()) {
-                Ok(loc) => {
-                    let host = host_of(&loc).to_owned();
-                    hosts.entry(host).or_default().push((key.clone(), loc));
-                }
+                Ok(loc) if covers(location, &loc) => urls.push((key.clone(), loc)),
+                Ok(_) => self.outside += 1,
                 Err(_) => untellable.push(key.clone()),
             }
         }
@@ -343,78 +344,35 @@ impl Sender<'_> {
                 ..Commit::default()
             })?;
         }
-        for (host, urls) in hosts {
-            let Ok(location) = self.proof(&host, &urls, call) else {
-                continue;
-            };
-            let all = urls.len();
-            let urls: Vec<(UrlKey, Loc)> = urls
-                .into_iter()
-                .filter(|(_, loc)| covers(&location, loc))
-                .collect();
-            self.outside += (all - urls.len()) as u64;
-            if urls.is_empty() {
-                continue;
-            }
-            // Those of one request were refused alike.
-            let refusals = waiting.first().map_or(0, |url| url.tries);
-            if !self.send(store, (&host, &location), (&urls, refusals), clock, call)? {
-                return Ok(false);
-            }
+        if urls.is_empty() {
+            return Ok(true);
         }
-        Ok(true)
+        // Those of one request were refused alike.
+        let refusals = waiting.first().map_or(0, |url| url.tries);
+        self.send(store, location, (&urls, refusals), clock, call)
     }
 
-    /// The file that proves the key on `host`, asked for once.
-    fn proof(&mut self, host: &str, urls: &[(UrlKey, Loc)], call: &mut Caller<'_>) -> Proof {
-        if let Some(proof) = self.proofs.get(host) {
-            return proof.clone();
-        }
-        let proof = self
-            .location(host, urls)
-            .and_then(|location| self.check(location, call));
-        if let Err(problem) = &proof {
-            self.submitted.problems.push(problem.clone());
-        }
-        self.proofs.insert(host.to_owned(), proof.clone());
-        proof
-    }
-
-    /// Where the key's file of `host` is.
-    fn location(&self, host: &str, urls: &[(UrlKey, Loc)]) -> Proof {
+    /// The file that proves the key, which is asked for.
+    fn proof(&self, call: &mut Caller<'_>) -> Proof {
         let Submission {
             config, standing, ..
         } = self.submission;
-        let name = self.key.file_name();
-        if let Some(location) = &config.indexnow_key_location {
-            let location = Loc::parse(location)
-                .map_err(|error| format!("indexnow_key_location cannot be used: {error}"))?;
-            if host_of(&location) == host {
-                return Ok(location);
+        let (directory, site) = (&standing.directory, &standing.site);
+        let location = match &config.indexnow_key_location {
+            Some(location) => location.clone(),
+            None if are_on_one_host(directory, site) => {
+                format!("{directory}{}", self.key.file_name())
             }
-            if is_of(host, &standing.site) {
+            None => {
                 return Err(format!(
-                    "indexnow_key_location is on {}, where no file proves the key for {host}; expected the URL of \
-                     a file on {host} that holds it",
-                    host_of(&location)
+                    "the set of {site} is served at {directory}, on another host, where no file proves the key; \
+                     set indexnow_key_location to a file on the host of the site that holds it"
                 ));
             }
-        } else if let Ok(location) = Loc::parse(&format!("{}{name}", standing.directory))
-            && host_of(&location) == host
-        {
-            return Ok(location);
-        }
-        if is_of(host, &standing.site) {
-            return Err(format!(
-                "the set of {host} is served at {}, on another host, where no file proves the key; \
-                 set indexnow_key_location to a file on {host} that holds it",
-                standing.directory
-            ));
-        }
-        // Another host: what was listed before the site became another one.
-        let origin = urls.first().map_or("", |(_, loc)| loc.origin());
-        Loc::parse(&format!("{origin}/{name}"))
-            .map_err(|error| format!("there is no place for a key's file on {host}: {error}"))
+        };
+        let location = Loc::parse(&location)
+            .map_err(|error| format!("indexnow_key_location cannot be used: {error}"))?;
+        self.check(location, call)
     }
 
     /// Whether the file at `location` holds the key, as an engine will see it.
@@ -447,18 +405,17 @@ impl Sender<'_> {
         Ok(location)
     }
 
-    /// Sends URLs of one host that the file at `location` covers, and that were refused `refusals` times; whether to
-    /// go on.
+    /// Sends URLs that the file at `location` covers, and that were refused `refusals` times; whether to go on.
     fn send(
         &mut self,
         store: &mut dyn Store,
-        (host, location): (&str, &Loc),
+        location: &Loc,
         (urls, refusals): (&[(UrlKey, Loc)], u32),
         clock: &dyn Fn() -> Timestamp,
         call: &mut Caller<'_>,
     ) -> Result<bool, StoreError> {
         let body = Body {
-            host,
+            host: host_of(location),
             key: self.key.reveal(),
             key_location: location.as_str(),
             url_list: urls.iter().map(|(_, loc)| loc.as_str()).collect(),
@@ -595,13 +552,10 @@ fn host_of(loc: &Loc) -> &str {
         .map_or(origin, |(_, authority)| authority)
 }
 
-/// Whether `host` is that of `url`.
-fn is_of(host: &str, url: &str) -> bool {
-    Loc::parse(url).is_ok_and(|url| host_of(&url) == host)
-}
-
 fn are_on_one_host(one: &str, other: &str) -> bool {
-    Loc::parse(one).is_ok_and(|one| is_of(host_of(&one), other))
+    let [one, other] = [one, other].map(|url| Loc::parse(url).ok());
+    one.zip(other)
+        .is_some_and(|(one, other)| host_of(&one) == host_of(&other))
 }
 
 /// Whether the key's file at `location` covers `url`: as a sitemap there may list it, but with the host in

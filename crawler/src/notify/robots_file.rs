@@ -6,7 +6,7 @@
 //! the folder of the site could lead to any file with it.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
 };
@@ -76,7 +76,7 @@ pub fn missing_lines<'a>(body: &[u8], sitemaps: &'a [String]) -> Vec<&'a str> {
 
 /// The robots.txt `body` with a line for each of `sitemaps` that has none; `None` when none is missing.
 ///
-/// What was there stays, byte for byte; the lines end as its first line does, and a last line without an end
+/// What was there stays, byte for byte; the lines end as its lines do, and a last line without an end
 /// gets one.
 ///
 /// ```
@@ -150,33 +150,24 @@ pub fn write_lines(path: &Path, sitemaps: &[String]) -> Result<Written, RobotsFi
 
 /// Puts `body` in the place of the file `place`, which had the metadata `old`.
 fn replace(place: &Path, body: &[u8], old: Option<&fs::Metadata>) -> io::Result<()> {
-    let folder = place.parent().unwrap_or(Path::new(""));
-    let name = place.file_name().unwrap_or_default();
-    let mut temporary = std::ffi::OsString::from(".");
-    temporary.push(name);
-    temporary.push(".arpent-new");
-    let temporary = folder.join(temporary);
-    // A process that was killed may have left one.
-    let _ = fs::remove_file(&temporary);
-    let written = write_beside(&temporary, body, old).and_then(|()| fs::rename(&temporary, place));
-    if written.is_err() {
-        // What failed is more important than what it leaves behind.
-        let _ = fs::remove_file(&temporary);
-    }
-    written?;
-    sync_folder(folder)
-}
-
-fn write_beside(path: &Path, body: &[u8], old: Option<&fs::Metadata>) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    let mut file = options.write(true).create_new(true).open(path)?;
+    let folder = place
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".robots.txt.");
+    // As any new file; the temporary ones of others are private.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
     if let Some(old) = old {
         #[cfg(unix)]
-        give(&file, old)?;
-        file.set_permissions(old.permissions())?;
+        give(file.as_file(), old)?;
+        file.as_file().set_permissions(old.permissions())?;
     }
     file.write_all(body)?;
-    file.sync_all()
+    file.as_file().sync_all()?;
+    file.persist(place)?;
+    Ok(())
 }
 
 /// Gives `file` to those to whom the file with the metadata `old` belongs.
@@ -191,8 +182,9 @@ fn give(file: &File, old: &fs::Metadata) -> io::Result<()> {
         let _ = fchown(file, None, Some(old.gid()));
     }
     let new = file.metadata()?;
-    let owners = |metadata: &fs::Metadata| (metadata.uid(), metadata.gid());
-    if keeps_readers(old.mode(), owners(old), owners(&new)) {
+    let by_owner_or_group =
+        old.gid() == new.gid() && (old.uid() == new.uid() || old.mode() & 0o040 != 0);
+    if old.mode() & 0o004 != 0 || by_owner_or_group {
         return Ok(());
     }
     Err(io::Error::new(
@@ -200,38 +192,6 @@ fn give(file: &File, old: &fs::Metadata) -> io::Result<()> {
         "whoever reads it by its owner or group now could not read it any more; expected a file that everybody may read, or \
          one of a group that this program's user is in",
     ))
-}
-
-/// Whether a file with this `mode` can be read by whoever reads it now, when it goes from the user and group `old` to
-/// `new`. Root reads everything.
-#[cfg(unix)]
-fn keeps_readers(mode: u32, old: (u32, u32), new: (u32, u32)) -> bool {
-    const ROOT: u32 = 0;
-    const BY_GROUP: u32 = 0o040;
-    const BY_ALL: u32 = 0o004;
-    let keeps_owner = old.0 == new.0 || old.0 == ROOT;
-    let keeps_group = old.1 == new.1 || mode & BY_GROUP == 0;
-    mode & BY_ALL != 0 || (keeps_owner && keeps_group)
-}
-
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    let folder = if folder.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        folder
-    };
-    match File::open(folder).and_then(|folder| folder.sync_all()) {
-        // One may write to a folder that one may not read; then the system syncs it in its own time.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
-        synced => synced,
-    }
-}
-
-/// Only Unix can open a folder to sync it.
-#[cfg(not(unix))]
-fn sync_folder(_folder: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 /// The values of all `Sitemap` lines.
@@ -251,13 +211,11 @@ fn without_mark(body: &[u8]) -> &[u8] {
     body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body)
 }
 
-/// How the first line ends.
+/// How lines end.
 fn line_end(text: &[u8]) -> &'static [u8] {
-    let first = text.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-    match first.and_then(|first| text.get(first..)) {
-        Some([b'\r', b'\n', ..]) => b"\r\n",
-        Some([b'\r', ..]) => b"\r",
-        Some(_) | None => b"\n",
+    match memchr::memmem::find(text, b"\r\n") {
+        Some(_) => b"\r\n",
+        None => b"\n",
     }
 }
 
@@ -272,25 +230,6 @@ mod tests {
 
     fn sitemaps(urls: &[&str]) -> Vec<String> {
         urls.iter().copied().map(str::to_owned).collect()
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_file_goes_to_others_only_where_all_who_read_it_still_can() {
-        let check = |mode, old, new, expected| {
-            assert_eq!(
-                keeps_readers(mode, old, new),
-                expected,
-                "{mode:o} {old:?} {new:?}"
-            );
-        };
-        check(0o644, (1_000, 33), (7, 7), true);
-        check(0o640, (0, 33), (7, 33), true);
-        check(0o640, (0, 33), (7, 7), false);
-        check(0o640, (33, 33), (7, 33), false);
-        check(0o600, (33, 33), (33, 7), true);
-        check(0o600, (33, 33), (7, 7), false);
-        check(0o600, (0, 0), (7, 7), true);
     }
 
     #[test]
@@ -329,7 +268,6 @@ mod tests {
             "a: b\r\nc",
             "a: b\r\nc\r\nSitemap: https://a.example/s.xml\r\n",
         );
-        check("a: b\rc\r", "a: b\rc\rSitemap: https://a.example/s.xml\r");
     }
 
     /// Any bytes, and pieces that mean something in a robots.txt.

@@ -13,10 +13,9 @@ use crate::url_key::UrlKey;
 pub struct ContentHash(pub u128);
 
 impl ContentHash {
-    /// Version of what is hashed. 1: the decoded body, byte for byte. 2: the text of the main part without what
-    /// moves by itself, its links and images, the title, and structured data without dates. 3: the same, with a
-    /// better idea of which part is the main one. 4: the same, with a better idea of what counts readers.
-    pub const VERSION: u32 = 4;
+    /// Version of what is hashed: the text of the main part without what moves by itself, its links and images, the
+    /// title, and structured data without dates. Hashes of other versions cannot be compared.
+    pub const VERSION: u32 = 5;
 
     /// The version that hashed the decoded body, as [`PageFacts::body_hash`] is.
     pub const OF_BODY: u32 = 1;

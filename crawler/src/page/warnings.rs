@@ -21,7 +21,7 @@ pub struct Warnings {
     pub sniffed: bool,
     /// Parsing was cut off; facts after that point are missing, so that the page is not judged.
     pub parse_cut: bool,
-    /// A page rule could not be evaluated because the page is not tame enough for a tree.
+    /// A page rule could not be evaluated because the tree of the page would be too large.
     pub page_rule_skipped: bool,
     /// An `unavailable_after` value could not be read.
     pub bad_unavailable_after: bool,

@@ -122,28 +122,4 @@ mod tests {
         assert_eq!(found, expected);
         assert!(!list.cut);
     }
-
-    #[test]
-    fn too_many_versions_are_cut() {
-        let base = Url::parse("https://example.com/").unwrap();
-        let identity = Identity::default();
-        let filled = |count: usize| {
-            let mut raw = RawAlternates::default();
-            for number in 0..count {
-                raw.add("en".to_owned(), number.to_string());
-            }
-            let mut list = AlternateList::default();
-            list.add_all(raw, &base, &identity, UTF_8);
-            list
-        };
-        assert!(!filled(MAX_ALTERNATES).cut);
-        let mut full = filled(MAX_ALTERNATES + 1);
-        assert!(full.cut);
-        assert_eq!(full.versions.len(), MAX_ALTERNATES);
-        full.cut = false;
-        full.add("en", "0", &base, &identity, UTF_8);
-        assert!(!full.cut);
-        full.add("en", "other", &base, &identity, UTF_8);
-        assert!(full.cut);
-    }
 }

@@ -350,26 +350,6 @@ mod tests {
     }
 
     #[test]
-    fn meta_declares_the_encoding() {
-        check(
-            b"<meta http-equiv=content-type content='text/html; charset=shift_jis'>\xff",
-            None,
-            "Shift_JIS",
-        );
-        check(
-            b"<meta content='text/html; charset=shift_jis'>\xff ",
-            None,
-            "windows-1252",
-        );
-        check(b"<meta charset=utf-16>\xff ", None, "UTF-8");
-        check(b"<meta charset=x-user-defined>", None, "windows-1252");
-        check(b"<!-- <meta charset=gbk> -->\xff ", None, "windows-1252");
-        check(b"<!--><meta charset=gbk>", None, "GBK");
-        check(b"<p title='<meta charset=gbk>'>\xff ", None, "windows-1252");
-        check(b"<meta charset=gbk", None, "UTF-8");
-    }
-
-    #[test]
     fn meta_far_behind_comes_after_other_declarations() {
         let check_behind = |start: &[u8], spaces: usize, expected: &str| {
             let mut body = start.to_vec();

@@ -286,37 +286,6 @@ mod tests {
     }
 
     #[test]
-    fn content_type_is_read_by_the_standard() {
-        check_type(&[], None, None);
-        check_type(&[""], None, None);
-        check_type(&["text"], None, None);
-        check_type(&["text/html"], Some("text/html"), None);
-        check_type(
-            &["Text/HTML; Charset=UTF-8"],
-            Some("text/html"),
-            Some("UTF-8"),
-        );
-        check_type(
-            &["text/html;charset=\"a\\\"b\";x=y"],
-            Some("text/html"),
-            Some("a\"b"),
-        );
-        check_type(&["text/html; charset"], Some("text/html"), None);
-        check_type(
-            &["text/html;;;;charset=gbk"],
-            Some("text/html"),
-            Some("gbk"),
-        );
-        check_type(
-            &["text/html;charset=gbk;charset=utf-8"],
-            Some("text/html"),
-            Some("gbk"),
-        );
-        check_type(&["text/html;charset= gbk"], Some("text/html"), Some(" gbk"));
-        check_type(&["te xt/html"], None, None);
-    }
-
-    #[test]
     fn the_last_readable_content_type_counts() {
         check_type(&["text/plain", "text/html"], Some("text/html"), None);
         check_type(

@@ -24,6 +24,7 @@ use super::{
     refresh::{RawRefresh, parse_refresh},
     stated::RawDates,
     text::is_error_title,
+    tree,
 };
 
 /// The page that was asked for, and the settings it is read with.
@@ -39,7 +40,7 @@ pub(super) struct Site<'a> {
 pub(super) struct ParsedPage {
     pub(super) findings: Findings,
     pub(super) encoding: &'static Encoding,
-    /// The text, when a rule wants it as a tree and it is tame.
+    /// The text, when a rule wants it as a tree.
     pub(super) kept: Option<Vec<u8>>,
 }
 
@@ -254,20 +255,24 @@ impl Content<'_> {
         }
     }
 
-    /// Page rules want a tree, and only a page that is known to the end can become one safely.
+    /// Page rules want a tree, and only a page that is known to the end can become one.
     fn apply_rules(&self, findings: &Findings, kept: Option<Vec<u8>>, facts: &mut PageFacts) {
-        if findings.tameness.is_none() {
+        let Some(kept) = kept else {
             return;
-        }
-        let Some(kept) = kept.filter(|_| !findings.is_cut) else {
+        };
+        let reader = self.site.reader;
+        let began = (reader.cpu_clock)();
+        let has_time = || (reader.cpu_clock)().saturating_sub(began) <= reader.max_parse_time;
+        let page = if findings.is_cut {
+            None
+        } else {
+            tree::build(&String::from_utf8_lossy(&kept), has_time)
+        };
+        let Some(page) = page else {
             facts.warnings.page_rule_skipped = true;
             return;
         };
-        let found = self
-            .site
-            .reader
-            .rules
-            .evaluate(self.site.url, &String::from_utf8_lossy(&kept));
+        let found = reader.rules.evaluate(self.site.url, &page);
         facts.excluded_by_page_rule = found.is_excluded;
         facts.selected_lastmod = found.lastmod;
         facts.selected_values = found.values;

@@ -39,7 +39,6 @@ use super::{
     main_content::{Closing, MainContent},
     refresh::RawRefresh,
     stated::RawDates,
-    tame::Tameness,
     text::{TextCount, Title},
 };
 use crate::url_key::UrlKey;
@@ -92,8 +91,6 @@ pub(super) struct Findings {
     pub(super) has_anchor: bool,
     /// There is a field for a password.
     pub(super) has_password_field: bool,
-    /// For pages that a rule wants as a tree.
-    pub(super) tameness: Option<Tameness>,
     /// The tokenizer gave up; what follows that point is missing.
     pub(super) is_cut: bool,
 }
@@ -112,8 +109,8 @@ type Rewriter = HtmlRewriter<'static, fn(&[u8])>;
 type Shared = Arc<Mutex<Collector>>;
 
 impl HtmlPass {
-    /// A pass with these settings; `watch_tameness` for pages that a rule wants as a tree.
-    pub(super) fn new(reader: &Arc<PageReader>, watch_tameness: bool) -> Self {
+    /// A pass with these settings.
+    pub(super) fn new(reader: &Arc<PageReader>) -> Self {
         let findings = Findings {
             links: RawLinks::new(reader.max_links, reader.max_link_bytes),
             base: None,
@@ -131,7 +128,6 @@ impl HtmlPass {
             has_script: false,
             has_anchor: false,
             has_password_field: false,
-            tameness: watch_tameness.then(Tameness::default),
             is_cut: false,
         };
         let collector = Arc::new(Mutex::new(Collector {
@@ -139,7 +135,6 @@ impl HtmlPass {
             findings,
             head: Head::Open,
             template_depth: 0,
-            closes_others: false,
             raw_text: [RawText::Other; MAX_LEVELS],
         }));
         Self {
@@ -173,16 +168,6 @@ impl HtmlPass {
     /// Whether it has stopped reading.
     pub(super) fn is_stopped(&self) -> bool {
         self.rewriter.is_none()
-    }
-
-    /// Whether the page may still become a tree for its rules.
-    pub(super) fn may_become_tree(&self) -> bool {
-        let collector = lock(&self.collector);
-        collector
-            .findings
-            .tameness
-            .as_ref()
-            .is_some_and(Tameness::is_tame)
     }
 
     /// What was found, once the page has ended.
@@ -309,7 +294,7 @@ fn on_start_tag(collector: &Shared, element: &mut Element<'_, '_>, level: usize)
             };
             collector.findings.content.close(closing);
         }
-        collector.end_of_element(&name, &end.name(), level);
+        collector.end_of_element(&name, level);
         Ok(())
     };
     // It fails for elements without content only.

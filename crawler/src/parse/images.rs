@@ -190,36 +190,6 @@ mod tests {
     }
 
     #[test]
-    fn each_image_is_listed_by_one_address() {
-        let check = |src: &str, srcset: &str, source: &str, expected: &[&str]| {
-            let mut images = RawImages::default();
-            images.open_picture();
-            images.add_source(source);
-            images.add(&image(src, srcset));
-            assert_eq!(resolved(images), expected, "{src:?} {srcset:?} {source:?}");
-        };
-        check("", "", "", &[]);
-        check("x", "y 2x", "z", &["https://example.com/a/x"]);
-        check("", "y, w 2x", "z", &["https://example.com/a/w"]);
-        check("data:,", "y", "z", &["https://example.com/a/y"]);
-        check(
-            "blob:x",
-            "data:,",
-            "z 10w, v 20w",
-            &["https://example.com/a/v"],
-        );
-        check("#", "", "", &[]);
-        check(" #x ", "", "", &[]);
-        check("https://[x", "", "", &[]);
-        check(
-            "//cdn.example/x?utm_source=a&jsessionid=1#f",
-            "",
-            "",
-            &["https://cdn.example/x?utm_source=a&jsessionid=1"],
-        );
-    }
-
-    #[test]
     fn a_source_belongs_to_the_image_of_its_picture() {
         let mut images = RawImages::default();
         images.add_source("before");
@@ -235,28 +205,6 @@ mod tests {
         images.close_picture();
         images.add(&image("", ""));
         assert_eq!(resolved(images), ["https://example.com/a/first"]);
-    }
-
-    #[test]
-    fn repeated_images_are_listed_once_and_too_many_are_cut() {
-        let mut images = RawImages::default();
-        for source in ["x", " x ", "x#y", "/a/x", "y", "x"] {
-            images.add(&image(source, ""));
-        }
-        assert!(!images.cut);
-        assert_eq!(
-            resolved(images),
-            ["https://example.com/a/x", "https://example.com/a/y"]
-        );
-        let mut images = RawImages::default();
-        for number in 0..MAX_IMAGES {
-            images.add(&image(&number.to_string(), ""));
-        }
-        images.add(&image("0", ""));
-        assert!(!images.cut);
-        images.add(&image("more", ""));
-        assert!(images.cut);
-        assert_eq!(resolved(images).len(), MAX_IMAGES);
     }
 
     #[test]

@@ -257,7 +257,7 @@ pub(super) fn has_foreign_scheme(reference: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use encoding_rs::{UTF_8, WINDOWS_1252};
+    use encoding_rs::UTF_8;
 
     use super::*;
 
@@ -383,29 +383,5 @@ mod tests {
         check(Some("data:text/plain,x"), "https://example.com/a/b");
         check(Some("javascript:x"), "https://example.com/a/b");
         check(Some("https://[x"), "https://example.com/a/b");
-    }
-
-    #[test]
-    fn canonical_links_are_judged_together() {
-        let identity = Identity::default();
-        let own = identity.parse("https://example.com/a").unwrap();
-        let check = |references: &[&str], expected: Canonical, has_bad: bool| {
-            let mut canonicals = Canonicals::default();
-            for reference in references {
-                canonicals.add(&own.to_url(), reference, &identity, WINDOWS_1252);
-            }
-            assert_eq!(canonicals.judge(&own), expected, "{references:?}");
-            assert_eq!(canonicals.has_bad, has_bad, "{references:?}");
-        };
-        let other = Canonical::Other(identity.parse("https://example.com/b").unwrap());
-        check(&[], Canonical::Absent, false);
-        check(&["/a"], Canonical::Itself, false);
-        check(&["/a#x", "https://EXAMPLE.com/a"], Canonical::Itself, false);
-        check(&["/b"], other.clone(), false);
-        check(&["/b", "b"], other, false);
-        check(&["/a", "/b"], Canonical::Conflicting, false);
-        check(&[" "], Canonical::Absent, true);
-        check(&["file:///x"], Canonical::Absent, true);
-        check(&["/a", "http://"], Canonical::Itself, true);
     }
 }

@@ -24,8 +24,8 @@ mod page_rules;
 mod refresh;
 mod srcset;
 mod stated;
-mod tame;
 mod text;
+mod tree;
 mod xhtml;
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ struct PageBody {
     text: Utf8Stream,
     filter: Option<XhtmlFilter>,
     pass: HtmlPass,
-    /// The text of the page, while it may become a tree for its rules. The request bounds it.
+    /// The text of the page, where it has rules. The request bounds it.
     kept: Option<Vec<u8>>,
 }
 
@@ -276,7 +276,7 @@ impl PageParser {
             encoding: charset.encoding,
             text: Utf8Stream::new(charset),
             filter: is_xhtml.then(XhtmlFilter::new),
-            pass: HtmlPass::new(&self.reader, has_rules).of(&self.url),
+            pass: HtmlPass::new(&self.reader).of(&self.url),
             kept: has_rules.then(Vec::new),
         }));
         self.parse(&prefix.bytes);
@@ -378,9 +378,6 @@ impl PageBody {
             kept.extend_from_slice(text);
         }
         self.pass.write(text);
-        if self.kept.is_some() && !self.pass.may_become_tree() {
-            self.kept = None;
-        }
     }
 
     fn finish(mut self) -> ParsedPage {

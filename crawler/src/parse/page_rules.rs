@@ -1,6 +1,5 @@
 //! The rules of the settings that ask a page by CSS selector. They need the whole page as a tree, so
-//! they are evaluated only where a rule is meant for the page, and only on pages that
-//! [`super::tame`] lets through.
+//! they are evaluated only where a rule is meant for the page, and only on pages that [`super::tree`] can build.
 
 use std::collections::BTreeMap;
 
@@ -83,8 +82,7 @@ impl PageRules {
     }
 
     /// Evaluates the rules that are meant for the page. The first lastmod rule with a valid date wins.
-    pub(super) fn evaluate(&self, url: &UrlKey, html: &str) -> RuleFacts {
-        let page = Html::parse_document(html);
+    pub(super) fn evaluate(&self, url: &UrlKey, page: &Html) -> RuleFacts {
         let mut facts = RuleFacts::default();
         for rule in self.rules.iter().filter(|rule| rule.pages.matches(url)) {
             let Some(element) = page.select(&rule.selector).next() else {
@@ -188,7 +186,7 @@ mod tests {
             };
             let found = PageRules::new(rules)
                 .unwrap()
-                .evaluate(&key("https://example.com/"), html);
+                .evaluate(&key("https://example.com/"), &Html::parse_document(html));
             assert_eq!(found, expected, "{rules:?}");
         };
         check(&[], false, None);
@@ -241,7 +239,7 @@ mod tests {
             "x".repeat(2_049)
         );
         let rules = PageRules::new(&rules).unwrap();
-        let facts = rules.evaluate(&key("https://example.com/"), &html);
+        let facts = rules.evaluate(&key("https://example.com/"), &Html::parse_document(&html));
         let values: Vec<_> = facts.values.iter().collect();
         assert_eq!(
             values,

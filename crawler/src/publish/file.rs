@@ -22,7 +22,7 @@ use super::{
     files::{FileKind, Role},
     folder::{Folder, Temporary, failed},
     go_on,
-    manifest::FileRecord,
+    manifest::{FileRecord, UNKNOWN},
     place::Address,
     previous::Previous,
 };
@@ -88,7 +88,11 @@ pub(super) fn make(
         file_sha256: file_sha256.to_owned(),
         entries: summary.entries,
         bytes: summary.bytes,
-        lastmod: changed_at,
+        lastmod: if previous.clocks_agree {
+            changed_at
+        } else {
+            UNKNOWN
+        },
     };
     let stands = known.filter(|known| on_disk.as_ref() == Some(&known.file_sha256));
     if stands.is_some() || folder.is_none() {

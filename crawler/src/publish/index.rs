@@ -19,9 +19,9 @@ use super::{
         BuiltFile, FileContent, Hashing, Weighed, check_written, over_limit, write_failed, write_to,
     },
     folder::Temporary,
+    manifest::UNKNOWN,
     place::Address,
 };
-use crate::export::is_clock_set;
 
 /// An index that is to be written.
 pub(super) struct Index<'a> {
@@ -53,8 +53,7 @@ impl Index<'_> {
         for member in &self.members {
             let mut entry = IndexEntry::new(location(name, &member.address.url)?);
             let changed = member.made.record.lastmod;
-            // A file that was written before the clock was set has a time that says nothing.
-            if is_clock_set(changed) {
+            if changed != UNKNOWN {
                 entry = entry.with_lastmod(LastMod::from_timestamp(changed));
             }
             match writer.push(&entry).map_err(failed)? {

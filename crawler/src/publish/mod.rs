@@ -302,11 +302,6 @@ fn put_out(
         Option<&mut Folder>,
     ) -> Result<ReadySet, PublishError>,
 ) -> Result<Published, PublishError> {
-    let (shown, now) = (request.now, runs::times(store)?.believed(request.now));
-    let request = &PublishRequest {
-        now,
-        ..request.clone()
-    };
     let mut published = if request.dry_run {
         let set = build(store, request, None)?;
         let folder = Folder::at(&request.config.output, Rights::default());
@@ -330,9 +325,9 @@ fn put_out(
         published.problems.extend(problem(cleared));
         published
     };
-    if !export::is_clock_set(shown) {
-        let shown = format!("{shown:.0}");
-        published.notes.push(Note::clock_not_set(&shown));
+    if let Some((ours, host)) = runs::clocks_apart(store)? {
+        let [ours, host] = [ours, host].map(|time| format!("{time:.0}"));
+        published.notes.push(Note::clocks_apart(&ours, &host));
     }
     Ok(published)
 }

@@ -37,9 +37,6 @@ pub(super) const INTENT: &str = ".arpent-intent.json";
 /// Longest manifest (and note) that is read back from the output.
 pub(super) const MAX_MANIFEST_BYTES: u64 = 64 * 1024 * 1024;
 
-/// So long after a run began it is told from our clock what that of the host says: as long as a run lasts by default.
-const HOST_DATE_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
-
 /// Of several changes within a second each gets a later one ([`super::file`]): so many seconds may they be ahead.
 const NUDGES: SignedDuration = SignedDuration::from_secs(60);
 
@@ -59,6 +56,8 @@ pub(super) struct Previous {
     intended: Vec<Intended>,
     /// The manifest's copy in the output as it is.
     copy: Option<String>,
+    /// Whether this machine's clock and the host's agree: without that no file has a new time in an index.
+    pub(super) clocks_agree: bool,
 }
 
 /// What stands under a name.
@@ -130,8 +129,11 @@ impl Previous {
         let mut manifest = first
             .or(second)
             .unwrap_or_else(|| Manifest::new(&site, &output, request.now));
-        let latest = latest(store, request.now)?;
-        manifest = manifest.without_future(request.now, |time| time > latest);
+        let clocks_agree = runs::clocks_apart(store)?.is_none();
+        if clocks_agree {
+            let latest = request.now.checked_add(NUDGES).unwrap_or(request.now);
+            manifest = manifest.without_future(request.now, |time| time > latest);
+        }
         manifest.output = output;
         let names = manifest.files.iter().map(|file| file.name.clone());
         Ok(Self {
@@ -140,6 +142,7 @@ impl Previous {
             ours,
             intended,
             copy,
+            clocks_agree,
         })
     }
 
@@ -253,20 +256,6 @@ fn has_newer(
     let files = copied.files.iter();
     let files = files.map(|file| (file.name.as_str(), file.file_sha256.as_str()));
     Ok(files.filter(is_unknown).any(stands))
-}
-
-/// The latest time that a file of the set that stands can have changed at. The clock of the host, where it is known, has to
-/// say too that a time is still to come: one of ours that was put back makes none of them wrong.
-fn latest(store: &dyn Store, now: Timestamp) -> Result<Timestamp, StoreError> {
-    let host_date = runs::host_date(store)?;
-    let started = runs::started(store)?;
-    let host_now = host_date.zip(started).map(|(host_date, started)| {
-        let since = now.duration_since(started);
-        let since = since.clamp(SignedDuration::ZERO, HOST_DATE_LIFETIME);
-        host_date.checked_add(since).unwrap_or(host_date)
-    });
-    let latest = host_now.map_or(now, |host_now| now.max(host_now));
-    Ok(latest.checked_add(NUDGES).unwrap_or(latest))
 }
 
 /// What the note in the output `root` says, if there is one.

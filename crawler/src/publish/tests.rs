@@ -68,14 +68,9 @@ impl Bench {
 
     /// A new run that found these pages, each with the version of its content.
     fn crawl(&mut self, pages: &BTreeMap<String, u64>) {
-        self.run = runs::open(
-            &mut self.store,
-            "",
-            self.host_now.unwrap_or(self.now),
-            self.now,
-        )
-        .unwrap()
-        .number;
+        let host = self.host_now.unwrap_or(self.now);
+        self.run = runs::open(&mut self.store, "", host).unwrap().number;
+        runs::note_clocks(&mut self.store, self.run, self.now, host).unwrap();
         let mut commit = Commit {
             run: self.run,
             ..Commit::default()

@@ -50,8 +50,8 @@ pub(crate) const PUBLISH_WELL: &str = "publish.well";
 /// A finished run, and when: what no later run found is forgotten some time after.
 pub(crate) const RUN_FORGET: &str = "run.forget";
 
-/// When the run before the newest began, by the clock that is believed.
-pub(crate) const RUN_BEFORE: &str = "run.before";
+/// What this machine's clock and the host's showed in the run, where they were apart.
+pub(crate) const RUN_CLOCKS: &str = "run.clocks";
 
 /// The host's clock when the run began.
 pub(crate) const RUN_HOST_DATE: &str = "run.host_date";
@@ -76,15 +76,6 @@ pub(crate) const RUN_ROBOTS: &str = "run.robots";
 
 /// The rules that the known URLs were judged by.
 pub(crate) const RUN_RULES: &str = "run.rules";
-
-/// How far the clock of the host is usually ahead of ours.
-pub(crate) const RUN_AHEAD: &str = "run.ahead";
-
-/// How far the clock of the host is ahead of ours in the run, in seconds; only where they cannot both be right.
-pub(crate) const RUN_SKEW: &str = "run.skew";
-
-/// When the run began.
-pub(crate) const RUN_STARTED: &str = "run.started";
 
 /// Whether the run is open.
 pub(crate) const RUN_STATE: &str = "run.state";

@@ -38,7 +38,7 @@ impl Library {
     pub(super) fn new(mut store: Box<dyn Store>, layout: Layout, output: &Path) -> Self {
         let start = key("/");
         let now: Timestamp = "2026-03-02T04:00:11Z".parse().expect("a time");
-        let run = runs::open(&mut *store, "", now, now).expect("a run begins");
+        let run = runs::open(&mut *store, "", now).expect("a run begins");
         Self {
             store,
             site: Site {

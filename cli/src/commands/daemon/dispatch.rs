@@ -24,7 +24,7 @@ use tokio::{
 
 use super::{
     kept::{self, Kept, Pasts},
-    service::ServiceManager,
+    service::{self, ServiceManager},
     words,
 };
 use crate::{
@@ -160,7 +160,7 @@ where
     /// Runs until it is asked to stop; `asked` waits for the next signal, and must lose none when it is dropped.
     pub(super) async fn run(mut self, mut asked: impl AsyncFnMut() -> Asked) -> ExitCode {
         self.tell_schedules();
-        self.outside.service.ready();
+        service::ready();
         let mut next_look = self.look();
         loop {
             if let Some(code) = self.code_when_stopped() {
@@ -271,7 +271,7 @@ where
         if self.stopping.is_some() {
             return;
         }
-        self.outside.service.reloading();
+        service::reloading();
         if self.loading.is_some() {
             self.loads_again = true;
             return;
@@ -301,7 +301,7 @@ where
                     .warn("the settings could not be read again: those of before stay");
             }
         }
-        self.outside.service.ready();
+        service::ready();
     }
 
     /// New settings hold from now on; a run that is under way keeps those that it began with.
@@ -364,7 +364,7 @@ where
                     abort_at: now + self.stop_timeout * share / of,
                     end_at: now + self.stop_timeout,
                 });
-                self.outside.service.stopping();
+                service::stopping();
                 output.say(&match self.runs.len() {
                     0 => "stopping".to_owned(),
                     running => format!(

@@ -125,7 +125,7 @@ impl World {
     fn build(&mut self) {
         let mut store = self.bench.store.lock().unwrap();
         let store = store.as_mut().unwrap();
-        let run = runs::open(&mut **store, "", self.bench.now, self.bench.now).unwrap();
+        let run = runs::open(&mut **store, "", self.bench.now).unwrap();
         let mut commit = Commit {
             run: run.number,
             ..Commit::default()

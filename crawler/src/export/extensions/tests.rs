@@ -70,7 +70,7 @@ fn export(
 ) -> (BTreeMap<String, String>, ExtensionCounts) {
     let mut store = MemoryStore::default();
     let now = "2026-03-01T12:00:00Z".parse().unwrap();
-    runs::open(&mut store, "", now, now).unwrap();
+    runs::open(&mut store, "", now).unwrap();
     let mut commit = Commit {
         run: 1,
         ..Commit::default()

@@ -15,7 +15,6 @@ use super::super::{
     main_content::Part,
     refresh::parse_refresh,
     stated::DatedElement,
-    tame::StartTag,
 };
 use super::{
     Findings, MAX_LEVELS,
@@ -83,8 +82,6 @@ pub(super) struct Collector {
     pub(super) head: Head,
     /// Open `template` elements.
     pub(super) template_depth: u32,
-    /// The end tag that is being taken has closed other elements than its own.
-    pub(super) closes_others: bool,
     /// For each level, the element whose start tag came last.
     pub(super) raw_text: [RawText; MAX_LEVELS],
 }
@@ -105,7 +102,6 @@ impl Collector {
             "noscript" | "noframes" if is_html => RawText::Fallback,
             _ => RawText::Other,
         };
-        let watches_tameness = level == 0 && self.watch_tameness(name, element, is_html);
         if name == "template" && is_html {
             if element.can_have_content() {
                 self.template_depth += 1;
@@ -116,10 +112,7 @@ impl Collector {
             };
         }
         if in_template {
-            return Wish {
-                end: watches_tameness,
-                part: None,
-            };
+            return Wish::default();
         }
         if level == 0 && self.head != Head::Closed {
             let stays =
@@ -156,7 +149,7 @@ impl Collector {
             None
         };
         Wish {
-            end: watches_tameness || name == "head" || is_open_picture || part.is_some(),
+            end: name == "head" || is_open_picture || part.is_some(),
             part,
         }
     }
@@ -238,8 +231,8 @@ impl Collector {
         }
     }
 
-    /// Takes the end of an element whose end is wanted; `end_name` is the tag that closed it.
-    pub(super) fn end_of_element(&mut self, name: &str, end_name: &str, level: usize) {
+    /// Takes the end of an element whose end is wanted.
+    pub(super) fn end_of_element(&mut self, name: &str, level: usize) {
         if name == "template" {
             self.template_depth = self.template_depth.saturating_sub(1);
         }
@@ -250,15 +243,6 @@ impl Collector {
             && let Some(images) = &mut self.findings.images
         {
             images.close_picture();
-        }
-        let Some(tameness) = &mut self.findings.tameness else {
-            return;
-        };
-        // An end tag closes what is inside first; only the last one bears its name.
-        if level == 0 && name == end_name {
-            tameness.end_tag(name, std::mem::take(&mut self.closes_others));
-        } else if level == 0 {
-            self.closes_others = true;
         }
     }
 
@@ -296,26 +280,6 @@ impl Collector {
             }
             TextType::PlainText => false,
         }
-    }
-
-    pub(super) fn watch_tameness(
-        &mut self,
-        name: &str,
-        element: &Element<'_, '_>,
-        is_html: bool,
-    ) -> bool {
-        let Some(tameness) = &mut self.findings.tameness else {
-            return false;
-        };
-        tameness.start_tag(StartTag {
-            name,
-            is_html,
-            is_self_closing: element.is_self_closing(),
-            can_have_content: element.can_have_content(),
-            attributes: element.attributes().len(),
-            bytes: element.source_location().bytes().len(),
-        });
-        tameness.is_tame()
     }
 
     fn take_link(&mut self, reference: &str, via: Via, nofollow: bool) -> bool {
@@ -412,15 +376,16 @@ impl Collector {
         {
             self.findings.directives.add_list(&content);
         }
+        let header = value(element, "http-equiv");
         if level == 0 {
-            if let Some(name) = name.or_else(|| value(element, "property")) {
+            let name = name.or_else(|| value(element, "property"));
+            if let Some(name) = name.or_else(|| header.clone()) {
                 self.findings.dates.meta(&name, &content);
             } else {
                 self.take_dated("meta", element);
             }
         }
-        let is_refresh = value(element, "http-equiv")
-            .is_some_and(|header| header.trim().eq_ignore_ascii_case("refresh"));
+        let is_refresh = header.is_some_and(|header| header.trim().eq_ignore_ascii_case("refresh"));
         let Some(refresh) = is_refresh.then(|| parse_refresh(&content)).flatten() else {
             return;
         };

@@ -126,7 +126,9 @@ impl Headings {
             if self.raw.len() + character.len_utf8() > MAX_HEADING_BYTES {
                 return;
             }
-            self.raw.push(character);
+            if !self.raw.is_empty() || !character.is_whitespace() {
+                self.raw.push(character);
+            }
         }
     }
 
@@ -156,9 +158,9 @@ impl Subheading {
         }
     }
 
-    /// One ends. The first that says something counts.
+    /// One ends. The first that has text counts.
     pub(super) fn end(&mut self) {
-        self.is_over = self.is_over || self.finish().is_some();
+        self.is_over = !self.text.raw.is_empty();
     }
 
     /// Its words, if it has any.

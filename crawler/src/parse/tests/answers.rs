@@ -224,7 +224,7 @@ fn lastmod_rule() -> PageRule {
 }
 
 #[test]
-fn page_rules_read_tame_pages_only() {
+fn page_rules_read_pages_that_make_a_tree_of_bounded_size() {
     let page = "<p><time class=updated datetime=2024-05-06>x</time>";
     let mut answer = Answer::html(page);
     answer.config.page_rules = vec![lastmod_rule()];

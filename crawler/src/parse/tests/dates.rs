@@ -45,6 +45,10 @@ fn dates_are_taken_from_their_places() {
         [None, day, None, None],
     );
     check(
+        "<meta http-equiv=Last-Modified content='Mon, 06 May 2024 10:00:00 GMT'>",
+        [None, Some("2024-05-06T10:00:00Z"), None, None],
+    );
+    check(
         "<meta name=dcterms.modified content=2024-05-06>",
         [None, day, None, None],
     );

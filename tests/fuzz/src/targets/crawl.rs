@@ -31,7 +31,7 @@ pub(super) fn list(input: &[u8]) -> u64 {
     let site = settle(&base, &[], ScopeWidth::Directory).expect("a site without redirects");
     let now = "2026-03-02T04:00:11Z".parse().expect("a good time");
     let mut store = MemoryStore::default();
-    let run = runs::open(&mut store, "", now, now).expect("memory does not fail");
+    let run = runs::open(&mut store, "", now).expect("memory does not fail");
     let request = LoadRequest {
         site: &site,
         config: &Config::default(),

@@ -1,0 +1,224 @@
+//! Whose dates are believed. A source (`Last-Modified`, structured data, metas, sitemaps, `time` elements) is not believed on
+//! a host or in a first-level directory where more than a fifth of its dates are wrong: not earlier than the start of the
+//! crawl, moved while the content did not, or the date of the sitemap file. Where one instant stands for most pages, a source
+//! other than `Last-Modified` is not believed either.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use sitemap_core::LastMod;
+
+use super::evidence::is_instant;
+use crate::{
+    page::{DateSource, RunId},
+    url_key::UrlKey,
+};
+
+/// Begins the line of the text form that names the run; a source begins the others.
+const RUN_LINE: &str = "run ";
+
+/// First-level directories that get statistics of their own; the others count for the host only.
+const MAX_DIRECTORIES: usize = 10_000;
+
+/// A share of wrong dates above the first one, in percent, begins distrust; one below the second ends it.
+const WRONG_PERCENT: [u64; 2] = [20, 10];
+
+/// The same for the share of the most frequent instant, and for wrong dates where fewer than [`MIN_SAMPLES`] are stated.
+const MOST_PERCENT: [u64; 2] = [50, 25];
+
+/// Dates that a source other than `Last-Modified` states before a fifth of them counts.
+const MIN_SAMPLES: u64 = 20;
+
+/// Different instants that are counted at once. An instant that more than half of the pages state is never missed, and
+/// counted at most a thirty-third too low.
+const MAX_INSTANTS: usize = 32;
+
+/// The family of a whole host.
+const HOST: &str = "*";
+
+/// The path of the first-level directory of `key`, if it is in one.
+fn first_directory(key: &UrlKey) -> Option<&str> {
+    let path = key.path();
+    let below = path.strip_prefix('/')?;
+    let (segment, _) = below.split_once('/')?;
+    Some(path.split_at(segment.len() + 2).0)
+}
+
+/// How often the dates of each source were wrong.
+#[derive(Debug, Default)]
+pub(crate) struct Statistics {
+    of: BTreeMap<DateSource, Families>,
+}
+
+/// A host and its first-level directories.
+#[derive(Debug, Default)]
+struct Families {
+    host: Count,
+    directories: HashMap<String, Count>,
+}
+
+#[derive(Debug, Default, Clone)]
+struct Count {
+    /// Dates that were read in this crawl.
+    read: u64,
+    /// Dates of pages that were not read, because they are what they were or could not be fetched.
+    unread: u64,
+    wrong: u64,
+    /// How often each instant is stated; by Misra and Gries, "Finding repeated elements" (1982).
+    instants: Vec<(i64, u64)>,
+}
+
+impl Count {
+    fn add_instant(&mut self, instant: i64) {
+        if let Some((_, count)) = self.instants.iter_mut().find(|(it, _)| *it == instant) {
+            *count += 1;
+        } else if self.instants.len() < MAX_INSTANTS {
+            self.instants.push((instant, 1));
+        } else {
+            self.instants.retain_mut(|(_, count)| {
+                *count -= 1;
+                *count > 0
+            });
+        }
+    }
+
+    /// Whether a source is not believed.
+    fn is_bad(&self, source: DateSource, was_bad: bool) -> bool {
+        let is_above = |count: u64, all: u64, [begin, end]: [u64; 2]| {
+            count * 100 > all * if was_bad { end } else { begin }
+        };
+        let all = self.read + self.unread;
+        if source != DateSource::Header && all < MIN_SAMPLES {
+            // One page may be saved anew as it is; a template does it to all of them.
+            return is_above(self.wrong, all, MOST_PERCENT);
+        }
+        if was_bad && self.unread > 0 && self.read < MIN_SAMPLES {
+            // Hardly anything is known of what is stated now.
+            return true;
+        }
+        // A page that was not read has not stated anything else, but makes up for nothing that was wrong before.
+        let all = if was_bad { self.read } else { all };
+        let alike = self.instants.iter().map(|(_, count)| *count).max();
+        let is_alike =
+            source != DateSource::Header && is_above(alike.unwrap_or_default(), all, MOST_PERCENT);
+        is_above(self.wrong, all, WRONG_PERCENT) || is_alike
+    }
+}
+
+impl Statistics {
+    /// Counts a date that was read in this crawl.
+    pub(super) fn add(
+        &mut self,
+        source: DateSource,
+        key: &UrlKey,
+        value: &LastMod,
+        is_wrong: bool,
+    ) {
+        // Many pages may have changed on one day.
+        let instant = is_instant(value).then(|| value.latest_instant().as_second());
+        self.change(source, key, |count| {
+            count.read += 1;
+            count.wrong += u64::from(is_wrong);
+            if let Some(instant) = instant {
+                count.add_instant(instant);
+            }
+        });
+    }
+
+    /// Counts a date of a page that was not read.
+    pub(super) fn add_unread(&mut self, source: DateSource, key: &UrlKey) {
+        self.change(source, key, |count| count.unread += 1);
+    }
+
+    /// Changes the counts that `key` belongs to.
+    fn change(&mut self, source: DateSource, key: &UrlKey, change: impl Fn(&mut Count)) {
+        let families = self.of.entry(source).or_default();
+        change(&mut families.host);
+        let Some(directory) = first_directory(key) else {
+            return;
+        };
+        if let Some(count) = families.directories.get_mut(directory) {
+            change(count);
+        } else if families.directories.len() < MAX_DIRECTORIES {
+            let mut count = Count::default();
+            change(&mut count);
+            families.directories.insert(directory.to_owned(), count);
+        }
+    }
+}
+
+/// Whose dates are not used as evidence, remembered between crawls so that a share at the border does not flip back and
+/// forth.
+///
+/// Within one crawl trust only shrinks. A publish that is done again after it was interrupted finds the dates that moved
+/// already in the ledger, so that they do not look moved any more; it must not come to another decision for that.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Trust {
+    /// The run that decided it, if it is one of this state.
+    run: Option<RunId>,
+    /// Sources with a directory, or [`HOST`].
+    bad: BTreeSet<(DateSource, String)>,
+}
+
+impl Trust {
+    /// Reads the text form: `run` and the run that decided it; then a source with a directory, or `*` for the host as a
+    /// whole, on each line.
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut trust = Self::default();
+        for line in text.lines() {
+            if let Some(run) = line.strip_prefix(RUN_LINE) {
+                trust.run = run.parse().ok();
+            } else if let Some((word, family)) = line.split_once(' ')
+                && let Some(source) = DateSource::from_word(word)
+            {
+                trust.bad.insert((source, family.to_owned()));
+            }
+        }
+        trust
+    }
+
+    /// The text form; `None` when everybody is trusted: then there is nothing that the crawl could not change.
+    pub(crate) fn to_text(&self) -> Option<String> {
+        if self.bad.is_empty() {
+            return None;
+        }
+        let run = self.run.map(|run| format!("{RUN_LINE}{run}"));
+        let families = self.bad.iter();
+        let families = families.map(|(source, family)| format!("{} {family}", source.as_str()));
+        let lines: Vec<String> = run.into_iter().chain(families).collect();
+        Some(lines.join("\n"))
+    }
+
+    /// The same for a fresh state, whose runs are others.
+    pub(crate) fn without_run(self) -> Self {
+        Self { run: None, ..self }
+    }
+
+    /// Takes the statistics of `run` in; whether anything changed.
+    pub(crate) fn update(&mut self, run: RunId, statistics: &Statistics) -> bool {
+        let mut bad = BTreeSet::new();
+        for (&source, families) in &statistics.of {
+            let directories = families.directories.iter();
+            let directories = directories.map(|(directory, count)| (directory.as_str(), count));
+            for (family, count) in directories.chain([(HOST, &families.host)]) {
+                let family = (source, family.to_owned());
+                if count.is_bad(source, self.bad.contains(&family)) {
+                    bad.insert(family);
+                }
+            }
+        }
+        if self.run == Some(run) {
+            bad.extend(self.bad.iter().cloned());
+        }
+        let run = Some(run);
+        let new = Self { run, bad };
+        let changed = new.to_text() != self.to_text();
+        *self = new;
+        changed
+    }
+
+    /// Whether what `source` says of `key` is used.
+    pub(super) fn trusts(&self, source: DateSource, key: &UrlKey) -> bool {
+        let is_bad = |family: &str| self.bad.contains(&(source, family.to_owned()));
+        self.bad.is_empty() || !is_bad(HOST) && !first_directory(key).is_some_and(is_bad)
+    }
+}
