@@ -52,7 +52,12 @@ const OWNERS: [(&str, &[&str]); 19] = [
 
 /// Where anything may be async. The rest are plain functions: they take the time as an argument, and where one
 /// blocks, its caller decides on which thread.
-const MAY_WAIT: [&str; 3] = ["cli/src/", "crawler/src/engine/", "crawler/src/fetch/"];
+const MAY_WAIT: [&str; 4] = [
+    "cli/src/",
+    "crawler/src/check/live",
+    "crawler/src/engine/",
+    "crawler/src/fetch/",
+];
 
 /// What starts threads, tasks or programs, and the only places that do.
 const STARTERS: [(&str, &[&str]); 5] = [
@@ -78,7 +83,7 @@ const STARTERS: [(&str, &[&str]); 5] = [
 ];
 
 /// The rooms of the crawler from top to bottom, and what each uses besides itself: rooms below it.
-const ROOMS: [(&str, &[&str]); 27] = [
+const ROOMS: [(&str, &[&str]); 28] = [
     // For tests of this and other crates.
     ("testing", &["clock", "fetch", "page", "store", "url_key"]),
     // It asks the network through a function it is given.
@@ -94,6 +99,18 @@ const ROOMS: [(&str, &[&str]); 27] = [
         &[
             "config", "fetch", "notes", "page", "parse", "robots", "scope", "seeds", "site",
             "store", "url_key", "verdict",
+        ],
+    ),
+    (
+        "check",
+        &[
+            "engine",
+            "fetch",
+            "page",
+            "parse",
+            "politeness",
+            "robots",
+            "url_key",
         ],
     ),
     (

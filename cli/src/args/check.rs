@@ -58,8 +58,9 @@ Check sitemaps, indexes, feeds and URL lists in files and folders, or where they
 
 Every rule of the sitemap protocol that applies is checked, with the limits, the location rules and \
 the extensions of Google. A folder is checked as a set: its indexes, what they list, and sitemaps that \
-no index lists. Without --at it is taken to be served where its index says that its files are. Pages that \
-no sitemap lists are no finding: absence excludes nothing (R80), robots.txt and noindex do.
+no index lists. It is served where --at says, else where its only index says that its files are, else at \
+the root of the host whose sitemaps its robots.txt names; else each file is checked alone. Pages that no \
+sitemap lists are no finding: absence excludes nothing (R80), robots.txt and noindex do.
 
 The URL of a sitemap is fetched with all that it lists; that of a page or a site means the sitemaps that \
 its robots.txt names, or /sitemap.xml. The robots.txt of each host is obeyed, proves sitemaps that list \
