@@ -29,7 +29,9 @@ use crate::{
     attend::Attendant,
     exit_code::ExitCode,
     output::Output,
-    settings::{CrawlSettings, Environment, FileText, LogFormat, MAX_FILE_BYTES, Settings},
+    settings::{
+        CrawlSettings, Environment, FileText, LogFormat, MAX_FILE_BYTES, Purpose, Settings,
+    },
 };
 
 /// Runs `arpent crawl`.
@@ -47,7 +49,12 @@ pub(super) fn run(
         sites,
         shared,
         max_sites,
-    } = CrawlSettings::load(args, environment, read_settings_file)?;
+    } = CrawlSettings::load(
+        Purpose::Crawl,
+        (args.config.as_deref(), args.typed()),
+        environment,
+        read_settings_file,
+    )?;
     begin_telling(&shared, output);
     output.begin_log(sites.len() > 1);
     runtime::run(Threads::OfCores, async {

@@ -32,7 +32,7 @@ use crate::{
     exit_code::{ExitCode, Misuse},
     output::Output,
     panicked::caught,
-    settings::{CrawlSettings, Environment},
+    settings::{CrawlSettings, Environment, Purpose},
     signal::{DaemonSignals, Stop},
 };
 
@@ -49,7 +49,14 @@ pub(super) fn run(
     foresee_log(&args.typed(), environment, output);
     let load = {
         let (args, environment) = (args.clone(), environment.clone());
-        move || CrawlSettings::load_daemon(&args, &environment, read_settings_file)
+        move || {
+            CrawlSettings::load(
+                Purpose::Daemon,
+                (args.config.as_deref(), args.typed()),
+                &environment,
+                read_settings_file,
+            )
+        }
     };
     let settings = load()?;
     begin_telling(&settings.shared, output);

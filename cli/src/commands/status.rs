@@ -24,7 +24,7 @@ use crate::{
     exit_code::{ExitCode, Misuse},
     human,
     output::Output,
-    settings::{CrawlSettings, Environment, SiteSettings, duration},
+    settings::{CrawlSettings, Environment, Purpose, SiteSettings, duration},
 };
 
 /// How the file is called that says how the last run of a site ended, behind the site's name.
@@ -145,7 +145,12 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let settings = CrawlSettings::load_status(args, environment, read_settings_file)?;
+    let settings = CrawlSettings::load(
+        Purpose::Look,
+        (args.config.as_deref(), args.typed()),
+        environment,
+        read_settings_file,
+    )?;
     let max_age = args.max_age.as_deref().map(max_age).transpose()?;
     let state = &settings.shared.state;
     let has_daemon = lock::is_held(state);

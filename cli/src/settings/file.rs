@@ -4,7 +4,7 @@
 
 use std::{borrow::Cow, ops::Range, path::Path, sync::Arc};
 
-use crawler::config::PageRule;
+use crawler::config::{Namespace, PageRule};
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -14,7 +14,7 @@ use super::{
     problem::{Origin, Problem, nearest},
     request::is_secret_header,
     table::{Reach, SETTINGS, Setting},
-    tables::{NAMESPACE, NamespaceTable, PAGE_RULE},
+    tables::{NAMESPACE, NamespaceTable, PAGE_RULE, PageRuleTable},
     value::{Item, Value},
 };
 
@@ -49,8 +49,8 @@ pub(crate) struct Section {
     pub(crate) values: Vec<Written>,
     /// The page rules, each with its line.
     pub(crate) page_rules: Vec<(PageRule, Origin)>,
-    /// The own namespaces.
-    pub(crate) namespaces: Vec<NamespaceTable>,
+    /// The custom namespaces, each with its line.
+    pub(crate) namespaces: Vec<(Namespace, Origin)>,
 }
 
 /// The value of one setting.
@@ -174,11 +174,13 @@ impl Section {
         if !table.is_notify {
             match (name, value.get_ref().as_table()) {
                 (PAGE_RULE, _) => {
-                    self.page_rules = place.page_rules(value, path, problems);
+                    let key = (path, PAGE_RULE);
+                    self.page_rules = place.read_tables::<PageRuleTable, _>(value, key, problems);
                     return;
                 }
                 (NAMESPACE, _) => {
-                    self.namespaces = place.namespaces(value, path, problems);
+                    let key = (path, NAMESPACE);
+                    self.namespaces = place.read_tables::<NamespaceTable, _>(value, key, problems);
                     return;
                 }
                 (NOTIFY, Some(entries)) => {
@@ -382,7 +384,7 @@ impl Place {
         }
         section.sort();
         if url.is_none() && !is_url_wrong {
-            self.missing(span, SITE, &[(SITE_URL, true)], problems);
+            problems.push(self.problem(span, SITE, &format!("{SITE_URL} is missing")));
         }
         let (url, origin) = url?;
         Some(SiteTable {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use crawler::{
-    config::{EntryConfig, Namespace, NamespaceElement, ParseConfig},
+    config::{EntryConfig, Namespace, ParseConfig},
     export::EntryRules,
     parse::PageReader,
 };
@@ -24,7 +24,7 @@ use super::{
     problem::{Origin, Problem, nearest},
     secret::World,
     table::{SETTINGS, Setting},
-    tables::{NAMESPACE, NamespaceTable},
+    tables::NAMESPACE,
     value::{Item, Value, Wrong},
 };
 
@@ -83,35 +83,12 @@ impl Merge {
         self.namespaces(section.namespaces);
     }
 
-    /// Takes the own namespaces of the file; each problem gets the line of its table.
-    fn namespaces(&mut self, tables: Vec<NamespaceTable>) {
+    /// Takes the custom namespaces of the file.
+    fn namespaces(&mut self, namespaces: Vec<(Namespace, Origin)>) {
         let mut taken = EntryConfig::default();
-        for NamespaceTable {
-            namespace,
-            origin,
-            elements,
-        } in tables
-        {
-            let alone = |element: Option<&NamespaceElement>| EntryConfig {
-                namespaces: vec![Namespace {
-                    elements: element.cloned().into_iter().collect(),
-                    ..namespace.clone()
-                }],
-                ..EntryConfig::default()
-            };
-            if let Some(problem) = problem_of_namespaces(&alone(None)) {
-                self.wrong(NAMESPACE, origin, Wrong::new(problem));
-                continue;
-            }
-            let mut is_good = true;
-            for (element, origin) in namespace.elements.iter().zip(elements) {
-                if let Some(problem) = problem_of_namespaces(&alone(Some(element))) {
-                    self.wrong(NAMESPACE, origin, Wrong::new(problem));
-                    is_good = false;
-                }
-            }
+        for (namespace, origin) in namespaces {
             taken.namespaces.push(namespace);
-            if let Some(problem) = problem_of_namespaces(&taken).filter(|_| is_good) {
+            if let Some(problem) = problem_of_namespaces(&taken) {
                 self.wrong(NAMESPACE, origin, Wrong::new(problem));
                 taken.namespaces.pop();
             }

@@ -32,7 +32,7 @@ pub(crate) use self::{
     file::MAX_FILE_BYTES,
     problem::SettingsError,
     secret::FileText,
-    sites::{CrawlSettings, SiteSettings, settled},
+    sites::{CrawlSettings, Purpose, SiteSettings, settled},
     units::duration,
 };
 use self::{

@@ -183,12 +183,35 @@ pub(crate) fn size(value: &Value, range: RangeInclusive<u64>, range_text: &str) 
 pub(crate) fn word<T: Copy>(value: &Value, words: &[(&str, T)]) -> Read<T> {
     let found = scalar(value).and_then(|text| words.iter().find(|(word, _)| *word == text));
     found.map(|(_, meaning)| *meaning).ok_or_else(|| {
-        let quoted: Vec<_> = words
-            .iter()
-            .map(|(word, _)| format!("\"{word}\""))
-            .collect();
-        Wrong::found(quoted.join(" or "), value)
+        let mut expected = String::new();
+        for (number, (word, _)) in words.iter().enumerate() {
+            expected.push_str(match (number, words.len() - number) {
+                (0, _) => "",
+                (_, 1) => " or ",
+                (_, _) => ", ",
+            });
+            expected.push_str(&format!("\"{word}\""));
+        }
+        Wrong::found(expected, value)
     })
+}
+
+/// Words of a list, several of which may stand in one text, divided by commas.
+pub(crate) fn words<T: Copy>(value: &Value, words: &[(&str, T)]) -> Read<Vec<T>> {
+    let found = list(value, |item| {
+        let text = text(item, "a word")?.split(',');
+        text.map(|part| word(&Value::Text(part.trim().to_owned()), words))
+            .collect::<Read<Vec<_>>>()
+    })?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// The same, where each word changes `config`.
+pub(crate) fn switches<C>(value: &Value, mut config: C, words: &[(&str, fn(&mut C))]) -> Read<C> {
+    for change in self::words(value, words)? {
+        change(&mut config);
+    }
+    Ok(config)
 }
 
 /// A list, each of its values read by `read`. A value of a variable is one value per line.
