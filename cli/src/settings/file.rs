@@ -13,7 +13,7 @@ use toml::{
 use super::{
     problem::{Origin, Problem, nearest},
     request::is_secret_header,
-    table::{Reach, SETTINGS, Setting},
+    table::{SETTINGS, Setting, Special},
     tables::{NAMESPACE, NamespaceTable, PAGE_RULE, PageRuleTable},
     value::{Item, Value},
 };
@@ -251,22 +251,25 @@ impl Table {
 
     /// Why `setting` does not stand here; `None`: it may.
     fn misplaced(self, setting: &Setting) -> Option<&'static str> {
-        match (self.is_of_site, setting.reach) {
-            _ if setting.is_in_notify && !self.is_notify => Some("expected in the table [notify]"),
-            _ if self.is_notify && !setting.is_in_notify => {
-                Some("not a setting of [notify]; write it above that table")
-            }
-            (true, Reach::Program) if setting.name == "urls" => {
-                Some("a site has one url; write each site into a table of its own")
-            }
-            (true, Reach::Program) => {
-                Some("holds for all sites together; write it above the first table")
-            }
-            (true, Reach::Build) => {
-                Some("a setting of arpent build, not of a site that is crawled")
-            }
-            (true, Reach::Site) | (false, _) => None,
+        if setting.is(Special::Notify) != self.is_notify {
+            return Some(if self.is_notify {
+                "not a setting of [notify]; write it above that table"
+            } else {
+                "expected in the table [notify]"
+            });
         }
+        if !self.is_of_site {
+            return None;
+        }
+        if setting.name == "urls" {
+            return Some("a site has one url; write each site into a table of its own");
+        }
+        if setting.is(Special::Program) {
+            return Some("holds for all sites together; write it above the first table");
+        }
+        setting
+            .is(Special::Build)
+            .then_some("a setting of arpent build, not of a site that is crawled")
     }
 }
 

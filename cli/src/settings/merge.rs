@@ -23,7 +23,7 @@ use super::{
     file::Section,
     problem::{Origin, Problem, nearest},
     secret::World,
-    table::{SETTINGS, Setting},
+    table::{SETTINGS, Setting, Special},
     tables::NAMESPACE,
     value::{Item, Value, Wrong},
 };
@@ -55,7 +55,7 @@ impl Merge {
             let Some(setting) = setting_of(written.name) else {
                 continue;
             };
-            let value = if setting.is_secret {
+            let value = if setting.is(Special::Secret) {
                 world.reveal(&written.value, &mut self.warnings)
             } else {
                 Ok(written.value)
@@ -223,7 +223,7 @@ fn problem_of_namespaces(config: &EntryConfig) -> Option<String> {
 
 /// The text of a variable as a value: lists hold one value per line.
 fn variable_value(setting: &Setting, text: &str) -> Value {
-    if !setting.is_list {
+    if !setting.is(Special::List) {
         return Value::Text(text.to_owned());
     }
     let lines = text

@@ -41,7 +41,7 @@ use self::{
     problem::{Origin, Problem},
     request::public_url_of,
     secret::{CREDENTIALS_VARIABLE, World, add_variables_of},
-    table::SETTINGS,
+    table::{SETTINGS, Special},
     value::Value,
 };
 use crate::args::{BuildArgs, CheckArgs};
@@ -250,7 +250,7 @@ impl<'w> Layers<'w> {
         for section in std::iter::once(&mut file.shared).chain(own) {
             section.values.retain(|written| {
                 let setting = SETTINGS.iter().find(|setting| setting.name == written.name);
-                setting.is_none_or(|setting| !setting.is_secret)
+                setting.is_none_or(|setting| !setting.is(Special::Secret))
             });
         }
         self.warnings.clear();

@@ -125,12 +125,6 @@ impl CrawlSettings {
         }
         let mut shared = layers.shared();
         let Chosen { mut drafts, named } = choose(&layers, &mut shared, purpose);
-        let has_one_origin = drafts
-            .windows(2)
-            .all(|pair| pair[0].start.origin() == pair[1].start.origin());
-        for draft in &mut drafts {
-            draft.merge.check_key_location(&draft.start, has_one_origin);
-        }
         if purpose == Purpose::Notify {
             for draft in &mut drafts {
                 draft.merge.for_telling();

@@ -25,74 +25,36 @@ use super::{
 };
 
 /// One setting.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
     /// Its name everywhere.
     pub(crate) name: &'static str,
-    /// What it is about.
-    pub(crate) reach: Reach,
-    /// The file may say where its value is kept instead.
-    pub(crate) is_secret: bool,
-    /// It stands in the table `[notify]` of the file.
-    pub(crate) is_in_notify: bool,
-    /// It holds several values: a list in the file, an option that is repeated, a variable with one value per line.
-    pub(crate) is_list: bool,
+    specials: &'static [Special],
     /// Reads a value into the draft.
     pub(crate) read: fn(&mut Draft, &Value) -> Read<()>,
 }
 
-/// What a setting is about, and so where in the file it may stand.
+/// What is special about a setting. One that is neither of the program nor of builds is about a site: it may stand in the table of
+/// each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// One site: it may stand in the table of each.
-    Site,
-    /// The program with all its sites.
+pub(crate) enum Special {
+    /// It is about the program with all its sites.
     Program,
-    /// `arpent build`.
+    /// It is about `arpent build`.
     Build,
-}
-
-/// What is special about a setting.
-#[derive(Clone, Copy)]
-enum Special {
-    /// Its [`Reach`] is [`Reach::Program`].
-    Program,
-    /// Its [`Reach`] is [`Reach::Build`].
-    Build,
-    /// [`Setting::is_in_notify`].
+    /// It stands in the table `[notify]` of the file.
     Notify,
-    /// [`Setting::is_secret`].
+    /// The file may say where its value is kept instead.
     Secret,
-    /// [`Setting::is_list`].
+    /// It holds several values: a list in the file, an option that is repeated, a variable with one value per line.
     List,
 }
 
-/// A row of the table: of its specials the last that has a reach counts.
-const fn row(
-    name: &'static str,
-    specials: &[Special],
-    read: fn(&mut Draft, &Value) -> Read<()>,
-) -> Setting {
-    let mut setting = Setting {
-        name,
-        reach: Reach::Site,
-        is_secret: false,
-        is_in_notify: false,
-        is_list: false,
-        read,
-    };
-    let mut number = 0;
-    while number < specials.len() {
-        match specials[number] {
-            Special::Program => setting.reach = Reach::Program,
-            Special::Build => setting.reach = Reach::Build,
-            Special::Notify => setting.is_in_notify = true,
-            Special::Secret => setting.is_secret = true,
-            Special::List => setting.is_list = true,
-        }
-        number += 1;
+impl Setting {
+    /// Whether this is special about it.
+    pub(crate) fn is(&self, special: Special) -> bool {
+        self.specials.contains(&special)
     }
-    setting
 }
 
 /// Each row has the name of a setting, what is special about it, the field of the draft that it fills, and what reads its value.
@@ -100,10 +62,14 @@ macro_rules! settings {
     ($($name:literal $([$($special:ident)*])? $($field:ident).+: $read:expr;)*) => {
         /// Every setting but the page rules and namespaces, in the order of `config/default.toml`.
         pub(crate) const SETTINGS: &[Setting] = &[
-            $(row($name, &[$($(Special::$special),*)?], |draft, value| {
-                draft.$($field).+ = ($read)(value)?;
-                Ok(())
-            })),*
+            $(Setting {
+                name: $name,
+                specials: &[$($(Special::$special),*)?],
+                read: |draft, value| {
+                    draft.$($field).+ = ($read)(value)?;
+                    Ok(())
+                },
+            }),*
         ];
     };
 }

@@ -556,12 +556,12 @@ fn links_and_detours_lead_to_one_place() {
 
 #[test]
 fn a_site_may_have_everything_that_is_about_one_site() {
-    use super::super::table::Reach;
+    use super::super::table::Special;
     let text = config_file("default.toml");
     let is_about_more = |line: &str| {
         let name = line.split(" = ").next().unwrap();
         let setting = SETTINGS.iter().find(|setting| setting.name == name);
-        setting.is_some_and(|setting| setting.reach != Reach::Site)
+        setting.is_some_and(|setting| setting.is(Special::Program) || setting.is(Special::Build))
     };
     let own: Vec<_> = text.lines().filter(|line| !is_about_more(line)).collect();
     let own = own.join("\n").replace("\n[notify]\n", "\n[site.notify]\n");
