@@ -25,12 +25,13 @@ use super::{
     runtime::{self, Threads},
 };
 use crate::{
-    args::{CrawlArgs, Typed},
+    args::CrawlArgs,
     attend::Attendant,
     exit_code::ExitCode,
     output::Output,
     settings::{
-        CrawlSettings, Environment, FileText, LogFormat, MAX_FILE_BYTES, Purpose, Settings,
+        CrawlSettings, Environment, FileText, LogFormat, MAX_FILE_BYTES, Purpose, Settings, Typed,
+        typed,
     },
 };
 
@@ -44,14 +45,14 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    foresee_log(&args.typed(), environment, output);
+    foresee_log(&typed(args), environment, output);
     let CrawlSettings {
         sites,
         shared,
         max_sites,
     } = CrawlSettings::load(
         Purpose::Crawl,
-        (args.config.as_deref(), args.typed()),
+        (args.config.as_deref(), typed(args)),
         environment,
         read_settings_file,
     )?;

@@ -13,7 +13,7 @@ use crate::{
     args::ForgetArgs,
     exit_code::{ExitCode, Misuse},
     output::Output,
-    settings::{CrawlSettings, Environment, Purpose, SiteSettings},
+    settings::{CrawlSettings, Environment, Purpose, SiteSettings, typed},
 };
 
 /// Runs `arpent forget`.
@@ -27,7 +27,7 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     let settings = CrawlSettings::load(
         Purpose::Look,
-        (args.config.as_deref(), args.typed()),
+        (args.config.as_deref(), typed(args)),
         environment,
         read_settings_file,
     )?;

@@ -37,7 +37,7 @@ use crate::{
     human,
     output::Output,
     panicked::Panicked,
-    settings::{CrawlSettings, Environment, Purpose, SiteSettings},
+    settings::{CrawlSettings, Environment, Purpose, SiteSettings, typed},
     summary::{RobotsFile, Summary},
 };
 
@@ -53,7 +53,7 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     let CrawlSettings { sites, shared, .. } = CrawlSettings::load(
         Purpose::Crawl,
-        (args.config.as_deref(), args.typed()),
+        (args.config.as_deref(), typed(args)),
         environment,
         read_settings_file,
     )?;

@@ -24,7 +24,7 @@ use crate::{
     exit_code::{ExitCode, Misuse},
     human,
     output::Output,
-    settings::{CrawlSettings, Environment, Purpose, SiteSettings, duration},
+    settings::{CrawlSettings, Environment, Purpose, SiteSettings, duration, typed},
 };
 
 /// How the file is called that says how the last run of a site ended, behind the site's name.
@@ -147,7 +147,7 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     let settings = CrawlSettings::load(
         Purpose::Look,
-        (args.config.as_deref(), args.typed()),
+        (args.config.as_deref(), typed(args)),
         environment,
         read_settings_file,
     )?;

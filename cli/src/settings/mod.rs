@@ -12,6 +12,7 @@ mod secret;
 mod sites;
 pub(crate) mod table;
 mod tables;
+mod typed;
 mod units;
 pub(crate) mod value;
 
@@ -33,6 +34,7 @@ pub(crate) use self::{
     problem::SettingsError,
     secret::FileText,
     sites::{CrawlSettings, Purpose, SiteSettings, settled},
+    typed::{Typed, typed},
     units::duration,
 };
 use self::{
@@ -164,14 +166,9 @@ impl Settings {
         environment: &Environment,
         read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
-        Layers::read(
-            args.config.as_deref(),
-            args.typed(),
-            environment,
-            &read_file,
-        )?
-        .shared()
-        .finish_check(starts, environment)
+        Layers::read(args.config.as_deref(), typed(args), environment, &read_file)?
+            .shared()
+            .finish_check(starts, environment)
     }
 }
 
@@ -185,14 +182,9 @@ impl BuildSettings {
         environment: &Environment,
         read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
-        Layers::read(
-            args.config.as_deref(),
-            args.typed(),
-            environment,
-            &read_file,
-        )?
-        .shared()
-        .finish_build(environment)
+        Layers::read(args.config.as_deref(), typed(args), environment, &read_file)?
+            .shared()
+            .finish_build(environment)
     }
 }
 

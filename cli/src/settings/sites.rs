@@ -16,12 +16,11 @@ use crawler::{
 };
 
 use super::{
-    Environment, FileText, Layers, Settings, SettingsError,
+    Environment, FileText, Layers, Settings, SettingsError, Typed,
     file::SiteTable,
     merge::{Among, Merge, problems_in_order},
     problem::{Origin, Problem},
 };
-use crate::args::Typed;
 
 /// Sites that are crawled at the same time when nobody says otherwise.
 const MAX_SITES: NonZeroU32 = NonZeroU32::new(4).expect("4 is not 0");

@@ -57,7 +57,7 @@ fn load_sites(
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     CrawlSettings::load(
         Purpose::Crawl,
-        (args.config.as_deref(), args.typed()),
+        (args.config.as_deref(), typed(&args)),
         &environment.collect(),
         |path| match file {
             Some(text) if path == Path::new("config.toml") => Ok(text.to_owned().into()),

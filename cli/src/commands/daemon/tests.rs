@@ -21,7 +21,7 @@ use super::*;
 use crate::{
     args::{Args, Command},
     commands::crawl::site::SiteRun,
-    settings::{SettingsError, SiteSettings},
+    settings::{SettingsError, SiteSettings, typed},
     signal::{Asked, StopSignal},
     summary::{Outcome, Summary},
 };
@@ -91,7 +91,7 @@ fn load(file: &str, state: &Path) -> Result<CrawlSettings, SettingsError> {
     };
     CrawlSettings::load(
         Purpose::Daemon,
-        (args.config.as_deref(), args.typed()),
+        (args.config.as_deref(), typed(&args)),
         &Environment::new(),
         |_| Ok(file.to_owned().into()),
     )

@@ -26,7 +26,7 @@ use crate::{
     human,
     output::Output,
     panicked::Panicked,
-    settings::{CrawlSettings, Environment, Purpose, SiteSettings},
+    settings::{CrawlSettings, Environment, Purpose, SiteSettings, typed},
 };
 
 /// Runs `arpent notify`.
@@ -41,7 +41,7 @@ pub(in crate::commands) fn run(
 ) -> anyhow::Result<ExitCode> {
     let CrawlSettings { sites, shared, .. } = CrawlSettings::load(
         Purpose::Notify,
-        (args.config.as_deref(), args.typed()),
+        (args.config.as_deref(), typed(args)),
         environment,
         read_settings_file,
     )?;

@@ -274,7 +274,7 @@ fn without_a_home_directory_the_state_must_be_named() {
     };
     let error = CrawlSettings::load(
         Purpose::Crawl,
-        (args.config.as_deref(), args.typed()),
+        (args.config.as_deref(), typed(&args)),
         &Environment::new(),
         |_| Ok(String::new().into()),
     )

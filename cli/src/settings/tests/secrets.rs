@@ -20,7 +20,7 @@ fn load_with(
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     CrawlSettings::load(
         Purpose::Crawl,
-        (args.config.as_deref(), args.typed()),
+        (args.config.as_deref(), typed(&args)),
         &variables.collect(),
         |path| {
             let (text, is_open_to_all) = match path.to_str().unwrap() {
