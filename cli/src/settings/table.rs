@@ -16,8 +16,7 @@ use jiff::tz::TimeZone;
 use super::{
     LogFormat, SummaryFormat,
     merge::{Draft, StopTimeout},
-    notify, output, request,
-    units::{self, MAX_DURATION},
+    notify, output, request, units,
     value::{
         Read, Value, Wrong, count, count_or_unlimited, duration, filled, list, non_zero,
         optional_path, optional_text, size, small_count, switch, switches, text, time_out, word,
@@ -79,7 +78,7 @@ settings! {
     "max_sites" [Program] max_sites: |value| non_zero(value, 1_000).map(Some);
     "schedule" schedule: |value| optional_text(value, "a cron expression such as \"30 2 * * *\"");
     "time_zone" time_zone: |value| time_zone(value).map(Some);
-    "jitter" jitter: any_duration;
+    "jitter" jitter: duration;
     // Output.
     "output" output: optional_path;
     "state" state: optional_path;
@@ -105,7 +104,7 @@ settings! {
     "file_bytes" config.publish.file_bytes:
         |value| size(value, 1_000..=MAX_FILE_BYTES, "from 1 kB to 50 MiB");
     "index_entries" config.publish.index_entries: entries;
-    "grace" config.publish.grace: any_duration;
+    "grace" config.publish.grace: duration;
     "file_mode" config.publish.file_mode: output::file_mode;
     "file_group" config.publish.file_group: output::file_group;
     "min_listed_share" config.publish.guard.min_listed_share: share;
@@ -118,8 +117,8 @@ settings! {
     "rate" config.politeness.rate: rate;
     "concurrency" config.politeness.concurrency: |value| non_zero(value, 1_000);
     "delay" config.politeness.delay:
-        |value| any_duration(value).map(|delay| Some(delay).filter(|delay| !delay.is_zero()));
-    "max_retry_after" config.politeness.max_retry_after: any_duration;
+        |value| duration(value).map(|delay| Some(delay).filter(|delay| !delay.is_zero()));
+    "max_retry_after" config.politeness.max_retry_after: duration;
     "max_in_flight" [Program] config.politeness.max_in_flight: |value| non_zero(value, 10_000);
     "failures_before_pause" config.politeness.failures_before_pause:
         |value| small_count(value, 1..=u32::MAX);
@@ -157,7 +156,7 @@ settings! {
         |value| size(value, 1 << 20..=1 << 30, "from 1 MiB to 1 GiB").map(as_usize);
     "max_tries" config.limits.max_tries: |value| small_count(value, 1..=100);
     "retry_delays" [List] config.limits.retry_delays: retry_delays;
-    "keep_failing" config.removal.keep_failing: any_duration;
+    "keep_failing" config.removal.keep_failing: duration;
     // Requests.
     "user_agent" user_agent: request::user_agent;
     "contact" contact: request::contact;
@@ -239,10 +238,6 @@ const MIN_RATE: f64 = 1.0 / 86_400.0;
 /// Fastest rate that has a number; a gap below a microsecond is none.
 const MAX_RATE: f64 = 1_000_000.0;
 
-fn any_duration(value: &Value) -> Read<Duration> {
-    duration(value, Duration::ZERO..=MAX_DURATION)
-}
-
 fn positive(value: &Value) -> Read<u64> {
     count(value, 1..=u64::MAX)
 }
@@ -252,7 +247,7 @@ fn entries(value: &Value) -> Read<u64> {
 }
 
 fn retry_delays(value: &Value) -> Read<Vec<Duration>> {
-    match list(value, any_duration)? {
+    match list(value, duration)? {
         delays if delays.is_empty() => Err(Wrong::new(
             "expected at least one duration, found an empty list",
         )),
@@ -346,7 +341,7 @@ fn sources(value: &Value) -> Read<DiscoverConfig> {
     };
     let sources = switches(
         value,
-        none.clone(),
+        none,
         &[
             ("links", |sources: &mut DiscoverConfig| sources.links = true),
             ("sitemaps", |sources| sources.sitemaps = true),
