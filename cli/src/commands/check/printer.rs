@@ -57,7 +57,7 @@ impl<'a> Printer<'a> {
 
     /// Prints the sums, and returns the exit code. Where nothing could be read there are none.
     pub(super) fn finish(&mut self, outcome: &Outcome) -> ExitCode {
-        if !outcome.has_unreadable || !outcome.documents.is_empty() {
+        if outcome.is_stopped || !outcome.documents.is_empty() {
             if self.is_json {
                 self.json_outcome(outcome);
             } else {
