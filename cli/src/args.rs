@@ -2,6 +2,8 @@
 //! what they mean and whether they make sense is decided once, in [`crate::settings`], for flags,
 //! variables and files alike.
 //!
+//! An option that is a setting has the setting's name, by which [`crate::settings::typed`] finds it.
+//!
 //! Each command has a file for its options. Options that several commands have stand in a group of their
 //! own, which is part of their structs (`#[command(flatten)]`).
 
@@ -31,7 +33,6 @@ pub(crate) use self::forget::ForgetArgs;
 pub(crate) use self::notify::NotifyArgs;
 pub(crate) use self::publish::PublishArgs;
 pub(crate) use self::status::StatusArgs;
-use crate::settings::value::{Item, Value};
 
 /// Walks a live website politely and publishes a standards-perfect set of XML sitemaps.
 #[derive(Debug, Parser)]
@@ -76,45 +77,6 @@ pub(crate) enum Command {
     Forget(Box<ForgetArgs>),
 }
 
-/// Settings that were typed, by their names.
-pub(crate) type Typed = Vec<(&'static str, Value)>;
-
-/// How much more is said, when that was typed.
-fn typed_verbosity(verbose: u8) -> Typed {
-    let typed = (verbose > 0).then(|| ("verbose", Value::Bare(verbose.to_string())));
-    typed.into_iter().collect()
-}
-
-/// Values of options by the names of their settings; what was not typed is left out.
-fn typed<const L: usize, const T: usize, const S: usize>(
-    lists: [(&'static str, &Vec<String>); L],
-    texts: [(&'static str, &Option<String>); T],
-    switches: [(&'static str, bool); S],
-) -> Typed {
-    let lists = lists
-        .into_iter()
-        .filter(|(_, items)| !items.is_empty())
-        .map(|(name, items)| {
-            (
-                name,
-                Value::List(
-                    items
-                        .iter()
-                        .map(|text| Item::new(Value::Text(text.clone())))
-                        .collect(),
-                ),
-            )
-        });
-    let texts = texts
-        .into_iter()
-        .filter_map(|(name, text)| text.as_ref().map(|text| (name, Value::Text(text.clone()))));
-    let switches = switches
-        .into_iter()
-        .filter(|&(_, on)| on)
-        .map(|(name, _)| (name, Value::Bare("true".to_owned())));
-    lists.chain(texts).chain(switches).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -122,7 +84,7 @@ mod tests {
     use clap::CommandFactory as _;
 
     use super::*;
-    use crate::settings::table::SETTINGS;
+    use crate::settings::{table::SETTINGS, typed};
 
     #[test]
     fn the_command_line_is_consistent() {
@@ -209,14 +171,14 @@ mod tests {
                     _ => {}
                 }
                 let typed = match Args::try_parse_from(line).unwrap().command {
-                    Command::Crawl(args) => args.typed(),
-                    Command::Build(args) => args.typed(),
-                    Command::Check(args) => args.typed(),
-                    Command::Notify(args) => args.typed(),
-                    Command::Daemon(args) => args.typed(),
-                    Command::Status(args) => args.typed(),
-                    Command::Publish(args) => args.typed(),
-                    Command::Forget(args) => args.typed(),
+                    Command::Crawl(args) => typed(&args),
+                    Command::Build(args) => typed(&args),
+                    Command::Check(args) => typed(&args),
+                    Command::Notify(args) => typed(&args),
+                    Command::Daemon(args) => typed(&args),
+                    Command::Status(args) => typed(&args),
+                    Command::Publish(args) => typed(&args),
+                    Command::Forget(args) => typed(&args),
                 };
                 let names = typed.into_iter().map(|(name, _)| name);
                 let names: Vec<_> = names.filter(|own| *own == name || *own != "urls").collect();

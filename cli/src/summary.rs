@@ -47,7 +47,7 @@ pub(crate) use self::outcome::Outcome;
 pub(crate) use self::robots::RobotsFile;
 
 /// Everything that is told of one site. The serialised fields are the line of JSON.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent facts of a run, each told in words of its own"
@@ -149,44 +149,8 @@ impl Summary {
     pub(crate) fn new(start: &str) -> Self {
         Self {
             site: start.to_owned(),
-            outcome: Outcome::Internal,
-            is_build: false,
-            known: 0,
-            listed: 0,
-            excluded: BTreeMap::new(),
-            failed: 0,
-            queued: 0,
-            not_recorded: 0,
-            fetched: 0,
-            not_modified: 0,
-            files: Vec::new(),
-            lastmod: BTreeMap::new(),
-            extensions: ExtensionLines::default(),
-            duration_s: 0.0,
-            bytes_in: 0,
-            input: None,
-            written_as: None,
-            ignored: Vec::new(),
-            robots_txt: Vec::new(),
-            orphans: 0,
-            seeds: SeedLine::default(),
-            kept: BTreeMap::new(),
-            notified: Vec::new(),
-            damaged_state: None,
-            message: None,
-            doubted: None,
-            guard: None,
-            report: Report::default(),
-            dropped: 0,
-            duplicates: 0,
-            resumed: false,
-            awaits_hooks: false,
-            output: None,
-            state: None,
-            has_old_set: false,
             followed_links: true,
-            stopped_by: None,
-            notes: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -24,6 +24,7 @@
 //! | `testing` | what do tests crawl instead of a site? |
 //! | [`notify`] | who is told of what was published, and how? |
 //! | [`build`] | which records do lists and folders make, without a request? |
+//! | [`check`] | what is wrong with the sitemaps of a folder, or of a site as it is served? |
 //! | [`engine`] | what happens next? It starts the tasks of a crawl and alone writes its state |
 //! | [`publish`] | how does a new set of files become visible at once? |
 //! | [`export`] | which entry does this page become, or why none? |
@@ -50,6 +51,7 @@ pub mod testing;
 pub mod notify;
 
 pub mod build;
+pub mod check;
 pub mod engine;
 
 pub mod publish;

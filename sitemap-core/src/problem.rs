@@ -584,8 +584,8 @@ impl Problem {
 /// A site that has sitemaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// The robots.txt that names them, if one does.
-    pub robots: Option<Loc>,
+    /// The robots.txt that names them.
+    pub robots: Loc,
     /// The scheme, host and port of the sitemaps.
     pub origin: Box<str>,
 }
@@ -698,14 +698,7 @@ fn source_of(problem: &ValueProblem, name: &str) -> Source {
 /// The beginning of the message about sitemaps without an index.
 fn count_of_site(count: usize, site: Option<&Site>) -> String {
     match site {
-        Some(Site {
-            robots: Some(robots),
-            origin,
-        }) => format!("{robots} names {count} sitemaps of {origin}"),
-        Some(Site {
-            robots: None,
-            origin,
-        }) => format!("there are {count} sitemaps of {origin}"),
+        Some(Site { robots, origin }) => format!("{robots} names {count} sitemaps of {origin}"),
         None => format!("there are {count} sitemaps"),
     }
 }

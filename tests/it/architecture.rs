@@ -51,8 +51,9 @@ const OWNERS: [(&str, &[&str]); 22] = [
 
 /// Where anything may be async. The rest are plain functions: they take the time as an argument, and where one
 /// blocks, its caller decides on which thread.
-const MAY_WAIT: [&str; 4] = [
+const MAY_WAIT: [&str; 5] = [
     "cli/src/",
+    "crawler/src/check/live",
     "crawler/src/engine/",
     "crawler/src/fetch/",
     "crawler/src/notify/",
@@ -81,7 +82,7 @@ const STARTERS: [(&str, &[&str]); 5] = [
 ];
 
 /// The rooms of the crawler from top to bottom, and what each uses besides itself: rooms below it.
-const ROOMS: [(&str, &[&str]); 28] = [
+const ROOMS: [(&str, &[&str]); 29] = [
     // For tests of this and other crates.
     ("testing", &["clock", "fetch", "page", "store", "url_key"]),
     // It asks the network through a function it is given.
@@ -97,6 +98,18 @@ const ROOMS: [(&str, &[&str]); 28] = [
         &[
             "config", "fetch", "notes", "page", "parse", "robots", "scope", "seeds", "site",
             "store", "url_key", "verdict",
+        ],
+    ),
+    (
+        "check",
+        &[
+            "engine",
+            "fetch",
+            "page",
+            "parse",
+            "politeness",
+            "robots",
+            "url_key",
         ],
     ),
     (

@@ -262,7 +262,7 @@ fn wrong_usage_says_what_was_expected() {
     check(&["a.xml", "--at", "h.example"], "--at: URL is not absolute");
     check(
         &["empty", "--at", "https://h.example/sitemap.xml"],
-        "--at: expected the URL of the folder empty, with a / at its end",
+        "--at: expected the URL of the folder, with a / at its end",
     );
     check(&["-", "a.xml", "-"], "expected `-`, standard input, once");
     check(

@@ -1,9 +1,9 @@
 //! Options of the commands that tell others of a set that they published.
 
-use super::{Typed, typed};
+use serde::Serialize;
 
 /// Who is told.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Default, Serialize, clap::Args)]
 pub(super) struct AnnouncingArgs {
     /// When something changed, tell an engine of IndexNow which URLs
     #[arg(long, help_heading = "Notify")]
@@ -20,18 +20,4 @@ pub(super) struct AnnouncingArgs {
     /// Run this command line after a run; it gets the summary as JSON on its standard input
     #[arg(long, value_name = "COMMAND", help_heading = "Notify")]
     hook_shell: Option<String>,
-}
-
-impl AnnouncingArgs {
-    /// The settings that were typed, by setting name.
-    pub(super) fn typed(&self) -> Typed {
-        typed(
-            [("ping", &self.ping)],
-            [
-                ("robots_file", &self.robots_file),
-                ("hook_shell", &self.hook_shell),
-            ],
-            [("indexnow", self.indexnow)],
-        )
-    }
 }

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::{Typed, entries::EntryArgs, telling::TellingArgs, typed};
+use serde::Serialize;
+
+use super::{entries::EntryArgs, telling::TellingArgs};
 
 /// What was typed after `arpent build`.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Default, Serialize, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct BuildArgs {
     /// Lists of URLs, sitemaps, or folders of HTML files; - is standard input
@@ -18,6 +20,7 @@ pub(crate) struct BuildArgs {
 
     /// Read settings from this TOML file
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
     /// The format of the lists [default: found out from their first bytes]
@@ -57,9 +60,11 @@ pub(crate) struct BuildArgs {
     public_url: Option<String>,
 
     #[command(flatten)]
+    #[serde(flatten)]
     entries: EntryArgs,
 
     #[command(flatten)]
+    #[serde(flatten)]
     telling: TellingArgs,
 }
 
@@ -89,27 +94,3 @@ Exit codes:
   6    busy: another run holds the state or the output
   70   internal error
   130  stopped by SIGINT (143: SIGTERM)";
-
-impl BuildArgs {
-    /// The settings that were typed, by setting name.
-    pub(crate) fn typed(&self) -> Typed {
-        let own = typed(
-            [
-                ("inputs", &self.inputs),
-                ("include", &self.include),
-                ("exclude", &self.exclude),
-            ],
-            [
-                ("base_url", &self.base_url),
-                ("input_format", &self.input_format),
-                ("lastmod", &self.lastmod),
-                ("html_suffix", &self.html_suffix),
-                ("output", &self.output),
-                ("state", &self.state),
-                ("public_url", &self.public_url),
-            ],
-            [("strict", self.strict)],
-        );
-        [own, self.entries.typed(), self.telling.typed()].concat()
-    }
-}

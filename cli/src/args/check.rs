@@ -2,16 +2,18 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
 use sitemap_core::validate::DEFAULT_REPEATS;
 
-use super::{Typed, requests::RequestArgs, typed};
+use super::requests::RequestArgs;
 
 /// What was typed after `arpent check`.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, Clone, Default, Serialize, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct CheckArgs {
     /// What to check: files, folders with all sitemaps in them, URLs of sitemaps or of sites, - for standard input
     #[arg(value_name = "FILE|DIR|URL|-", required_unless_present = "explain")]
+    #[serde(skip)]
     pub(crate) paths: Vec<PathBuf>,
 
     /// Where a file is served: its URL, or with a / at the end that of its folder
@@ -25,6 +27,8 @@ pub(crate) struct CheckArgs {
 
     /// How to say it
     #[arg(long, value_name = "text|json", default_value = "text", value_parser = ["text", "json"])]
+    // A setting of this name says what is published.
+    #[serde(skip)]
     pub(crate) format: String,
 
     /// How many findings of one kind are shown per file; more are counted
@@ -42,9 +46,11 @@ pub(crate) struct CheckArgs {
 
     /// Read settings from this TOML file
     #[arg(long, value_name = "FILE", help_heading = "URLs")]
+    #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
     #[command(flatten)]
+    #[serde(flatten)]
     requests: RequestArgs,
 
     /// Say nothing on stderr but errors
@@ -58,8 +64,9 @@ Check sitemaps, indexes, feeds and URL lists in files and folders, or where they
 
 Every rule of the sitemap protocol that applies is checked, with the limits, the location rules and \
 the extensions of Google. A folder is checked as a set: its indexes, what they list, and sitemaps that \
-no index lists. Without --at it is taken to be served where its index says that its files are. Pages that \
-no sitemap lists are no finding: absence excludes nothing (R80), robots.txt and noindex do.
+no index lists. It is served where --at says, else where its only index says that its files are, else at \
+the root of the host whose sitemaps its robots.txt names; else each file is checked alone. Pages that no \
+sitemap lists are no finding: absence excludes nothing (R80), robots.txt and noindex do.
 
 The URL of a sitemap is fetched with all that it lists; that of a page or a site means the sitemaps that \
 its robots.txt names, or /sitemap.xml. The robots.txt of each host is obeyed, proves sitemaps that list \
@@ -75,11 +82,3 @@ Exit codes:
   5    a URL, or the robots.txt of its host, did not answer, or a host takes no requests now
   130  stopped by SIGINT (143: SIGTERM)
 Of several, 130 goes before 2, 2 before 5, and 5 before 1: with 5, errors may have been found as well.";
-
-impl CheckArgs {
-    /// The settings that were typed, by setting name.
-    pub(crate) fn typed(&self) -> Typed {
-        let own = typed([], [], [("quiet", self.quiet)]);
-        [own, self.requests.typed()].concat()
-    }
-}

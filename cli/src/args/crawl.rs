@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
+
 use super::{
-    Typed, announcing::AnnouncingArgs, entries::EntryArgs, place::PlaceArgs, requests::RequestArgs,
-    telling::TellingArgs, typed,
+    announcing::AnnouncingArgs, entries::EntryArgs, place::PlaceArgs, requests::RequestArgs,
+    telling::TellingArgs,
 };
 
 /// What was typed after `arpent crawl`.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Default, Serialize, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct CrawlArgs {
     /// Sites to crawl: the directory of each URL, and everything below it
@@ -17,15 +19,19 @@ pub(crate) struct CrawlArgs {
 
     /// Read settings from this TOML file
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
     #[command(flatten)]
+    #[serde(flatten)]
     place: PlaceArgs,
 
     #[command(flatten)]
+    #[serde(flatten)]
     entries: EntryArgs,
 
     #[command(flatten)]
+    #[serde(flatten)]
     requests: RequestArgs,
 
     /// Requests in flight per host, at most [default: 4]
@@ -82,6 +88,7 @@ pub(crate) struct CrawlArgs {
     max_depth: Option<String>,
 
     #[command(flatten)]
+    #[serde(flatten)]
     announcing: AnnouncingArgs,
 
     /// Forget what is known of the site (the old state is set aside, not deleted)
@@ -89,6 +96,7 @@ pub(crate) struct CrawlArgs {
     fresh: bool,
 
     #[command(flatten)]
+    #[serde(flatten)]
     telling: TellingArgs,
 }
 
@@ -113,38 +121,3 @@ Exit codes:
   6    busy: another run holds the state or the output
   70   internal error
   130  stopped by SIGINT (143: SIGTERM); the same command goes on where it stopped";
-
-impl CrawlArgs {
-    /// The settings that were typed, by setting name.
-    pub(crate) fn typed(&self) -> Typed {
-        let own = typed(
-            [
-                ("urls", &self.urls),
-                ("discover", &self.discover),
-                ("seeds", &self.seeds),
-                ("include", &self.include),
-                ("exclude", &self.exclude),
-                ("follow_only", &self.follow_only),
-                ("list_only", &self.list_only),
-                ("ignore", &self.ignore),
-            ],
-            [
-                ("concurrency", &self.concurrency),
-                ("scope", &self.scope),
-                ("max_pages", &self.max_pages),
-                ("max_time", &self.max_time),
-                ("max_depth", &self.max_depth),
-            ],
-            [("fresh", self.fresh)],
-        );
-        let groups = [
-            own,
-            self.place.typed(),
-            self.entries.typed(),
-            self.requests.typed(),
-            self.announcing.typed(),
-            self.telling.typed(),
-        ];
-        groups.concat()
-    }
-}

@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use super::{Typed, typed, typed_verbosity};
+use serde::Serialize;
 
 /// What was typed after `arpent daemon`.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, Clone, Default, Serialize, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct DaemonArgs {
     /// Read settings from this TOML file: the sites, and the schedule of each
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
     /// Where progress and memory are kept [default: arpent/ in the platform's state directory]
@@ -49,15 +50,3 @@ Exit codes:
   6    busy: another daemon holds the state
   70   internal error
   130  stopped by SIGINT (143: SIGTERM)";
-
-impl DaemonArgs {
-    /// The settings that were typed, by setting name.
-    pub(crate) fn typed(&self) -> Typed {
-        let own = typed(
-            [],
-            [("state", &self.state), ("log", &self.log)],
-            [("quiet", self.quiet)],
-        );
-        [own, typed_verbosity(self.verbose)].concat()
-    }
-}

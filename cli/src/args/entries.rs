@@ -1,10 +1,10 @@
 //! Options of every command that writes a set: which files, what stands in them, and whether they are
 //! written.
 
-use super::{Typed, typed};
+use serde::Serialize;
 
 /// How a set is written.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Default, Serialize, clap::Args)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line"
@@ -61,31 +61,4 @@ pub(super) struct EntryArgs {
     /// Plan the sitemaps, but write none
     #[arg(long, help_heading = "Output")]
     dry_run: bool,
-}
-
-impl EntryArgs {
-    /// The settings that were typed, by setting name.
-    pub(super) fn typed(&self) -> Typed {
-        typed(
-            [
-                ("format", &self.format),
-                ("sections", &self.sections),
-                ("changefreq", &self.changefreq),
-                ("priority", &self.priority),
-                ("extensions", &self.extensions),
-            ],
-            [
-                ("layout", &self.layout),
-                ("index", &self.index),
-                ("file_mode", &self.file_mode),
-                ("file_group", &self.file_group),
-            ],
-            [
-                ("no_gzip", self.no_gzip),
-                ("schema_location", self.schema_location),
-                ("force", self.force),
-                ("dry_run", self.dry_run),
-            ],
-        )
-    }
 }

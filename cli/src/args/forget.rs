@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::{Typed, typed};
+use serde::Serialize;
 
 /// What was typed after `arpent forget`.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Default, Serialize, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct ForgetArgs {
     /// Sites that were crawled: a URL that was given to arpent crawl, or that of the site
@@ -18,6 +18,7 @@ pub(crate) struct ForgetArgs {
 
     /// Read settings from this TOML file
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
     /// Where the states are [default: arpent/ in the platform's state directory]
@@ -40,14 +41,3 @@ Exit codes:
   2    wrong usage or settings, or nothing is known of the site
   4    a file cannot be removed
   6    busy: a run holds the state";
-
-impl ForgetArgs {
-    /// The settings that were typed, by setting name.
-    pub(crate) fn typed(&self) -> Typed {
-        typed(
-            [("urls", &self.urls)],
-            [("state", &self.state)],
-            [("dry_run", self.dry_run)],
-        )
-    }
-}

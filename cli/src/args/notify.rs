@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::{Typed, typed, typed_verbosity};
+use serde::Serialize;
 
 /// What was typed after `arpent notify`.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Default, Serialize, clap::Args)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line"
@@ -30,6 +30,7 @@ pub(crate) struct NotifyArgs {
 
     /// Read settings from this TOML file
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
     /// Where the state of the crawl is [default: arpent/ in the platform's state directory]
@@ -109,33 +110,3 @@ Exit codes:
   3    something could not be told; what waits is sent with the next try
   6    busy: a run holds the state
   130  stopped by SIGINT (143: SIGTERM)";
-
-impl NotifyArgs {
-    /// The settings that were typed, by setting name, in the order of the options above.
-    pub(crate) fn typed(&self) -> Typed {
-        let own = typed(
-            [
-                ("urls", &self.urls),
-                ("ping", &self.ping),
-                ("resolve", &self.resolve),
-            ],
-            [
-                ("state", &self.state),
-                ("indexnow_endpoint", &self.indexnow_endpoint),
-                ("indexnow_key_file", &self.indexnow_key_file),
-                ("indexnow_key_location", &self.indexnow_key_location),
-                ("robots_file", &self.robots_file),
-                ("rate", &self.rate),
-                ("user_agent", &self.user_agent),
-                ("proxy", &self.proxy),
-                ("ca_file", &self.ca_file),
-            ],
-            [
-                ("dry_run", self.dry_run),
-                ("indexnow", self.indexnow),
-                ("quiet", self.quiet),
-            ],
-        );
-        [own, typed_verbosity(self.verbose)].concat()
-    }
-}

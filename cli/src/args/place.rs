@@ -1,10 +1,10 @@
 //! Options of the commands for sites that are, or were, crawled: where a set is written and served, and what is known
 //! of the site.
 
-use super::{Typed, typed};
+use serde::Serialize;
 
 /// Where things are.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Default, Serialize, clap::Args)]
 pub(super) struct PlaceArgs {
     /// Where the sitemaps are written [default: sitemaps/SITE]; with several sites, DIR/SITE each
     #[arg(long, value_name = "DIR", help_heading = "Output")]
@@ -20,21 +20,6 @@ pub(super) struct PlaceArgs {
 
     /// Write the site as what is at this URL: crawl a staging copy, list production (which is never asked)
     #[arg(id = "as", long = "as", value_name = "URL", help_heading = "Output")]
+    #[serde(rename = "as")]
     written_as: Option<String>,
-}
-
-impl PlaceArgs {
-    /// The settings that were typed, by setting name.
-    pub(super) fn typed(&self) -> Typed {
-        typed(
-            [],
-            [
-                ("output", &self.output),
-                ("state", &self.state),
-                ("public_url", &self.public_url),
-                ("as", &self.written_as),
-            ],
-            [],
-        )
-    }
 }

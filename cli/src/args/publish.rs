@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
+
 use super::{
-    Typed, announcing::AnnouncingArgs, entries::EntryArgs, place::PlaceArgs, requests::RequestArgs,
-    telling::TellingArgs, typed,
+    announcing::AnnouncingArgs, entries::EntryArgs, place::PlaceArgs, requests::RequestArgs,
+    telling::TellingArgs,
 };
 
 /// What was typed after `arpent publish`.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Default, Serialize, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct PublishArgs {
     /// Sites that were crawled, as they were given to arpent crawl
@@ -28,12 +30,15 @@ pub(crate) struct PublishArgs {
 
     /// Read settings from this TOML file
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
     #[command(flatten)]
+    #[serde(flatten)]
     place: PlaceArgs,
 
     #[command(flatten)]
+    #[serde(flatten)]
     entries: EntryArgs,
 
     /// List only URLs that match (repeatable)
@@ -49,12 +54,15 @@ pub(crate) struct PublishArgs {
     ignore: Vec<String>,
 
     #[command(flatten)]
+    #[serde(flatten)]
     requests: RequestArgs,
 
     #[command(flatten)]
+    #[serde(flatten)]
     announcing: AnnouncingArgs,
 
     #[command(flatten)]
+    #[serde(flatten)]
     telling: TellingArgs,
 }
 
@@ -84,28 +92,3 @@ Exit codes:
   6    busy: a run holds the state or the output
   70   internal error
   130  stopped by SIGINT (143: SIGTERM)";
-
-impl PublishArgs {
-    /// The settings that were typed, by setting name.
-    pub(crate) fn typed(&self) -> Typed {
-        let own = typed(
-            [
-                ("urls", &self.urls),
-                ("include", &self.include),
-                ("exclude", &self.exclude),
-                ("ignore", &self.ignore),
-            ],
-            [],
-            [],
-        );
-        let groups = [
-            own,
-            self.place.typed(),
-            self.entries.typed(),
-            self.requests.typed(),
-            self.announcing.typed(),
-            self.telling.typed(),
-        ];
-        groups.concat()
-    }
-}

@@ -1,9 +1,9 @@
 //! Options of every command that asks servers: how often, as whom, and on which way.
 
-use super::{Typed, typed};
+use serde::Serialize;
 
 /// How requests are sent.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, Clone, Default, Serialize, clap::Args)]
 pub(super) struct RequestArgs {
     /// Requests per second and host, at most [default: 10]
     #[arg(long, value_name = "N|unlimited", help_heading = "Politeness")]
@@ -32,21 +32,4 @@ pub(super) struct RequestArgs {
     /// Trust the certificate authorities in this PEM file as well
     #[arg(long, value_name = "FILE", help_heading = "Requests")]
     ca_file: Option<String>,
-}
-
-impl RequestArgs {
-    /// The settings that were typed, by setting name.
-    pub(super) fn typed(&self) -> Typed {
-        typed(
-            [("header", &self.header), ("resolve", &self.resolve)],
-            [
-                ("rate", &self.rate),
-                ("delay", &self.delay),
-                ("user_agent", &self.user_agent),
-                ("proxy", &self.proxy),
-                ("ca_file", &self.ca_file),
-            ],
-            [],
-        )
-    }
 }

@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use super::{Typed, typed};
+use serde::Serialize;
 
 /// What was typed after `arpent status`.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Default, Serialize, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct StatusArgs {
     /// Read settings from this TOML file, and show its sites; without one, all sites of the state
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
 
     /// Where the states are [default: arpent/ in the platform's state directory]
@@ -39,10 +40,3 @@ Exit codes:
   0    as it should be
   1    with --max-age: the set of a site is older, or there is none
   2    wrong usage or settings, or what is known cannot be read";
-
-impl StatusArgs {
-    /// The settings that were typed, by setting name.
-    pub(crate) fn typed(&self) -> Typed {
-        typed([], [("state", &self.state)], [])
-    }
-}

@@ -1,9 +1,9 @@
 //! Options of every command that runs for a while: what it tells on the way and at its end.
 
-use super::{Typed, typed, typed_verbosity};
+use serde::Serialize;
 
 /// What is told.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Default, Serialize, clap::Args)]
 pub(super) struct TellingArgs {
     /// What to print on stdout at the end [default: text]
     #[arg(long, value_name = "json|text", help_heading = "Run")]
@@ -20,16 +20,4 @@ pub(super) struct TellingArgs {
     /// What stderr looks like [default: text]
     #[arg(long, value_name = "json|text", help_heading = "Run")]
     log: Option<String>,
-}
-
-impl TellingArgs {
-    /// The settings that were typed, by setting name.
-    pub(super) fn typed(&self) -> Typed {
-        let own = typed(
-            [],
-            [("summary", &self.summary), ("log", &self.log)],
-            [("quiet", self.quiet)],
-        );
-        [own, typed_verbosity(self.verbose)].concat()
-    }
 }

@@ -35,7 +35,7 @@ use crate::{
     human,
     output::Output,
     panicked::Panicked,
-    settings::{BuildSettings, Environment, settled},
+    settings::{BuildSettings, Environment, settled, typed},
     summary::{Outcome, RobotsFile, Summary},
 };
 
@@ -52,7 +52,7 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    foresee_log(&args.typed(), environment, output);
+    foresee_log(&typed(args), environment, output);
     let settings = BuildSettings::load(args, environment, read_settings_file)?;
     let common = &settings.common;
     begin_telling(common, output);

@@ -25,11 +25,14 @@ use super::{
     runtime::{self, Threads},
 };
 use crate::{
-    args::{CrawlArgs, Typed},
+    args::CrawlArgs,
     attend::Attendant,
     exit_code::ExitCode,
     output::Output,
-    settings::{CrawlSettings, Environment, FileText, LogFormat, MAX_FILE_BYTES, Settings},
+    settings::{
+        CrawlSettings, Environment, FileText, LogFormat, MAX_FILE_BYTES, Purpose, Settings, Typed,
+        typed,
+    },
 };
 
 /// Runs `arpent crawl`.
@@ -42,12 +45,17 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    foresee_log(&args.typed(), environment, output);
+    foresee_log(&typed(args), environment, output);
     let CrawlSettings {
         sites,
         shared,
         max_sites,
-    } = CrawlSettings::load(args, environment, read_settings_file)?;
+    } = CrawlSettings::load(
+        Purpose::Crawl,
+        (args.config.as_deref(), typed(args)),
+        environment,
+        read_settings_file,
+    )?;
     begin_telling(&shared, output);
     output.begin_log(sites.len() > 1);
     runtime::run(Threads::OfCores, async {

@@ -32,7 +32,7 @@ use crate::{
     exit_code::{ExitCode, Misuse},
     output::Output,
     panicked::caught,
-    settings::{CrawlSettings, Environment},
+    settings::{CrawlSettings, Environment, Purpose, typed},
     signal::{DaemonSignals, Stop},
 };
 
@@ -46,10 +46,17 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    foresee_log(&args.typed(), environment, output);
+    foresee_log(&typed(&args), environment, output);
     let load = {
         let (args, environment) = (args.clone(), environment.clone());
-        move || CrawlSettings::load_daemon(&args, &environment, read_settings_file)
+        move || {
+            CrawlSettings::load(
+                Purpose::Daemon,
+                (args.config.as_deref(), typed(&args)),
+                &environment,
+                read_settings_file,
+            )
+        }
     };
     let settings = load()?;
     begin_telling(&settings.shared, output);

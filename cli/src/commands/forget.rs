@@ -13,7 +13,7 @@ use crate::{
     args::ForgetArgs,
     exit_code::{ExitCode, Misuse},
     output::Output,
-    settings::{CrawlSettings, Environment, SiteSettings},
+    settings::{CrawlSettings, Environment, Purpose, SiteSettings, typed},
 };
 
 /// Runs `arpent forget`.
@@ -25,7 +25,12 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let settings = CrawlSettings::load_forget(args, environment, read_settings_file)?;
+    let settings = CrawlSettings::load(
+        Purpose::Look,
+        (args.config.as_deref(), typed(args)),
+        environment,
+        read_settings_file,
+    )?;
     let mut worst = ExitCode::Success;
     for site in &settings.sites {
         if let Err(error) = forget(site, output) {

@@ -37,7 +37,7 @@ use crate::{
     human,
     output::Output,
     panicked::Panicked,
-    settings::{CrawlSettings, Environment, SiteSettings},
+    settings::{CrawlSettings, Environment, Purpose, SiteSettings, typed},
     summary::{RobotsFile, Summary},
 };
 
@@ -51,8 +51,12 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let CrawlSettings { sites, shared, .. } =
-        CrawlSettings::load_publish(args, environment, read_settings_file)?;
+    let CrawlSettings { sites, shared, .. } = CrawlSettings::load(
+        Purpose::Crawl,
+        (args.config.as_deref(), typed(args)),
+        environment,
+        read_settings_file,
+    )?;
     begin_telling(&shared, output);
     output.begin_log(sites.len() > 1);
     runtime::run(Threads::One, async {

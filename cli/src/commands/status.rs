@@ -24,7 +24,7 @@ use crate::{
     exit_code::{ExitCode, Misuse},
     human,
     output::Output,
-    settings::{CrawlSettings, Environment, SiteSettings, duration},
+    settings::{CrawlSettings, Environment, Purpose, SiteSettings, duration, typed},
 };
 
 /// How the file is called that says how the last run of a site ended, behind the site's name.
@@ -145,7 +145,12 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let settings = CrawlSettings::load_status(args, environment, read_settings_file)?;
+    let settings = CrawlSettings::load(
+        Purpose::Look,
+        (args.config.as_deref(), typed(args)),
+        environment,
+        read_settings_file,
+    )?;
     let max_age = args.max_age.as_deref().map(max_age).transpose()?;
     let state = &settings.shared.state;
     let has_daemon = lock::is_held(state);
@@ -160,14 +165,7 @@ pub(super) fn run(
     let now = seams::clock(environment).now();
     let zone = Zone(settings.shared.time_zone.clone());
     let mut sites: Vec<SiteStatus> = if settings.sites.is_empty() {
-        let (names, is_cut) = names_in(state)?;
-        if is_cut {
-            output.warn(&format!(
-                "{} holds more sites than are shown, which are the first {} by name; those of a settings file are all shown",
-                state.display(),
-                human::number(MAX_SITES as u64)
-            ));
-        }
+        let names = names_in(state)?;
         let sites = names.iter().map(|name| SiteStatus {
             time_zone: zone.clone(),
             ..known(state, name, output)
@@ -264,23 +262,20 @@ fn known(state: &Path, name: &str, output: &Output) -> SiteStatus {
         .with_run_under_way(&state.join(format!("{name}{STATE}")))
 }
 
-/// The names of the sites that the folder `state` knows, in order, [`MAX_SITES`] at most; and whether
-/// there are more.
-fn names_in(state: &Path) -> anyhow::Result<(BTreeSet<String>, bool)> {
+/// The names of the sites that the folder `state` knows, the first [`MAX_SITES`] in order.
+fn names_in(state: &Path) -> anyhow::Result<BTreeSet<String>> {
     let failed = |error: std::io::Error| {
         Misuse(format!(
             "failed to read the folder {}: {error}",
             state.display()
         ))
     };
+    let mut names = BTreeSet::new();
     let entries = match fs::read_dir(state) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok((BTreeSet::new(), false));
-        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(names),
         Err(error) => return Err(failed(error).into()),
     };
-    let (mut names, mut is_cut) = (BTreeSet::new(), false);
     for entry in entries {
         // Names that are no UTF-8 are none of ours.
         let Ok(name) = entry.map_err(failed)?.file_name().into_string() else {
@@ -289,15 +284,12 @@ fn names_in(state: &Path) -> anyhow::Result<(BTreeSet<String>, bool)> {
         let stem = name
             .strip_suffix(LAST_RUN)
             .or_else(|| name.strip_suffix(STATE));
-        if let Some(stem) = stem {
-            names.insert(stem.to_owned());
-        }
+        names.extend(stem.map(str::to_owned));
         if names.len() > MAX_SITES {
             names.pop_last();
-            is_cut = true;
         }
     }
-    Ok((names, is_cut))
+    Ok(names)
 }
 
 /// Says of each site that counts whether its set is too old; whether none of them is. Without any site there is no

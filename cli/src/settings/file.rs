@@ -4,7 +4,7 @@
 
 use std::{borrow::Cow, ops::Range, path::Path, sync::Arc};
 
-use crawler::config::PageRule;
+use crawler::config::{Namespace, PageRule};
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -13,8 +13,8 @@ use toml::{
 use super::{
     problem::{Origin, Problem, nearest},
     request::is_secret_header,
-    table::{Reach, SETTINGS, Setting},
-    tables::{NAMESPACE, NamespaceTable, PAGE_RULE},
+    table::{SETTINGS, Setting, Special},
+    tables::{NAMESPACE, NamespaceTable, PAGE_RULE, PageRuleTable},
     value::{Item, Value},
 };
 
@@ -49,8 +49,8 @@ pub(crate) struct Section {
     pub(crate) values: Vec<Written>,
     /// The page rules, each with its line.
     pub(crate) page_rules: Vec<(PageRule, Origin)>,
-    /// The own namespaces.
-    pub(crate) namespaces: Vec<NamespaceTable>,
+    /// The custom namespaces, each with its line.
+    pub(crate) namespaces: Vec<(Namespace, Origin)>,
 }
 
 /// The value of one setting.
@@ -174,11 +174,13 @@ impl Section {
         if !table.is_notify {
             match (name, value.get_ref().as_table()) {
                 (PAGE_RULE, _) => {
-                    self.page_rules = place.page_rules(value, path, problems);
+                    let key = (path, PAGE_RULE);
+                    self.page_rules = place.read_tables::<PageRuleTable, _>(value, key, problems);
                     return;
                 }
                 (NAMESPACE, _) => {
-                    self.namespaces = place.namespaces(value, path, problems);
+                    let key = (path, NAMESPACE);
+                    self.namespaces = place.read_tables::<NamespaceTable, _>(value, key, problems);
                     return;
                 }
                 (NOTIFY, Some(entries)) => {
@@ -249,22 +251,25 @@ impl Table {
 
     /// Why `setting` does not stand here; `None`: it may.
     fn misplaced(self, setting: &Setting) -> Option<&'static str> {
-        match (self.is_of_site, setting.reach) {
-            _ if setting.is_in_notify && !self.is_notify => Some("expected in the table [notify]"),
-            _ if self.is_notify && !setting.is_in_notify => {
-                Some("not a setting of [notify]; write it above that table")
-            }
-            (true, Reach::Program) if setting.name == "urls" => {
-                Some("a site has one url; write each site into a table of its own")
-            }
-            (true, Reach::Program) => {
-                Some("holds for all sites together; write it above the first table")
-            }
-            (true, Reach::Build) => {
-                Some("a setting of arpent build, not of a site that is crawled")
-            }
-            (true, Reach::Site) | (false, _) => None,
+        if setting.is(Special::Notify) != self.is_notify {
+            return Some(if self.is_notify {
+                "not a setting of [notify]; write it above that table"
+            } else {
+                "expected in the table [notify]"
+            });
         }
+        if !self.is_of_site {
+            return None;
+        }
+        if setting.name == "urls" {
+            return Some("a site has one url; write each site into a table of its own");
+        }
+        if setting.is(Special::Program) {
+            return Some("holds for all sites together; write it above the first table");
+        }
+        setting
+            .is(Special::Build)
+            .then_some("a setting of arpent build, not of a site that is crawled")
     }
 }
 
@@ -382,7 +387,7 @@ impl Place {
         }
         section.sort();
         if url.is_none() && !is_url_wrong {
-            self.missing(span, SITE, &[(SITE_URL, true)], problems);
+            problems.push(self.problem(span, SITE, &format!("{SITE_URL} is missing")));
         }
         let (url, origin) = url?;
         Some(SiteTable {

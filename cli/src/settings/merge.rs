@@ -11,7 +11,7 @@ use std::{
 };
 
 use crawler::{
-    config::{EntryConfig, Namespace, NamespaceElement, ParseConfig},
+    config::{EntryConfig, Namespace, ParseConfig},
     export::EntryRules,
     parse::PageReader,
 };
@@ -23,8 +23,8 @@ use super::{
     file::Section,
     problem::{Origin, Problem, nearest},
     secret::World,
-    table::{SETTINGS, Setting},
-    tables::{NAMESPACE, NamespaceTable},
+    table::{SETTINGS, Setting, Special},
+    tables::NAMESPACE,
     value::{Item, Value, Wrong},
 };
 
@@ -55,7 +55,7 @@ impl Merge {
             let Some(setting) = setting_of(written.name) else {
                 continue;
             };
-            let value = if setting.is_secret {
+            let value = if setting.is(Special::Secret) {
                 world.reveal(&written.value, &mut self.warnings)
             } else {
                 Ok(written.value)
@@ -83,35 +83,12 @@ impl Merge {
         self.namespaces(section.namespaces);
     }
 
-    /// Takes the own namespaces of the file; each problem gets the line of its table.
-    fn namespaces(&mut self, tables: Vec<NamespaceTable>) {
+    /// Takes the custom namespaces of the file.
+    fn namespaces(&mut self, namespaces: Vec<(Namespace, Origin)>) {
         let mut taken = EntryConfig::default();
-        for NamespaceTable {
-            namespace,
-            origin,
-            elements,
-        } in tables
-        {
-            let alone = |element: Option<&NamespaceElement>| EntryConfig {
-                namespaces: vec![Namespace {
-                    elements: element.cloned().into_iter().collect(),
-                    ..namespace.clone()
-                }],
-                ..EntryConfig::default()
-            };
-            if let Some(problem) = problem_of_namespaces(&alone(None)) {
-                self.wrong(NAMESPACE, origin, Wrong::new(problem));
-                continue;
-            }
-            let mut is_good = true;
-            for (element, origin) in namespace.elements.iter().zip(elements) {
-                if let Some(problem) = problem_of_namespaces(&alone(Some(element))) {
-                    self.wrong(NAMESPACE, origin, Wrong::new(problem));
-                    is_good = false;
-                }
-            }
+        for (namespace, origin) in namespaces {
             taken.namespaces.push(namespace);
-            if let Some(problem) = problem_of_namespaces(&taken).filter(|_| is_good) {
+            if let Some(problem) = problem_of_namespaces(&taken) {
                 self.wrong(NAMESPACE, origin, Wrong::new(problem));
                 taken.namespaces.pop();
             }
@@ -246,7 +223,7 @@ fn problem_of_namespaces(config: &EntryConfig) -> Option<String> {
 
 /// The text of a variable as a value: lists hold one value per line.
 fn variable_value(setting: &Setting, text: &str) -> Value {
-    if !setting.is_list {
+    if !setting.is(Special::List) {
         return Value::Text(text.to_owned());
     }
     let lines = text

@@ -12,6 +12,7 @@ mod secret;
 mod sites;
 pub(crate) mod table;
 mod tables;
+mod typed;
 mod units;
 pub(crate) mod value;
 
@@ -32,7 +33,8 @@ pub(crate) use self::{
     file::MAX_FILE_BYTES,
     problem::SettingsError,
     secret::FileText,
-    sites::{CrawlSettings, SiteSettings, settled},
+    sites::{CrawlSettings, Purpose, SiteSettings, settled},
+    typed::{Typed, typed},
     units::duration,
 };
 use self::{
@@ -41,7 +43,7 @@ use self::{
     problem::{Origin, Problem},
     request::public_url_of,
     secret::{CREDENTIALS_VARIABLE, World, add_variables_of},
-    table::SETTINGS,
+    table::{SETTINGS, Special},
     value::Value,
 };
 use crate::args::{BuildArgs, CheckArgs};
@@ -164,14 +166,9 @@ impl Settings {
         environment: &Environment,
         read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
-        Layers::read(
-            args.config.as_deref(),
-            args.typed(),
-            environment,
-            &read_file,
-        )?
-        .shared()
-        .finish_check(starts, environment)
+        Layers::read(args.config.as_deref(), typed(args), environment, &read_file)?
+            .shared()
+            .finish_check(starts, environment)
     }
 }
 
@@ -185,14 +182,9 @@ impl BuildSettings {
         environment: &Environment,
         read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
-        Layers::read(
-            args.config.as_deref(),
-            args.typed(),
-            environment,
-            &read_file,
-        )?
-        .shared()
-        .finish_build(environment)
+        Layers::read(args.config.as_deref(), typed(args), environment, &read_file)?
+            .shared()
+            .finish_build(environment)
     }
 }
 
@@ -250,7 +242,7 @@ impl<'w> Layers<'w> {
         for section in std::iter::once(&mut file.shared).chain(own) {
             section.values.retain(|written| {
                 let setting = SETTINGS.iter().find(|setting| setting.name == written.name);
-                setting.is_none_or(|setting| !setting.is_secret)
+                setting.is_none_or(|setting| !setting.is(Special::Secret))
             });
         }
         self.warnings.clear();

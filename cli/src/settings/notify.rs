@@ -9,7 +9,7 @@ use crawler::{
 
 use super::{
     request::has_user_info,
-    value::{Read, Value, Wrong, filled, list, optional_text, text},
+    value::{Read, Value, Wrong, optional_text, text, words},
 };
 
 /// The URL of an engine; empty means the default.
@@ -61,19 +61,8 @@ pub(crate) fn hook_url(value: &Value) -> Read<Secret> {
     }
 }
 
-/// Words for what hooks are called for, several of which may stand in one text, divided by commas.
+/// What hooks are called for.
 pub(crate) fn hook_events(value: &Value) -> Read<BTreeSet<HookEvent>> {
-    const EXPECTED: &str = r#""published", "refused" or "failed""#;
-    let mut events = BTreeSet::new();
-    for words in list(value, |item| filled(item, EXPECTED))? {
-        for word in words.split(',').map(str::trim) {
-            let event = HookEvent::ALL
-                .into_iter()
-                .find(|event| event.as_str() == word);
-            events.insert(
-                event.ok_or_else(|| Wrong::found(EXPECTED, &Value::Text(word.to_owned())))?,
-            );
-        }
-    }
-    Ok(events)
+    let known = HookEvent::ALL.map(|event| (event.as_str(), event));
+    Ok(words(value, &known)?.into_iter().collect())
 }

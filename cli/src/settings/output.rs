@@ -6,7 +6,7 @@ use crawler::config::{
     ChangeFreq, EntryRule, Extensions, FileGroup, Format, MAX_SECTIONS, Priority, SectionName,
 };
 
-use super::value::{Read, Value, Wrong, filled, list, optional_text, text, word};
+use super::value::{Read, Value, Wrong, list, optional_text, switches, text, words};
 
 /// Words for formats, several of which may stand in one text, divided by commas.
 pub(crate) fn formats(value: &Value) -> Read<BTreeSet<Format>> {
@@ -16,13 +16,7 @@ pub(crate) fn formats(value: &Value) -> Read<BTreeSet<Format>> {
         ("rss", Format::Rss),
         ("atom", Format::Atom),
     ];
-    let texts = list(value, |item| {
-        let words = text(item, "a format")?.split(',');
-        words
-            .map(|name| word(&Value::Text(name.to_owned()), &WORDS))
-            .collect::<Read<Vec<_>>>()
-    })?;
-    let formats: BTreeSet<Format> = texts.into_iter().flatten().collect();
+    let formats: BTreeSet<Format> = words(value, &WORDS)?.into_iter().collect();
     // A feed lists recent changes only (sitemaps.org protocol, "Syndication feed").
     if formats.contains(&Format::Xml) || formats.contains(&Format::Text) {
         Ok(formats)
@@ -69,25 +63,16 @@ pub(crate) fn sections(value: &Value) -> Read<Vec<EntryRule<SectionName>>> {
     Ok(rules)
 }
 
-/// Kinds of extensions, one per value or several between commas.
+/// Kinds of extensions.
 pub(crate) fn extensions(value: &Value) -> Read<Extensions> {
-    const EXPECTED: &str = "\"images\" or \"hreflang\"";
-    let kinds = list(value, |item| {
-        let kinds = filled(item, EXPECTED)?;
-        let mut extensions = Extensions::default();
-        for kind in kinds.split(',').map(str::trim) {
-            match kind {
-                "images" => extensions.images = true,
-                "hreflang" => extensions.hreflang = true,
-                _ => return Err(Wrong::found(EXPECTED, &Value::Text(kind.to_owned()))),
-            }
-        }
-        Ok(extensions)
-    })?;
-    Ok(Extensions {
-        images: kinds.iter().any(|kinds| kinds.images),
-        hreflang: kinds.iter().any(|kinds| kinds.hreflang),
-    })
+    switches(
+        value,
+        Extensions::default(),
+        &[
+            ("images", |extensions| extensions.images = true),
+            ("hreflang", |extensions| extensions.hreflang = true),
+        ],
+    )
 }
 
 /// The rights of files, as `chmod` takes them: octal. Whoever writes a file has to be able to read it back.

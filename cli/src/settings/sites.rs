@@ -10,20 +10,17 @@ use std::{
 };
 
 use crawler::{
-    config::Layout,
     schedule::Schedule,
-    scope::{Judgement, Scope},
     site::{Site, settle_so_far},
     url_key::{HostKey, UrlKey},
 };
 
 use super::{
-    Environment, FileText, Layers, Settings, SettingsError,
+    Environment, FileText, Layers, Settings, SettingsError, Typed,
     file::SiteTable,
     merge::{Among, Merge, problems_in_order},
     problem::{Origin, Problem},
 };
-use crate::args::{CrawlArgs, DaemonArgs, ForgetArgs, NotifyArgs, PublishArgs, StatusArgs, Typed};
 
 /// Sites that are crawled at the same time when nobody says otherwise.
 const MAX_SITES: NonZeroU32 = NonZeroU32::new(4).expect("4 is not 0");
@@ -41,13 +38,16 @@ pub(crate) struct CrawlSettings {
 
 /// What the settings of sites are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Purpose {
+pub(crate) enum Purpose {
     /// Crawling and publishing.
-    Crawling,
-    /// Telling others of what was published.
-    Telling,
-    /// Looking at what is known of them; there may be none.
-    Looking,
+    Crawl,
+    /// The same by schedules: one site at least has one.
+    Daemon,
+    /// Notifying others of what was published.
+    Notify,
+    /// Looking at what is known of them, or forgetting it: there may be none, and secrets are not asked for, because who looks
+    /// need not be who crawls.
+    Look,
 }
 
 /// One site and what holds for it.
@@ -64,59 +64,31 @@ pub(crate) struct SiteSettings {
 }
 
 impl CrawlSettings {
-    /// Merges what was typed with the environment, the settings file and the defaults. `read_file` reads the
-    /// settings file and files with secrets; everything else is given.
+    /// Merges what was typed after a command for sites (the path of its settings file, and its options) with the
+    /// environment, the settings file and the defaults. `read_file` reads the settings file and files with secrets;
+    /// everything else is given.
     ///
     /// # Errors
     /// The file cannot be read, or anything in any of the layers makes no sense for any of the sites; all problems
     /// at once.
     pub(crate) fn load(
-        args: &CrawlArgs,
+        purpose: Purpose,
+        (config, typed): (Option<&Path>, Typed),
         environment: &Environment,
         read_file: impl Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
-        let (config, typed) = (args.config.as_deref(), args.typed());
-        Self::of(Purpose::Crawling, config, typed, environment, &read_file)
+        let mut settings = Self::merged(purpose, config, typed, environment, &read_file)?;
+        if purpose == Purpose::Daemon {
+            settings.fit_for_daemon()?;
+        }
+        Ok(settings)
     }
 
-    /// Loads the settings of `arpent notify`.
-    ///
     /// # Errors
-    /// As [`CrawlSettings::load`].
-    pub(crate) fn load_notify(
-        args: &NotifyArgs,
-        environment: &Environment,
-        read_file: impl Fn(&Path) -> io::Result<FileText>,
-    ) -> Result<Self, SettingsError> {
-        let (config, typed) = (args.config.as_deref(), args.typed());
-        Self::of(Purpose::Telling, config, typed, environment, &read_file)
-    }
-
-    /// Loads the settings of `arpent publish`.
-    ///
-    /// # Errors
-    /// As [`CrawlSettings::load`].
-    pub(crate) fn load_publish(
-        args: &PublishArgs,
-        environment: &Environment,
-        read_file: impl Fn(&Path) -> io::Result<FileText>,
-    ) -> Result<Self, SettingsError> {
-        let (config, typed) = (args.config.as_deref(), args.typed());
-        Self::of(Purpose::Crawling, config, typed, environment, &read_file)
-    }
-
-    /// Loads the settings of `arpent daemon`.
-    ///
-    /// # Errors
-    /// As [`CrawlSettings::load`]; or no site has a schedule.
-    pub(crate) fn load_daemon(
-        args: &DaemonArgs,
-        environment: &Environment,
-        read_file: impl Fn(&Path) -> io::Result<FileText>,
-    ) -> Result<Self, SettingsError> {
-        let (config, typed) = (args.config.as_deref(), args.typed());
-        let mut settings = Self::of(Purpose::Crawling, config, typed, environment, &read_file)?;
-        if settings.sites.iter().all(|site| site.schedule.is_none()) {
+    /// No site has a schedule.
+    fn fit_for_daemon(&mut self) -> Result<(), SettingsError> {
+        let scheduled = || self.sites.iter().filter(|site| site.schedule.is_some());
+        if scheduled().next().is_none() {
             return Err(SettingsError::Problems(vec![Problem {
                 origin: Origin::Default,
                 setting: "schedule".to_owned(),
@@ -125,49 +97,21 @@ impl CrawlSettings {
                     .to_owned(),
             }]));
         }
-        for site in settings.sites.iter().filter(|site| site.schedule.is_some()) {
+        for site in scheduled() {
             let is_forced = site.settings.config.publish.force;
             for (setting, is_on) in [("fresh", site.settings.fresh), ("force", is_forced)] {
                 if is_on {
-                    settings.shared.warnings.push(format!(
+                    self.shared.warnings.push(format!(
                         "{}: {setting} is meant for a single run, and would hold for each",
                         site.name
                     ));
                 }
             }
         }
-        Ok(settings)
+        Ok(())
     }
 
-    /// Loads the settings of `arpent status`, which looks at what is known of the sites. There may be none, and secrets are not
-    /// asked for: who looks need not be who crawls.
-    ///
-    /// # Errors
-    /// As [`CrawlSettings::load`].
-    pub(crate) fn load_status(
-        args: &StatusArgs,
-        environment: &Environment,
-        read_file: impl Fn(&Path) -> io::Result<FileText>,
-    ) -> Result<Self, SettingsError> {
-        let (config, typed) = (args.config.as_deref(), args.typed());
-        Self::of(Purpose::Looking, config, typed, environment, &read_file)
-    }
-
-    /// Loads the settings of `arpent forget`, as those of `arpent status`.
-    ///
-    /// # Errors
-    /// As [`CrawlSettings::load`].
-    pub(crate) fn load_forget(
-        args: &ForgetArgs,
-        environment: &Environment,
-        read_file: impl Fn(&Path) -> io::Result<FileText>,
-    ) -> Result<Self, SettingsError> {
-        let (config, typed) = (args.config.as_deref(), args.typed());
-        Self::of(Purpose::Looking, config, typed, environment, &read_file)
-    }
-
-    /// The settings of a command for sites, by what was typed behind it.
-    fn of(
+    fn merged(
         purpose: Purpose,
         config: Option<&Path>,
         typed: Typed,
@@ -175,18 +119,12 @@ impl CrawlSettings {
         read_file: &dyn Fn(&Path) -> io::Result<FileText>,
     ) -> Result<Self, SettingsError> {
         let mut layers = Layers::read(config, typed, environment, read_file)?;
-        if purpose == Purpose::Looking {
+        if purpose == Purpose::Look {
             layers.forget_secrets();
         }
         let mut shared = layers.shared();
         let Chosen { mut drafts, named } = choose(&layers, &mut shared, purpose);
-        let has_one_origin = drafts
-            .windows(2)
-            .all(|pair| pair[0].start.origin() == pair[1].start.origin());
-        for draft in &mut drafts {
-            draft.merge.check_key_location(&draft.start, has_one_origin);
-        }
-        if purpose == Purpose::Telling {
+        if purpose == Purpose::Notify {
             for draft in &mut drafts {
                 draft.merge.for_telling();
             }
@@ -308,7 +246,7 @@ fn choose(layers: &Layers<'_>, shared: &mut Merge, purpose: Purpose) -> Chosen {
     let is_selection = matches!(origin, Origin::Flag(_) | Origin::Variable(_));
     let mut drafts: Vec<SiteDraft> = Vec::new();
     let texts = std::mem::take(&mut shared.draft.urls);
-    if texts.is_empty() && layers.file.sites.is_empty() && purpose != Purpose::Looking {
+    if texts.is_empty() && layers.file.sites.is_empty() && purpose != Purpose::Look {
         shared.misses_sites();
     }
     for text in texts {
@@ -420,171 +358,81 @@ impl SiteDraft {
     }
 }
 
-/// What several sites would write to, or be called.
-struct Claims<'s> {
-    /// What is claimed, and by which site.
-    taken: BTreeMap<PathBuf, &'s Resolved>,
-}
-
-impl<'s> Claims<'s> {
-    /// Claims `what` for a site; the site that has it already, if there is one.
-    fn take(&mut self, what: PathBuf, site: &'s Resolved) -> Option<&'s Resolved> {
-        let before = self.taken.get(&what).copied();
-        self.taken.entry(what).or_insert(site);
-        before
-    }
-
-    fn new() -> Self {
-        Self {
-            taken: BTreeMap::new(),
-        }
-    }
-}
-
 /// Every pair of sites that would get into each other's way, with the first thing that they have in common.
 fn collisions(sites: &[Resolved]) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let [mut states, mut outputs, mut public_urls, mut names] = [(); 4].map(|()| Claims::new());
-    let mut folders: Vec<(PathBuf, Site, &Resolved)> = Vec::with_capacity(sites.len());
+    let mut owners: BTreeMap<(&str, PathBuf), &Resolved> = BTreeMap::new();
+    let states = sites.iter().map(|resolved| {
+        let folder = settled(&resolved.site.settings.state);
+        (folder, resolved)
+    });
+    // Of several the first is named.
+    let states: BTreeMap<PathBuf, &Resolved> = states.rev().collect();
     for resolved in sites {
         let settings = &resolved.site.settings;
         let site = resolved.site.foreseen();
-        let written = site.written();
-        let output = settled(&settings.output_of(&written.name()));
+        let output = settled(&settings.output_of(&site.written().name()));
         let public_url = settings.public_url_of(&site).ok().flatten();
-        let mut tell = |setting: &str, origin: &Origin, message: String| {
-            problems.push(Problem {
-                origin: origin.clone(),
-                setting: setting.to_owned(),
-                message,
-            });
-        };
-        let state = settled(&settings.state_of(&site));
-        let (in_state, in_output, in_url, in_name) = (
-            states.take(state, resolved),
-            outputs.take(output.clone(), resolved),
-            public_url.and_then(|url| public_urls.take(PathBuf::from(url), resolved)),
-            names.take(PathBuf::from(&resolved.site.name), resolved),
-        );
-        if let Some(other) = in_state {
-            tell(
-                "state",
-                &resolved.state_origin,
-                format!(
+        let claims = [
+            ("state", Some(settled(&settings.state_of(&site)))),
+            ("output", Some(output.clone())),
+            ("public_url", public_url.map(PathBuf::from)),
+            ("name", Some(PathBuf::from(&resolved.site.name))),
+        ];
+        let mut first = None;
+        for (setting, claim) in claims {
+            let Some(claim) = claim else { continue };
+            let other = *owners.entry((setting, claim)).or_insert(resolved);
+            if !std::ptr::eq(other, resolved) {
+                first = first.or(Some((setting, other)));
+            }
+        }
+        if let Some((setting, other)) = first {
+            let message = match setting {
+                "state" => format!(
                     "the state of {resolved} would also be that of {other}; expected a folder of its own for each site, and each site once"
                 ),
-            );
-        } else if let Some(other) = in_output {
-            tell(
-                "output",
-                &resolved.output_origin,
-                format!(
+                "output" => format!(
                     "{} is the output of {resolved} and of {other}; expected a folder of its own for each site",
                     output.display()
                 ),
-            );
-        } else if let Some(other) = in_url {
-            tell(
-                "public_url",
-                &resolved.public_url_origin,
-                format!(
+                "public_url" => format!(
                     "the sitemaps of {resolved} would be served where those of {other} are; expected a directory of its own for each site"
                 ),
-            );
-        } else if let Some(other) = in_name {
-            tell(
-                "name",
-                &resolved.name_origin,
-                format!(
+                _ => format!(
                     "{resolved} would be called as {other} is; expected a name of its own for each site"
                 ),
-            );
+            };
+            problems.push(resolved.problem(setting, message));
         }
-        folders.push((output, site, resolved));
-    }
-    problems.extend(outputs_with_states(&folders));
-    problems.extend(nested(&folders));
-    problems
-}
-
-/// Outputs that are folders of states: what is in an output is for everybody.
-fn outputs_with_states(folders: &[(PathBuf, Site, &Resolved)]) -> Vec<Problem> {
-    let mut keepers: BTreeMap<PathBuf, &Resolved> = BTreeMap::new();
-    for (_, _, resolved) in folders {
-        let folder = settled(&resolved.site.settings.state);
-        keepers.entry(folder).or_insert(resolved);
-    }
-    let mixed = folders
-        .iter()
-        .filter_map(|(output, _, resolved)| Some((output, resolved, keepers.get(output)?)));
-    mixed
-        .map(|(output, resolved, keeper)| Problem {
-            origin: resolved.output_origin.clone(),
-            setting: "output".to_owned(),
-            message: format!(
+        // What is in an output is for everybody.
+        if let Some(keeper) = states.get(&output) {
+            let message = format!(
                 "{} is the output of {resolved}, and the state of {keeper} is kept in it; expected a folder that has \
                  nothing in it but what is served",
                 output.display()
-            ),
-        })
-        .collect()
-}
-
-/// Outputs that stand where files of another site would be written in place.
-fn nested(folders: &[(PathBuf, Site, &Resolved)]) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for (outer, site, owner) in folders {
-        let settings = &owner.site.settings;
-        if settings.config.publish.layout != Layout::InPlace {
-            continue;
-        }
-        for (inner, _, other) in folders {
-            let below = inner.strip_prefix(outer).ok();
-            let Some(below) = below.filter(|below| !below.as_os_str().is_empty()) else {
-                continue;
-            };
-            if !may_write_below(site, settings, below) {
-                continue;
-            }
-            problems.push(Problem {
-                origin: other.output_origin.clone(),
-                setting: "output".to_owned(),
-                message: format!(
-                    "{} is inside of the output of {owner}, which writes files into the folders of its directories; \
-                     expected a folder elsewhere, or an exclude there for what {other} lists",
-                    inner.display()
-                ),
-            });
+            );
+            problems.push(resolved.problem("output", message));
         }
     }
     problems
 }
 
-/// Whether a set that is written in place may have files in the folder `below` its output: when pages of that
-/// directory may be listed.
-fn may_write_below(site: &Site, settings: &Settings, below: &Path) -> bool {
-    let written = site.written();
-    let own = written.url();
-    let base = match settings.public_url_of(site) {
-        Ok(Some(url)) if own.starts_with(&url) => url,
-        _ => own,
-    };
-    let folders = below
-        .components()
-        .map(|part| part.as_os_str().to_string_lossy());
-    let directory = folders.fold(base, |url, folder| format!("{url}{folder}/"));
-    let Ok(scope) = Scope::new(site, &settings.config.scope) else {
-        return true;
-    };
-    let key = |url: &str| settings.config.identity.parse(url).ok();
-    ["", "page"].iter().any(|page| {
-        let crawled =
-            key(&format!("{directory}{page}")).and_then(|written| site.crawled_key(&written));
-        crawled.is_some_and(|url| match scope.judge(&url) {
-            Judgement::Outside | Judgement::Excluded(_) | Judgement::FollowOnly => false,
-            Judgement::ListOnly | Judgement::Inside => true,
-        })
-    })
+impl Resolved {
+    /// A problem with a setting of the site.
+    fn problem(&self, setting: &str, message: String) -> Problem {
+        let origin = match setting {
+            "state" => &self.state_origin,
+            "output" => &self.output_origin,
+            "public_url" => &self.public_url_origin,
+            _ => &self.name_origin,
+        };
+        Problem {
+            origin: origin.clone(),
+            setting: setting.to_owned(),
+            message,
+        }
+    }
 }
 
 impl fmt::Display for Resolved {

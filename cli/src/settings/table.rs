@@ -16,565 +16,212 @@ use jiff::tz::TimeZone;
 use super::{
     LogFormat, SummaryFormat,
     merge::{Draft, StopTimeout},
-    notify, output, request,
-    units::{self, MAX_DURATION},
+    notify, output, request, units,
     value::{
         Read, Value, Wrong, count, count_or_unlimited, duration, filled, list, non_zero,
-        optional_path, optional_text, size, small_count, switch, text, time_out, word,
+        optional_path, optional_text, size, small_count, switch, switches, text, time_out, word,
     },
 };
 
 /// One setting.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
     /// Its name everywhere.
     pub(crate) name: &'static str,
-    /// What it is about.
-    pub(crate) reach: Reach,
-    /// The file may say where its value is kept instead.
-    pub(crate) is_secret: bool,
-    /// It stands in the table `[notify]` of the file.
-    pub(crate) is_in_notify: bool,
-    /// It holds several values: a list in the file, an option that is repeated, a variable with one value per line.
-    pub(crate) is_list: bool,
+    specials: &'static [Special],
     /// Reads a value into the draft.
     pub(crate) read: fn(&mut Draft, &Value) -> Read<()>,
 }
 
-/// What a setting is about, and so where in the file it may stand.
+/// What is special about a setting. One that is neither of the program nor of builds is about a site: it may stand in the table of
+/// each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// One site: it may stand in the table of each.
-    Site,
-    /// The program with all its sites.
+pub(crate) enum Special {
+    /// It is about the program with all its sites.
     Program,
-    /// `arpent build`.
+    /// It is about `arpent build`.
     Build,
+    /// It stands in the table `[notify]` of the file.
+    Notify,
+    /// The file may say where its value is kept instead.
+    Secret,
+    /// It holds several values: a list in the file, an option that is repeated, a variable with one value per line.
+    List,
 }
 
-/// Every setting but the page rules and namespaces, in the order of `config/default.toml`.
-pub(crate) const SETTINGS: &[Setting] = &[
-    of_program(list_row("urls", |draft, value| {
-        set(&mut draft.urls, list(value, |item| filled(item, "a URL")))
-    })),
-    of_program(row("max_sites", |draft, value| {
-        set(&mut draft.max_sites, non_zero(value, 1_000).map(Some))
-    })),
-    row("schedule", |draft, value| {
-        set(
-            &mut draft.schedule,
-            optional_text(value, "a cron expression such as \"30 2 * * *\""),
-        )
-    }),
-    row("time_zone", |draft, value| {
-        set(&mut draft.time_zone, time_zone(value).map(Some))
-    }),
-    row("jitter", |draft, value| {
-        set(
-            &mut draft.jitter,
-            duration(value, Duration::ZERO..=MAX_DURATION),
-        )
-    }),
-    // Output.
-    row("output", |draft, value| {
-        set(&mut draft.output, optional_path(value))
-    }),
-    row("state", |draft, value| {
-        set(&mut draft.state, optional_path(value))
-    }),
-    row("public_url", |draft, value| {
-        set(
-            &mut draft.config.publish.public_url,
-            request::public_url(value),
-        )
-    }),
-    row("as", |draft, value| {
-        set(&mut draft.config.written_as, request::written_as(value))
-    }),
-    row("layout", |draft, value| {
-        let words = [("root", Layout::Root), ("in-place", Layout::InPlace)];
-        set(&mut draft.config.publish.layout, word(value, &words))
-    }),
-    row("index", |draft, value| {
-        let words = [("always", IndexMode::Always), ("auto", IndexMode::Auto)];
-        set(&mut draft.config.publish.index, word(value, &words))
-    }),
-    list_row("format", |draft, value| {
-        set(&mut draft.config.publish.formats, output::formats(value))
-    }),
-    row("feed_entries", |draft, value| {
-        set(
-            &mut draft.config.publish.feed_entries,
-            count(value, 1..=MAX_ENTRIES),
-        )
-    }),
-    row("no_gzip", |draft, value| {
-        set(&mut draft.config.publish.gzip, switch(value).map(|on| !on))
-    }),
-    row("lastmod", |draft, value| {
-        let words = [("mtime", FileDates::Mtime), ("none", FileDates::None)];
-        set(&mut draft.config.publish.lastmod, word(value, &words))
-    }),
-    list_row("changefreq", |draft, value| {
-        set(
-            &mut draft.config.publish.entries.changefreq,
-            output::changefreq(value),
-        )
-    }),
-    list_row("priority", |draft, value| {
-        set(
-            &mut draft.config.publish.entries.priority,
-            output::priority(value),
-        )
-    }),
-    list_row("extensions", |draft, value| {
-        set(
-            &mut draft.config.publish.extensions,
-            output::extensions(value),
-        )
-    }),
-    row("schema_location", |draft, value| {
-        set(&mut draft.config.publish.schema_location, switch(value))
-    }),
-    list_row("sections", |draft, value| {
-        set(&mut draft.config.publish.sections, output::sections(value))
-    }),
-    row("min_section", |draft, value| {
-        set(
-            &mut draft.config.publish.min_section,
-            count(value, 1..=u64::MAX),
-        )
-    }),
-    row("min_subsection", |draft, value| {
-        set(
-            &mut draft.config.publish.min_subsection,
-            count(value, 1..=u64::MAX),
-        )
-    }),
-    row("file_entries", |draft, value| {
-        set(
-            &mut draft.config.publish.file_entries,
-            count(value, 1..=MAX_ENTRIES),
-        )
-    }),
-    row("file_bytes", |draft, value| {
-        set(
-            &mut draft.config.publish.file_bytes,
-            size(value, 1_000..=MAX_FILE_BYTES, "from 1 kB to 50 MiB"),
-        )
-    }),
-    row("index_entries", |draft, value| {
-        set(
-            &mut draft.config.publish.index_entries,
-            count(value, 1..=MAX_ENTRIES),
-        )
-    }),
-    row("grace", |draft, value| {
-        set(
-            &mut draft.config.publish.grace,
-            duration(value, Duration::ZERO..=MAX_DURATION),
-        )
-    }),
-    row("file_mode", |draft, value| {
-        set(
-            &mut draft.config.publish.file_mode,
-            output::file_mode(value),
-        )
-    }),
-    row("file_group", |draft, value| {
-        set(
-            &mut draft.config.publish.file_group,
-            output::file_group(value),
-        )
-    }),
-    row("min_listed_share", |draft, value| {
-        set(
-            &mut draft.config.publish.guard.min_listed_share,
-            share(value),
-        )
-    }),
-    row("max_error_share", |draft, value| {
-        set(
-            &mut draft.config.publish.guard.max_error_share,
-            share(value),
-        )
-    }),
-    row("max_alike_share", |draft, value| {
-        set(
-            &mut draft.config.publish.guard.max_alike_share,
-            share(value),
-        )
-    }),
-    row("max_growth", |draft, value| {
-        set(
-            &mut draft.config.publish.guard.max_growth,
-            factor_or_unlimited(value),
-        )
-    }),
-    row("force", |draft, value| {
-        set(&mut draft.config.publish.force, switch(value))
-    }),
-    row("dry_run", |draft, value| {
-        set(&mut draft.dry_run, switch(value))
-    }),
-    // Politeness.
-    row("rate", |draft, value| {
-        set(&mut draft.config.politeness.rate, rate(value))
-    }),
-    row("concurrency", |draft, value| {
-        set(
-            &mut draft.config.politeness.concurrency,
-            non_zero(value, 1_000),
-        )
-    }),
-    row("delay", |draft, value| {
-        let delay = duration(value, Duration::ZERO..=MAX_DURATION);
-        set(
-            &mut draft.config.politeness.delay,
-            delay.map(|delay| Some(delay).filter(|delay| !delay.is_zero())),
-        )
-    }),
-    row("max_retry_after", |draft, value| {
-        set(
-            &mut draft.config.politeness.max_retry_after,
-            duration(value, Duration::ZERO..=MAX_DURATION),
-        )
-    }),
-    of_program(row("max_in_flight", |draft, value| {
-        set(
-            &mut draft.config.politeness.max_in_flight,
-            non_zero(value, 10_000),
-        )
-    })),
-    row("failures_before_pause", |draft, value| {
-        set(
-            &mut draft.config.politeness.failures_before_pause,
-            small_count(value, 1..=u32::MAX),
-        )
-    }),
-    row("pause", |draft, value| {
-        set(&mut draft.config.politeness.pause, time_out(value))
-    }),
-    row("max_pause", |draft, value| {
-        set(&mut draft.config.politeness.max_pause, time_out(value))
-    }),
-    row("max_pauses", |draft, value| {
-        set(
-            &mut draft.config.politeness.max_pauses,
-            small_count(value, 1..=u32::MAX),
-        )
-    }),
-    // Discovery.
-    list_row("discover", |draft, value| {
-        set(&mut draft.config.discover, sources(value))
-    }),
-    list_row("seeds", |draft, value| {
-        set(
-            &mut draft.seeds,
-            list(value, |item| {
-                filled(item, "a file, or - for standard input")
-            }),
-        )
-    }),
-    // Scope.
-    row("scope", |draft, value| {
-        let words = [
-            ("dir", ScopeWidth::Directory),
-            ("origin", ScopeWidth::Origin),
+impl Setting {
+    /// Whether this is special about it.
+    pub(crate) fn is(&self, special: Special) -> bool {
+        self.specials.contains(&special)
+    }
+}
+
+/// Each row has the name of a setting, what is special about it, the field of the draft that it fills, and what reads its value.
+macro_rules! settings {
+    ($($name:literal $([$($special:ident)*])? $($field:ident).+: $read:expr;)*) => {
+        /// Every setting but the page rules and namespaces, in the order of `config/default.toml`.
+        pub(crate) const SETTINGS: &[Setting] = &[
+            $(Setting {
+                name: $name,
+                specials: &[$($(Special::$special),*)?],
+                read: |draft, value| {
+                    draft.$($field).+ = ($read)(value)?;
+                    Ok(())
+                },
+            }),*
         ];
-        set(&mut draft.config.scope.width, word(value, &words))
-    }),
-    list_row("include", |draft, value| {
-        set(&mut draft.config.scope.include, globs(value))
-    }),
-    list_row("exclude", |draft, value| {
-        set(&mut draft.config.scope.exclude, globs(value))
-    }),
-    list_row("follow_only", |draft, value| {
-        set(&mut draft.config.scope.follow_only, globs(value))
-    }),
-    list_row("list_only", |draft, value| {
-        set(&mut draft.config.scope.list_only, globs(value))
-    }),
-    row("take_nofollow_links", |draft, value| {
-        set(&mut draft.config.scope.take_nofollow_links, switch(value))
-    }),
-    list_row("ignore", |draft, value| {
-        set(&mut draft.config.ignore, ignored(value))
-    }),
+    };
+}
+
+settings! {
+    "urls" [Program List] urls: |value| list(value, |item| filled(item, "a URL"));
+    "max_sites" [Program] max_sites: |value| non_zero(value, 1_000).map(Some);
+    "schedule" schedule: |value| optional_text(value, "a cron expression such as \"30 2 * * *\"");
+    "time_zone" time_zone: |value| time_zone(value).map(Some);
+    "jitter" jitter: duration;
+    // Output.
+    "output" output: optional_path;
+    "state" state: optional_path;
+    "public_url" config.publish.public_url: request::public_url;
+    "as" config.written_as: request::written_as;
+    "layout" config.publish.layout:
+        |value| word(value, &[("root", Layout::Root), ("in-place", Layout::InPlace)]);
+    "index" config.publish.index:
+        |value| word(value, &[("always", IndexMode::Always), ("auto", IndexMode::Auto)]);
+    "format" [List] config.publish.formats: output::formats;
+    "feed_entries" config.publish.feed_entries: entries;
+    "no_gzip" config.publish.gzip: |value| switch(value).map(|on| !on);
+    "lastmod" config.publish.lastmod:
+        |value| word(value, &[("mtime", FileDates::Mtime), ("none", FileDates::None)]);
+    "changefreq" [List] config.publish.entries.changefreq: output::changefreq;
+    "priority" [List] config.publish.entries.priority: output::priority;
+    "extensions" [List] config.publish.extensions: output::extensions;
+    "schema_location" config.publish.schema_location: switch;
+    "sections" [List] config.publish.sections: output::sections;
+    "min_section" config.publish.min_section: positive;
+    "min_subsection" config.publish.min_subsection: positive;
+    "file_entries" config.publish.file_entries: entries;
+    "file_bytes" config.publish.file_bytes:
+        |value| size(value, 1_000..=MAX_FILE_BYTES, "from 1 kB to 50 MiB");
+    "index_entries" config.publish.index_entries: entries;
+    "grace" config.publish.grace: duration;
+    "file_mode" config.publish.file_mode: output::file_mode;
+    "file_group" config.publish.file_group: output::file_group;
+    "min_listed_share" config.publish.guard.min_listed_share: share;
+    "max_error_share" config.publish.guard.max_error_share: share;
+    "max_alike_share" config.publish.guard.max_alike_share: share;
+    "max_growth" config.publish.guard.max_growth: factor_or_unlimited;
+    "force" config.publish.force: switch;
+    "dry_run" dry_run: switch;
+    // Politeness.
+    "rate" config.politeness.rate: rate;
+    "concurrency" config.politeness.concurrency: |value| non_zero(value, 1_000);
+    "delay" config.politeness.delay:
+        |value| duration(value).map(|delay| Some(delay).filter(|delay| !delay.is_zero()));
+    "max_retry_after" config.politeness.max_retry_after: duration;
+    "max_in_flight" [Program] config.politeness.max_in_flight: |value| non_zero(value, 10_000);
+    "failures_before_pause" config.politeness.failures_before_pause:
+        |value| small_count(value, 1..=u32::MAX);
+    "pause" config.politeness.pause: time_out;
+    "max_pause" config.politeness.max_pause: time_out;
+    "max_pauses" config.politeness.max_pauses: |value| small_count(value, 1..=u32::MAX);
+    // Discovery.
+    "discover" [List] config.discover: sources;
+    "seeds" [List] seeds:
+        |value| list(value, |item| filled(item, "a file, or - for standard input"));
+    // Scope.
+    "scope" config.scope.width:
+        |value| word(value, &[("dir", ScopeWidth::Directory), ("origin", ScopeWidth::Origin)]);
+    "include" [List] config.scope.include: globs;
+    "exclude" [List] config.scope.exclude: globs;
+    "follow_only" [List] config.scope.follow_only: globs;
+    "list_only" [List] config.scope.list_only: globs;
+    "take_nofollow_links" config.scope.take_nofollow_links: switch;
+    "ignore" [List] config.ignore: ignored;
     // Identity.
-    list_row("drop_parameters", |draft, value| {
-        set(
-            &mut draft.config.identity.drop_parameters,
-            parameters(value),
-        )
-    }),
-    list_row("drop_sessions", |draft, value| {
-        set(&mut draft.config.identity.drop_sessions, parameters(value))
-    }),
-    row("collapse_slashes", |draft, value| {
-        set(&mut draft.config.identity.collapse_slashes, switch(value))
-    }),
-    row("sort_parameters", |draft, value| {
-        set(&mut draft.config.identity.sort_parameters, switch(value))
-    }),
-    row("collapse_ampersands", |draft, value| {
-        set(
-            &mut draft.config.identity.collapse_ampersands,
-            switch(value),
-        )
-    }),
-    row("drop_index_pages", |draft, value| {
-        set(&mut draft.config.identity.drop_index_pages, switch(value))
-    }),
+    "drop_parameters" [List] config.identity.drop_parameters: parameters;
+    "drop_sessions" [List] config.identity.drop_sessions: parameters;
+    "collapse_slashes" config.identity.collapse_slashes: switch;
+    "sort_parameters" config.identity.sort_parameters: switch;
+    "collapse_ampersands" config.identity.collapse_ampersands: switch;
+    "drop_index_pages" config.identity.drop_index_pages: switch;
     // Limits.
-    row("max_pages", |draft, value| {
-        set(
-            &mut draft.config.limits.max_pages,
-            count(value, 1..=u64::MAX),
-        )
-    }),
-    row("max_time", |draft, value| {
-        set(&mut draft.config.limits.max_time, time_out(value))
-    }),
-    row("max_depth", |draft, value| {
-        set(
-            &mut draft.config.limits.max_depth,
-            count_or_unlimited(value),
-        )
-    }),
-    row("max_known_urls", |draft, value| {
-        set(
-            &mut draft.config.limits.max_known_urls,
-            count(value, 1..=u64::MAX),
-        )
-    }),
-    row("max_state_bytes", |draft, value| {
-        set(
-            &mut draft.config.limits.max_state_bytes,
-            size(value, 1 << 20..=1 << 43, "from 1 MiB to 8192 GiB"),
-        )
-    }),
-    row("max_pending_bytes", |draft, value| {
-        let bytes = size(value, 1 << 20..=1 << 30, "from 1 MiB to 1 GiB");
-        set(
-            &mut draft.config.limits.max_pending_bytes,
-            bytes.map(as_usize),
-        )
-    }),
-    row("max_tries", |draft, value| {
-        set(
-            &mut draft.config.limits.max_tries,
-            small_count(value, 1..=100),
-        )
-    }),
-    list_row("retry_delays", |draft, value| {
-        let delays = list(value, |item| duration(item, Duration::ZERO..=MAX_DURATION))?;
-        if delays.is_empty() {
-            return Err(Wrong::new(
-                "expected at least one duration, found an empty list",
-            ));
-        }
-        set(&mut draft.config.limits.retry_delays, Ok(delays))
-    }),
-    row("keep_failing", |draft, value| {
-        set(
-            &mut draft.config.removal.keep_failing,
-            duration(value, Duration::ZERO..=MAX_DURATION),
-        )
-    }),
+    "max_pages" config.limits.max_pages: positive;
+    "max_time" config.limits.max_time: time_out;
+    "max_depth" config.limits.max_depth: count_or_unlimited;
+    "max_known_urls" config.limits.max_known_urls: positive;
+    "max_state_bytes" config.limits.max_state_bytes:
+        |value| size(value, 1 << 20..=1 << 43, "from 1 MiB to 8192 GiB");
+    "max_pending_bytes" config.limits.max_pending_bytes:
+        |value| size(value, 1 << 20..=1 << 30, "from 1 MiB to 1 GiB").map(as_usize);
+    "max_tries" config.limits.max_tries: |value| small_count(value, 1..=100);
+    "retry_delays" [List] config.limits.retry_delays: retry_delays;
+    "keep_failing" config.removal.keep_failing: duration;
     // Requests.
-    row("user_agent", |draft, value| {
-        set(&mut draft.user_agent, request::user_agent(value))
-    }),
-    row("contact", |draft, value| {
-        set(&mut draft.contact, request::contact(value))
-    }),
-    secret(list_row("header", |draft, value| {
-        set(
-            &mut draft.config.fetch.headers,
-            list(value, request::header),
-        )
-    })),
-    secret(row("basic_auth", |draft, value| {
-        set(&mut draft.basic_auth, request::basic_auth(value))
-    })),
-    secret(row("bearer_token", |draft, value| {
-        set(&mut draft.bearer_token, request::bearer_token(value))
-    })),
-    list_row("resolve", |draft, value| {
-        set(
-            &mut draft.config.fetch.resolve,
-            list(value, request::resolve),
-        )
-    }),
-    row("allow_private", |draft, value| {
-        set(&mut draft.config.fetch.allow_private, switch(value))
-    }),
-    secret(row("proxy", |draft, value| {
-        set(&mut draft.config.fetch.proxy, request::proxy(value))
-    })),
-    row("ca_file", |draft, value| {
-        set(&mut draft.config.fetch.ca_file, optional_path(value))
-    }),
-    row("dns_timeout", |draft, value| {
-        set(&mut draft.config.fetch.dns_timeout, time_out(value))
-    }),
-    row("connect_timeout", |draft, value| {
-        set(&mut draft.config.fetch.connect_timeout, time_out(value))
-    }),
-    row("head_timeout", |draft, value| {
-        set(&mut draft.config.fetch.head_timeout, time_out(value))
-    }),
-    row("idle_timeout", |draft, value| {
-        set(&mut draft.config.fetch.idle_timeout, time_out(value))
-    }),
-    row("total_timeout", |draft, value| {
-        set(&mut draft.config.fetch.total_timeout, time_out(value))
-    }),
-    row("max_body_bytes", |draft, value| {
-        set(
-            &mut draft.config.fetch.max_body_bytes,
-            size(value, 1 << 10..=1 << 30, "from 1 KiB to 1 GiB"),
-        )
-    }),
+    "user_agent" user_agent: request::user_agent;
+    "contact" contact: request::contact;
+    "header" [Secret List] config.fetch.headers: |value| list(value, request::header);
+    "basic_auth" [Secret] basic_auth: request::basic_auth;
+    "bearer_token" [Secret] bearer_token: request::bearer_token;
+    "resolve" [List] config.fetch.resolve: |value| list(value, request::resolve);
+    "allow_private" config.fetch.allow_private: switch;
+    "proxy" [Secret] config.fetch.proxy: request::proxy;
+    "ca_file" config.fetch.ca_file: optional_path;
+    "dns_timeout" config.fetch.dns_timeout: time_out;
+    "connect_timeout" config.fetch.connect_timeout: time_out;
+    "head_timeout" config.fetch.head_timeout: time_out;
+    "idle_timeout" config.fetch.idle_timeout: time_out;
+    "total_timeout" config.fetch.total_timeout: time_out;
+    "max_body_bytes" config.fetch.max_body_bytes:
+        |value| size(value, 1 << 10..=1 << 30, "from 1 KiB to 1 GiB");
     // Pages.
-    list_row("robots_names", |draft, value| {
-        let names = list(value, |item| filled(item, "a robot's name"))?;
-        set(
-            &mut draft.config.parse.robots_names,
-            Ok(names.iter().map(|name| name.to_ascii_lowercase()).collect()),
-        )
-    }),
-    list_row("document_types", |draft, value| {
-        set(
-            &mut draft.config.parse.document_types,
-            list(value, content_type),
-        )
-    }),
-    row("max_links", |draft, value| {
-        set(
-            &mut draft.config.parse.max_links,
-            small_count(value, 1..=1_000_000).map(|links| links as usize),
-        )
-    }),
-    row("max_link_bytes", |draft, value| {
-        let bytes = size(value, 1 << 10..=1 << 30, "from 1 KiB to 1 GiB");
-        set(&mut draft.config.parse.max_link_bytes, bytes.map(as_usize))
-    }),
-    row("max_parse_time", |draft, value| {
-        set(&mut draft.config.parse.max_parse_time, time_out(value))
-    }),
+    "robots_names" [List] config.parse.robots_names: robots_names;
+    "document_types" [List] config.parse.document_types: |value| list(value, content_type);
+    "max_links" config.parse.max_links:
+        |value| small_count(value, 1..=1_000_000).map(|links| links as usize);
+    "max_link_bytes" config.parse.max_link_bytes:
+        |value| size(value, 1 << 10..=1 << 30, "from 1 KiB to 1 GiB").map(as_usize);
+    "max_parse_time" config.parse.max_parse_time: time_out;
     // Build.
-    of_build(row("base_url", |draft, value| {
-        set(&mut draft.base_url, request::public_url(value))
-    })),
-    of_build(list_row("inputs", |draft, value| {
-        set(
-            &mut draft.inputs,
-            list(value, |item| filled(item, "a file, a folder or -")),
-        )
-    })),
-    of_build(row("input_format", |draft, value| {
-        let words = [
+    "base_url" [Build] base_url: request::public_url;
+    "inputs" [Build List] inputs: |value| list(value, |item| filled(item, "a file, a folder or -"));
+    "input_format" [Build] config.build.format:
+        |value| word(value, &[
             ("auto", None),
             ("text", Some(InputFormat::Text)),
             ("csv", Some(InputFormat::Csv)),
             ("ndjson", Some(InputFormat::Ndjson)),
             ("sitemap", Some(InputFormat::Sitemap)),
-        ];
-        set(&mut draft.config.build.format, word(value, &words))
-    })),
-    of_build(row("strict", |draft, value| {
-        set(&mut draft.config.build.strict, switch(value))
-    })),
-    of_build(row("html_suffix", |draft, value| {
-        let words = [
+        ]);
+    "strict" [Build] config.build.strict: switch;
+    "html_suffix" [Build] config.build.html_suffix:
+        |value| word(value, &[
             ("auto", HtmlSuffix::Auto),
             ("keep", HtmlSuffix::Keep),
             ("drop", HtmlSuffix::Drop),
-        ];
-        set(&mut draft.config.build.html_suffix, word(value, &words))
-    })),
+        ]);
     // Run.
-    row("fresh", |draft, value| set(&mut draft.fresh, switch(value))),
-    of_program(row("summary", |draft, value| {
-        let words = [("json", SummaryFormat::Json), ("text", SummaryFormat::Text)];
-        set(&mut draft.summary, word(value, &words))
-    })),
-    of_program(row("quiet", |draft, value| {
-        set(&mut draft.quiet, switch(value))
-    })),
-    of_program(row("verbose", |draft, value| {
-        set(
-            &mut draft.verbose,
-            small_count(value, 0..=u32::from(u8::MAX)),
-        )
-    })),
-    of_program(row("log", |draft, value| {
-        set(&mut draft.log, word(value, &LOG_FORMATS))
-    })),
-    of_program(row("stop_timeout", |draft, value| {
-        set(&mut draft.stop_timeout, time_out(value).map(StopTimeout))
-    })),
+    "fresh" fresh: switch;
+    "summary" [Program] summary:
+        |value| word(value, &[("json", SummaryFormat::Json), ("text", SummaryFormat::Text)]);
+    "quiet" [Program] quiet: switch;
+    "verbose" [Program] verbose: |value| small_count(value, 0..=u32::from(u8::MAX));
+    "log" [Program] log: |value| word(value, &LOG_FORMATS);
+    "stop_timeout" [Program] stop_timeout: |value| time_out(value).map(StopTimeout);
     // Notify.
-    in_notify(row("indexnow", |draft, value| {
-        set(&mut draft.config.notify.indexnow, switch(value))
-    })),
-    in_notify(row("indexnow_endpoint", |draft, value| {
-        set(
-            &mut draft.config.notify.indexnow_endpoint,
-            notify::endpoint(value),
-        )
-    })),
-    in_notify(row("indexnow_key_file", |draft, value| {
-        set(
-            &mut draft.config.notify.indexnow_key_file,
-            optional_path(value),
-        )
-    })),
-    in_notify(row("indexnow_key_location", |draft, value| {
-        set(
-            &mut draft.config.notify.indexnow_key_location,
-            notify::key_location(value),
-        )
-    })),
-    in_notify(list_row("ping", |draft, value| {
-        set(&mut draft.config.notify.ping, list(value, notify::ping))
-    })),
-    in_notify(row("robots_file", |draft, value| {
-        set(&mut draft.config.notify.robots_file, optional_path(value))
-    })),
-    in_notify(list_row("hook_command", |draft, value| {
-        set(
-            &mut draft.config.notify.hook_command,
-            list(value, |item| {
-                text(item, "a program or an argument").map(str::to_owned)
-            }),
-        )
-    })),
-    in_notify(row("hook_shell", |draft, value| {
-        set(
-            &mut draft.config.notify.hook_shell,
-            optional_text(value, "a command line"),
-        )
-    })),
-    in_notify(secret(list_row("hook_url", |draft, value| {
-        set(
-            &mut draft.config.notify.hook_url,
-            list(value, notify::hook_url),
-        )
-    }))),
-    in_notify(list_row("hook_events", |draft, value| {
-        set(
-            &mut draft.config.notify.hook_events,
-            notify::hook_events(value),
-        )
-    })),
-    in_notify(row("hook_timeout", |draft, value| {
-        set(&mut draft.config.notify.hook_timeout, time_out(value))
-    })),
-];
+    "indexnow" [Notify] config.notify.indexnow: switch;
+    "indexnow_endpoint" [Notify] config.notify.indexnow_endpoint: notify::endpoint;
+    "indexnow_key_file" [Notify] config.notify.indexnow_key_file: optional_path;
+    "indexnow_key_location" [Notify] config.notify.indexnow_key_location: notify::key_location;
+    "ping" [Notify List] config.notify.ping: |value| list(value, notify::ping);
+    "robots_file" [Notify] config.notify.robots_file: optional_path;
+    "hook_command" [Notify List] config.notify.hook_command:
+        |value| list(value, |item| text(item, "a program or an argument").map(str::to_owned));
+    "hook_shell" [Notify] config.notify.hook_shell: |value| optional_text(value, "a command line");
+    "hook_url" [Notify Secret List] config.notify.hook_url: |value| list(value, notify::hook_url);
+    "hook_events" [Notify List] config.notify.hook_events: notify::hook_events;
+    "hook_timeout" [Notify] config.notify.hook_timeout: time_out;
+}
 
 /// Entries of one file, and files of one index, at most (sitemaps.org protocol).
 const MAX_ENTRIES: u64 = 50_000;
@@ -591,63 +238,27 @@ const MIN_RATE: f64 = 1.0 / 86_400.0;
 /// Fastest rate that has a number; a gap below a microsecond is none.
 const MAX_RATE: f64 = 1_000_000.0;
 
-const fn row(name: &'static str, read: fn(&mut Draft, &Value) -> Read<()>) -> Setting {
-    Setting {
-        name,
-        reach: Reach::Site,
-        is_secret: false,
-        is_in_notify: false,
-        is_list: false,
-        read,
+fn positive(value: &Value) -> Read<u64> {
+    count(value, 1..=u64::MAX)
+}
+
+fn entries(value: &Value) -> Read<u64> {
+    count(value, 1..=MAX_ENTRIES)
+}
+
+fn retry_delays(value: &Value) -> Read<Vec<Duration>> {
+    match list(value, duration)? {
+        delays if delays.is_empty() => Err(Wrong::new(
+            "expected at least one duration, found an empty list",
+        )),
+        delays => Ok(delays),
     }
 }
 
-const fn list_row(name: &'static str, read: fn(&mut Draft, &Value) -> Read<()>) -> Setting {
-    Setting {
-        name,
-        reach: Reach::Site,
-        is_secret: false,
-        is_in_notify: false,
-        is_list: true,
-        read,
-    }
-}
-
-/// A setting of the program with all its sites.
-const fn of_program(setting: Setting) -> Setting {
-    Setting {
-        reach: Reach::Program,
-        ..setting
-    }
-}
-
-/// A setting of `arpent build`.
-const fn of_build(setting: Setting) -> Setting {
-    Setting {
-        reach: Reach::Build,
-        ..setting
-    }
-}
-
-/// A setting with a value that may be kept elsewhere.
-const fn secret(setting: Setting) -> Setting {
-    Setting {
-        is_secret: true,
-        ..setting
-    }
-}
-
-/// A setting in the table `[notify]` of the file.
-const fn in_notify(setting: Setting) -> Setting {
-    Setting {
-        is_in_notify: true,
-        ..setting
-    }
-}
-
-fn set<T>(slot: &mut T, read: Read<T>) -> Read<()> {
-    *slot = read?;
-    Ok(())
+fn robots_names(value: &Value) -> Read<Vec<String>> {
+    list(value, |item| {
+        Ok(filled(item, "a robot's name")?.to_ascii_lowercase())
+    })
 }
 
 /// A size that a limit keeps small enough for memory.
@@ -707,47 +318,41 @@ fn rate(value: &Value) -> Read<Rate> {
     }
 }
 
-/// Words, several of them with commas between them too.
 fn ignored(value: &Value) -> Read<IgnoreConfig> {
-    const EXPECTED: &str = r#""robots", "noindex", "canonical" or "retry-after""#;
-    let mut ignored = IgnoreConfig::default();
-    for words in list(value, |item| filled(item, EXPECTED))? {
-        for word in words.split(',').map(str::trim_ascii) {
-            match word {
-                "robots" => ignored.robots = true,
-                "noindex" => ignored.noindex = true,
-                "canonical" => ignored.canonical = true,
-                "retry-after" => ignored.retry_after = true,
-                other => return Err(Wrong::found(EXPECTED, &Value::Text(other.to_owned()))),
-            }
-        }
-    }
-    Ok(ignored)
+    switches(
+        value,
+        IgnoreConfig::default(),
+        &[
+            ("robots", |ignored| ignored.robots = true),
+            ("noindex", |ignored| ignored.noindex = true),
+            ("canonical", |ignored| ignored.canonical = true),
+            ("retry-after", |ignored| ignored.retry_after = true),
+        ],
+    )
 }
 
-/// Sources of URLs by their words, several in one value or in a list.
+/// Sources of URLs; at least one.
 fn sources(value: &Value) -> Read<DiscoverConfig> {
-    const EXPECTED: &str = "links, sitemaps, feeds or list, several of them separated by commas";
-    let mut sources = DiscoverConfig {
+    let none = DiscoverConfig {
         links: false,
         sitemaps: false,
         feeds: false,
         list: false,
     };
-    let words = list(value, |item| filled(item, EXPECTED))?;
-    for word in words.iter().flat_map(|words| words.split(',')) {
-        match word.trim() {
-            "links" => sources.links = true,
-            "sitemaps" => sources.sitemaps = true,
-            "feeds" => sources.feeds = true,
-            "list" => sources.list = true,
-            _ => return Err(Wrong::found(EXPECTED, &Value::Text(word.to_owned()))),
-        }
-    }
-    if words.is_empty() {
-        return Err(Wrong::new(format!(
-            "expected {EXPECTED}, found an empty list"
-        )));
+    let sources = switches(
+        value,
+        none,
+        &[
+            ("links", |sources: &mut DiscoverConfig| sources.links = true),
+            ("sitemaps", |sources| sources.sitemaps = true),
+            ("feeds", |sources| sources.feeds = true),
+            ("list", |sources| sources.list = true),
+        ],
+    )?;
+    if sources == none {
+        return Err(Wrong::new(
+            "expected \"links\", \"sitemaps\", \"feeds\" or \"list\", found an empty list",
+        ));
     }
     Ok(sources)
 }

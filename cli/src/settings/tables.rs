@@ -1,9 +1,13 @@
-//! The settings that are tables of the file: page rules and own namespaces. It finds their keys, texts
-//! and lines; whether a selector or a name is one is decided by the library.
+//! The settings that are tables of the file: page rules and custom namespaces. It finds their keys and texts; whether a selector
+//! or a name is one is decided by the library.
 
 use std::ops::Range;
 
 use crawler::config::{ElementValue, Namespace, NamespaceElement, PageAction, PageRule};
+use serde::{
+    Deserialize,
+    de::{DeserializeOwned, IntoDeserializer as _},
+};
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -17,62 +21,149 @@ use super::{
 /// The key of the tables that hold page rules.
 pub(super) const PAGE_RULE: &str = "page_rule";
 
-/// The key of the tables that hold own namespaces.
+/// The key of the tables that hold custom namespaces.
 pub(super) const NAMESPACE: &str = "namespace";
 
-/// The key of the tables of a namespace that hold its elements.
-const ELEMENT: &str = "element";
-
-/// One `[[namespace]]` with its lines.
-#[derive(Debug, Clone)]
-pub(crate) struct NamespaceTable {
-    /// What it says.
-    pub(crate) namespace: Namespace,
-    /// Where it begins.
-    pub(crate) origin: Origin,
-    /// Where each of its elements begins.
-    pub(crate) elements: Vec<Origin>,
+/// One `[[page_rule]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PageRuleTable {
+    #[serde(default = "all_pages")]
+    pages: String,
+    selector: String,
+    action: Action,
+    attribute: Option<String>,
 }
 
-/// A text of a table and where it stands.
-type Found<'a> = Option<(&'a str, Range<usize>)>;
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    Exclude,
+    Lastmod,
+}
 
-/// The path of the tables under `key` in the table `of`.
-fn path_of(of: Option<&str>, key: &str) -> String {
-    of.map_or_else(|| key.to_owned(), |of| format!("{of}.{key}"))
+/// One `[[namespace]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NamespaceTable {
+    prefix: String,
+    uri: String,
+    schema: Option<String>,
+    #[serde(default)]
+    element: Vec<ElementTable>,
+}
+
+/// One `[[namespace.element]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ElementTable {
+    name: String,
+    #[serde(default = "all_pages")]
+    pages: String,
+    value: Option<String>,
+    selector: Option<String>,
+    attribute: Option<String>,
+    field: Option<String>,
+}
+
+fn all_pages() -> String {
+    "*".to_owned()
+}
+
+impl TryFrom<PageRuleTable> for PageRule {
+    type Error = String;
+
+    fn try_from(table: PageRuleTable) -> Result<Self, String> {
+        let action = match (table.action, table.attribute) {
+            (Action::Exclude, None) => PageAction::Exclude,
+            (Action::Exclude, Some(_)) => {
+                return Err("only a lastmod rule has an attribute".to_owned());
+            }
+            (Action::Lastmod, attribute) => PageAction::Lastmod { attribute },
+        };
+        Ok(Self {
+            pages: table.pages,
+            selector: table.selector,
+            action,
+        })
+    }
+}
+
+impl TryFrom<NamespaceTable> for Namespace {
+    type Error = String;
+
+    fn try_from(table: NamespaceTable) -> Result<Self, String> {
+        let elements = table.element.into_iter().map(NamespaceElement::try_from);
+        Ok(Self {
+            prefix: table.prefix,
+            uri: table.uri,
+            schema: table.schema,
+            elements: elements.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl TryFrom<ElementTable> for NamespaceElement {
+    type Error = String;
+
+    fn try_from(table: ElementTable) -> Result<Self, String> {
+        let ElementTable {
+            name,
+            pages,
+            value,
+            selector,
+            attribute,
+            field,
+        } = table;
+        let value = match (value, selector, field, attribute) {
+            (Some(value), None, None, None) => ElementValue::Constant(value),
+            (None, Some(selector), None, attribute) => ElementValue::Selected {
+                selector,
+                attribute,
+            },
+            (None, None, Some(field), None) => ElementValue::Field(field),
+            _ => {
+                return Err(format!(
+                    "{name}: expected one of value, field and selector, the last perhaps with an attribute"
+                ));
+            }
+        };
+        Ok(Self { name, pages, value })
+    }
 }
 
 impl Place {
-    /// The page rules, of the table `of` if they are part of one.
-    pub(super) fn page_rules(
+    /// The settings in the tables under `key`, which is part of the table `of`; what is wrong with them is among `problems`.
+    pub(super) fn read_tables<T: DeserializeOwned, S: TryFrom<T, Error = String>>(
         &self,
         value: &Spanned<DeValue<'_>>,
-        of: Option<&str>,
+        (of, key): (Option<&str>, &str),
         problems: &mut Vec<Problem>,
-    ) -> Vec<(PageRule, Origin)> {
-        let rules = self.tables(value, PAGE_RULE, &path_of(of, PAGE_RULE), problems);
-        let rules = rules.into_iter().filter_map(|(table, span)| {
-            Some((self.page_rule(table, &span, problems)?, self.origin(&span)))
-        });
-        rules.collect()
+    ) -> Vec<(S, Origin)> {
+        let path = of.map_or_else(|| key.to_owned(), |of| format!("{of}.{key}"));
+        if self.tables(value, key, &path, problems).is_empty() {
+            return Vec::new();
+        }
+        let tables = match Vec::<Spanned<T>>::deserialize(value.clone().into_deserializer()) {
+            Ok(tables) => tables,
+            Err(error) => {
+                let span = error.span().unwrap_or_else(|| value.span());
+                problems.push(self.problem(&span, key, error.message()));
+                return Vec::new();
+            }
+        };
+        let mut settings = Vec::with_capacity(tables.len());
+        for table in tables {
+            let span = table.span();
+            match S::try_from(table.into_inner()) {
+                Ok(setting) => settings.push((setting, self.origin(&span))),
+                Err(message) => problems.push(self.problem(&span, key, &message)),
+            }
+        }
+        settings
     }
 
-    /// The namespaces, of the table `of` if they are part of one.
-    pub(super) fn namespaces(
-        &self,
-        value: &Spanned<DeValue<'_>>,
-        of: Option<&str>,
-        problems: &mut Vec<Problem>,
-    ) -> Vec<NamespaceTable> {
-        let path = path_of(of, NAMESPACE);
-        let namespaces = self.tables(value, NAMESPACE, &path, problems);
-        let namespaces = namespaces
-            .into_iter()
-            .filter_map(|(table, span)| self.namespace(table, &span, &path, problems));
-        namespaces.collect()
-    }
-
-    /// The tables under a key, `path` in full.
+    /// The tables under a key, `path` in full; none of them when anything else stands there.
     pub(super) fn tables<'a, 'd>(
         &self,
         value: &'a Spanned<DeValue<'d>>,
@@ -84,186 +175,15 @@ impl Place {
             DeValue::Array(items) => items,
             _ => &[],
         };
-        let tables: Vec<_> = items
+        let tables = items
             .iter()
-            .filter_map(|item| Some((item.get_ref().as_table()?, item.span())))
-            .collect();
-        if tables.is_empty() || tables.len() < items.len() {
+            .map(|item| Some((item.get_ref().as_table()?, item.span())));
+        let tables: Option<Vec<_>> = tables.collect();
+        let tables = tables.unwrap_or_default();
+        if tables.is_empty() {
             let message = format!("expected tables: write [[{path}]] above each");
             problems.push(self.problem(&value.span(), key, &message));
-            return Vec::new();
         }
         tables
-    }
-
-    /// The texts of a table by key; what is no text or has an unknown key is among `problems`. The key
-    /// `other` is somebody else's.
-    fn texts<'a, const N: usize>(
-        &self,
-        table: &'a DeTable<'_>,
-        (what, keys): (&str, [&str; N]),
-        other: Option<&str>,
-        problems: &mut Vec<Problem>,
-    ) -> [Found<'a>; N] {
-        let mut texts: [Found<'a>; N] = [const { None }; N];
-        for (key, value) in table {
-            let name: &str = key.get_ref();
-            if other == Some(name) {
-                continue;
-            }
-            let Some(index) = keys.iter().position(|known| *known == name) else {
-                problems.push(self.unknown(key, what, keys.into_iter().chain(other)));
-                continue;
-            };
-            match value.get_ref().as_str() {
-                Some(text) if !text.is_empty() => texts[index] = Some((text, value.span())),
-                Some(_) | None => {
-                    let found = self.value(value);
-                    problems.push(self.problem(
-                        &value.span(),
-                        name,
-                        &format!("expected text, found {found}"),
-                    ));
-                }
-            }
-        }
-        texts
-    }
-
-    /// One `[[page_rule]]` table; `None` when it cannot be used, and why is among `problems`.
-    fn page_rule(
-        &self,
-        table: &DeTable<'_>,
-        span: &Range<usize>,
-        problems: &mut Vec<Problem>,
-    ) -> Option<PageRule> {
-        const KEYS: [&str; 4] = ["pages", "selector", "action", "attribute"];
-        let before = problems.len();
-        let [pages, selector, action, attribute] =
-            self.texts(table, ("key of a page rule", KEYS), None, problems);
-        let action = match (action, attribute) {
-            (Some(("exclude", _)), None) => Some(PageAction::Exclude),
-            (Some(("exclude", _)), Some((_, span))) => {
-                problems.push(self.problem(&span, "attribute", "only a lastmod rule has one"));
-                None
-            }
-            (Some(("lastmod", _)), attribute) => Some(PageAction::Lastmod {
-                attribute: attribute.map(|(text, _)| text.to_owned()),
-            }),
-            (Some((other, span)), _) => {
-                let message = format!(r#"expected "exclude" or "lastmod", found "{other}""#);
-                problems.push(self.problem(&span, "action", &message));
-                None
-            }
-            (None, _) => None,
-        };
-        if problems.len() > before {
-            return None;
-        }
-        let missing = [
-            ("selector", selector.is_none()),
-            ("action", action.is_none()),
-        ];
-        self.missing(span, PAGE_RULE, &missing, problems);
-        let pages = pages.map_or("*", |(text, _)| text).to_owned();
-        Some(PageRule {
-            pages,
-            selector: selector?.0.to_owned(),
-            action: action?,
-        })
-    }
-
-    /// One `[[namespace]]` table, `path` in full; `None` when it cannot be used, and why is among `problems`.
-    fn namespace(
-        &self,
-        table: &DeTable<'_>,
-        span: &Range<usize>,
-        path: &str,
-        problems: &mut Vec<Problem>,
-    ) -> Option<NamespaceTable> {
-        const KEYS: [&str; 3] = ["prefix", "uri", "schema"];
-        let before = problems.len();
-        let what = ("key of a namespace", KEYS);
-        let [prefix, uri, schema] = self.texts(table, what, Some(ELEMENT), problems);
-        let missing = [("prefix", prefix.is_none()), ("uri", uri.is_none())];
-        if problems.len() == before {
-            self.missing(span, NAMESPACE, &missing, problems);
-        }
-        let mut namespace = Namespace {
-            prefix: prefix?.0.to_owned(),
-            uri: uri?.0.to_owned(),
-            schema: schema.map(|(text, _)| text.to_owned()),
-            elements: Vec::new(),
-        };
-        let mut origins = Vec::new();
-        let elements = table
-            .get(ELEMENT)
-            .map(|value| self.tables(value, ELEMENT, &format!("{path}.{ELEMENT}"), problems));
-        for (table, span) in elements.unwrap_or_default() {
-            if let Some(element) = self.element(table, &span, problems) {
-                namespace.elements.push(element);
-                origins.push(self.origin(&span));
-            }
-        }
-        Some(NamespaceTable {
-            namespace,
-            origin: self.origin(span),
-            elements: origins,
-        })
-    }
-
-    /// One `[[namespace.element]]` table; `None` when it cannot be used, and why is among `problems`.
-    fn element(
-        &self,
-        table: &DeTable<'_>,
-        span: &Range<usize>,
-        problems: &mut Vec<Problem>,
-    ) -> Option<NamespaceElement> {
-        const KEYS: [&str; 6] = ["name", "pages", "value", "selector", "attribute", "field"];
-        let before = problems.len();
-        let [name, pages, value, selector, attribute, field] =
-            self.texts(table, ("key of an element", KEYS), None, problems);
-        let owned = |(text, _): (&str, Range<usize>)| text.to_owned();
-        let value = match (value, selector, field) {
-            (Some(value), None, None) => Some(ElementValue::Constant(owned(value))),
-            (None, Some(selector), None) => Some(ElementValue::Selected {
-                selector: owned(selector),
-                attribute: attribute.clone().map(owned),
-            }),
-            (None, None, Some(field)) => Some(ElementValue::Field(owned(field))),
-            _ => None,
-        };
-        if problems.len() > before {
-            return None;
-        }
-        self.missing(span, ELEMENT, &[("name", name.is_none())], problems);
-        if value.is_none() {
-            let message = "expected one of value, selector and field";
-            problems.push(self.problem(span, ELEMENT, message));
-        } else if let (Some(ElementValue::Constant(_) | ElementValue::Field(_)), Some((_, span))) =
-            (&value, attribute)
-        {
-            let message = "only an element with a selector has one";
-            problems.push(self.problem(&span, "attribute", message));
-            return None;
-        }
-        Some(NamespaceElement {
-            name: owned(name?),
-            pages: pages.map_or("*", |(text, _)| text).to_owned(),
-            value: value?,
-        })
-    }
-
-    /// Says which keys of a table are missing.
-    pub(super) fn missing(
-        &self,
-        span: &Range<usize>,
-        table: &str,
-        keys: &[(&str, bool)],
-        problems: &mut Vec<Problem>,
-    ) {
-        for (key, _) in keys.iter().filter(|(_, is_missing)| *is_missing) {
-            problems.push(self.problem(span, table, &format!("{key} is missing")));
-        }
     }
 }

@@ -55,11 +55,16 @@ fn load_sites(
         .iter()
         .chain([&home])
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    CrawlSettings::load(&args, &environment.collect(), |path| match file {
-        Some(text) if path == Path::new("config.toml") => Ok(text.to_owned().into()),
-        Some(_) if path.starts_with("/credentials") => Ok("user:pass word\n".to_owned().into()),
-        Some(_) | None => Err(io::Error::from(io::ErrorKind::NotFound)),
-    })
+    CrawlSettings::load(
+        Purpose::Crawl,
+        (args.config.as_deref(), typed(&args)),
+        &environment.collect(),
+        |path| match file {
+            Some(text) if path == Path::new("config.toml") => Ok(text.to_owned().into()),
+            Some(_) if path.starts_with("/credentials") => Ok("user:pass word\n".to_owned().into()),
+            Some(_) | None => Err(io::Error::from(io::ErrorKind::NotFound)),
+        },
+    )
 }
 
 fn good(arguments: &[&str], variables: &[(&str, &str)], file: Option<&str>) -> Settings {

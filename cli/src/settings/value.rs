@@ -142,29 +142,21 @@ pub(crate) fn count_or_unlimited(value: &Value) -> Read<Option<u32>> {
     }
 }
 
-/// A duration within `range`.
-pub(crate) fn duration(value: &Value, range: RangeInclusive<Duration>) -> Read<Duration> {
-    let duration = scalar(value)
-        .and_then(units::duration)
-        .ok_or_else(|| Wrong::found(units::DURATION_FORM, value))?;
-    if duration < *range.start() {
-        return Err(Wrong::found(
-            format_args!("at least {:?}", range.start()),
-            value,
-        ));
-    }
-    if duration > *range.end() {
-        return Err(Wrong::found(
-            format_args!("at most {:?}", range.end()),
-            value,
-        ));
-    }
-    Ok(duration)
+/// A duration.
+pub(crate) fn duration(value: &Value) -> Read<Duration> {
+    let duration = scalar(value).and_then(units::duration);
+    duration.ok_or_else(|| Wrong::found(units::DURATION_FORM, value))
 }
 
 /// A duration longer than nothing.
 pub(crate) fn time_out(value: &Value) -> Read<Duration> {
-    duration(value, Duration::from_millis(1)..=units::MAX_DURATION)
+    let least = Duration::from_millis(1);
+    match duration(value)? {
+        duration if duration < least => {
+            Err(Wrong::found(format_args!("at least {least:?}"), value))
+        }
+        duration => Ok(duration),
+    }
 }
 
 /// A size in bytes within `range`; `range_text` says it for people.
@@ -183,12 +175,36 @@ pub(crate) fn size(value: &Value, range: RangeInclusive<u64>, range_text: &str) 
 pub(crate) fn word<T: Copy>(value: &Value, words: &[(&str, T)]) -> Read<T> {
     let found = scalar(value).and_then(|text| words.iter().find(|(word, _)| *word == text));
     found.map(|(_, meaning)| *meaning).ok_or_else(|| {
-        let quoted: Vec<_> = words
-            .iter()
-            .map(|(word, _)| format!("\"{word}\""))
-            .collect();
-        Wrong::found(quoted.join(" or "), value)
+        let quoted = words.iter().map(|(word, _)| format!("\"{word}\""));
+        let mut quoted: Vec<String> = quoted.collect();
+        let last = quoted.pop().unwrap_or_default();
+        let expected = match quoted.join(", ") {
+            others if others.is_empty() => last,
+            others => format!("{others} or {last}"),
+        };
+        Wrong::found(expected, value)
     })
+}
+
+/// Words of a list, several of which may stand in one text, divided by commas.
+pub(crate) fn words<T: Copy>(value: &Value, words: &[(&str, T)]) -> Read<Vec<T>> {
+    let found = list(value, |item| {
+        let text = text(item, "a word")?.split(',');
+        text.map(|part| word(&Value::Text(part.trim().to_owned()), words))
+            .collect::<Read<Vec<_>>>()
+    })?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// What a word changes.
+type Change<C> = fn(&mut C);
+
+/// The same, where each word changes `config`.
+pub(crate) fn switches<C>(value: &Value, mut config: C, words: &[(&str, Change<C>)]) -> Read<C> {
+    for change in self::words(value, words)? {
+        change(&mut config);
+    }
+    Ok(config)
 }
 
 /// A list, each of its values read by `read`. A value of a variable is one value per line.

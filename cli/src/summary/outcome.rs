@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::exit_code::ExitCode;
 
 /// How the work on a site ended. The words are stable: scripts compare them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Outcome {
     /// A new set stands.
@@ -27,6 +27,7 @@ pub(crate) enum Outcome {
     /// A signal stopped the run; nothing was published, progress is kept.
     Interrupted,
     /// A bug of arpent.
+    #[default]
     Internal,
 }
 
@@ -46,52 +47,41 @@ impl Outcome {
         }
     }
 
+    /// Its word, as in the summary, and a few words for people.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Published => ("published", "published"),
+            Self::Unchanged => ("unchanged", "unchanged"),
+            Self::Partial => ("partial", "published, but partial"),
+            Self::DryRun => ("dry-run", "dry run, nothing written"),
+            Self::Refused => ("refused", "not published, the old sitemaps stand"),
+            Self::Unreachable => ("unreachable", "could not be crawled"),
+            Self::Busy => ("busy", "busy"),
+            Self::Settings => (
+                "settings",
+                "not begun: a setting, or what it names, cannot be used",
+            ),
+            Self::Interrupted => (
+                "interrupted",
+                "interrupted, nothing published; the same command goes on from here",
+            ),
+            Self::Internal => ("internal", "internal error"),
+        }
+    }
+
     /// Its word, as in the summary.
     pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Published => "published",
-            Self::Unchanged => "unchanged",
-            Self::Partial => "partial",
-            Self::DryRun => "dry-run",
-            Self::Refused => "refused",
-            Self::Unreachable => "unreachable",
-            Self::Busy => "busy",
-            Self::Settings => "settings",
-            Self::Interrupted => "interrupted",
-            Self::Internal => "internal",
-        }
+        self.words().0
     }
 
     /// Whether a set stands that is as it should be.
     pub(crate) fn is_good(self) -> bool {
-        match self {
-            Self::Published | Self::Unchanged | Self::Partial => true,
-            Self::DryRun
-            | Self::Refused
-            | Self::Unreachable
-            | Self::Busy
-            | Self::Settings
-            | Self::Interrupted
-            | Self::Internal => false,
-        }
+        matches!(self, Self::Published | Self::Unchanged | Self::Partial)
     }
 
     /// A few words for people.
     pub(super) fn text(self) -> &'static str {
-        match self {
-            Self::Published => "published",
-            Self::Unchanged => "unchanged",
-            Self::Partial => "published, but partial",
-            Self::DryRun => "dry run, nothing written",
-            Self::Refused => "not published, the old sitemaps stand",
-            Self::Unreachable => "could not be crawled",
-            Self::Busy => "busy",
-            Self::Settings => "not begun: a setting, or what it names, cannot be used",
-            Self::Interrupted => {
-                "interrupted, nothing published; the same command goes on from here"
-            }
-            Self::Internal => "internal error",
-        }
+        self.words().1
     }
 }
 

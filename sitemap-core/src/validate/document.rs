@@ -68,9 +68,7 @@ pub(super) fn check(
     };
     let outcome = pass.read(&mut reader);
     let kind = reader.kind();
-    let site = pass.territory.origin().map(Into::into);
-    let remembered = &mut pass.validator.set.documents[id.index()];
-    (remembered.kind, remembered.site) = (kind, site);
+    pass.validator.set.documents[id.index()].kind = kind;
     // What was told of a broken document counts as well.
     let is_complete = outcome? && is_whole(facts);
     if pass.territory.is_for_others() {

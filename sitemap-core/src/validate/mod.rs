@@ -544,7 +544,6 @@ impl Validator {
             place: facts.place.cloned(),
             requested: facts.requested.cloned(),
             kind: None,
-            site: None,
             listed_by: facts.listed_by,
             modified: facts.modified,
         })

@@ -115,12 +115,6 @@ impl Territory {
         self.claim.is_some()
     }
 
-    /// The origin of the document's place, or where that is not known, of its first entry.
-    pub(super) fn origin(&self) -> Option<&str> {
-        let common = || Some(&*self.common.as_ref()?.origin);
-        self.route.first().map(Loc::origin).or_else(common)
-    }
-
     /// The lowest directory in which the document may stand, if its place is not known.
     pub(super) fn common_directory(&self) -> Option<String> {
         let common = self.common.as_ref()?;

@@ -30,8 +30,6 @@ pub(super) struct Remembered {
     /// Where it was asked for, if a redirect led elsewhere.
     pub(super) requested: Option<Loc>,
     pub(super) kind: Option<Kind>,
-    /// The origin of its place, or where that is not known, of its first entry; `None` until it is read.
-    pub(super) site: Option<Box<str>>,
     pub(super) listed_by: Option<DocumentId>,
     pub(super) modified: Option<jiff::Timestamp>,
 }
@@ -533,7 +531,6 @@ mod tests {
             place: place.map(|place| Loc::parse(place).unwrap()),
             requested: None,
             kind: None,
-            site: None,
             listed_by: listed_by.map(DocumentId),
             modified: None,
         };

@@ -1,4 +1,4 @@
-//! Which sitemaps of each site need an index, or miss in the one that it has: no index may list those of another site (R31, R37).
+//! Sitemaps that need an index, or miss in the one that their site has: no index may list those of another site (R31, R37).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,64 +15,29 @@ use crate::{
 type Problems = Vec<(Option<DocumentId>, Option<Position>, Problem)>;
 
 impl Set {
-    /// Of a whole folder: which sitemaps of each site need an index, or miss in it.
+    /// Of a whole folder, which is of one site: whether its sitemaps need an index, or miss in the one that they have. A sitemap
+    /// whose place is not known may be listed.
     pub(super) fn conclude_whole(
         &self,
         listed: &HashMap<u64, DocumentId>,
         named: &BTreeMap<Loc, Loc>,
         problems: &mut Problems,
     ) {
-        let sites = self.sites();
-        let is_only = sites.len() == 1;
-        for (origin, ids) in sites {
-            let documents: Vec<&Remembered> = ids.iter().map(|id| &self.documents[id.0]).collect();
-            if !has_index(&documents) {
-                let site = (!is_only).then(|| Site {
-                    robots: None,
-                    origin: origin.into(),
+        let documents: Vec<&Remembered> = self.documents.iter().collect();
+        if !has_index(&documents) {
+            report_no_index(&documents, None, problems);
+            return;
+        }
+        let has_urlset = has_urlset(&documents);
+        for (number, document) in documents.into_iter().enumerate() {
+            let is_unlisted = document.listed_by.is_none()
+                && document.place.as_ref().is_some_and(|place| {
+                    !listed.contains_key(&fingerprint_of(place)) && !named.contains_key(place)
                 });
-                tell_no_index(&documents, site, problems);
-                continue;
-            }
-            let unlisted = ids.iter().zip(&documents).filter(|(_, document)| {
-                let is_named = document.place.as_ref().is_some_and(|place| {
-                    listed.contains_key(&fingerprint_of(place)) || named.contains_key(place)
-                });
-                !is_named && document.listed_by.is_none()
-            });
-            let has_urlset = has_urlset(&documents);
-            for (id, _) in unlisted.filter(|(_, document)| is_sitemap(document, has_urlset)) {
-                problems.push((Some(*id), None, Problem::Unlisted));
+            if is_unlisted && is_sitemap(document, has_urlset) {
+                problems.push((Some(DocumentId(number)), None, Problem::Unlisted));
             }
         }
-    }
-
-    /// The documents of each site. One that does not say of which it is, as nothing in it can be read, is of the only one; of several,
-    /// if all have an index, it is of any.
-    fn sites(&self) -> BTreeMap<&str, Vec<DocumentId>> {
-        let mut sites: BTreeMap<&str, Vec<DocumentId>> = BTreeMap::new();
-        let mut silent = Vec::new();
-        for (number, document) in self.documents.iter().enumerate() {
-            match document.site.as_deref() {
-                _ if document.kind.is_none() => {}
-                Some(site) => sites.entry(site).or_default().push(DocumentId(number)),
-                None => silent.push(DocumentId(number)),
-            }
-        }
-        if silent.is_empty() {
-            return sites;
-        }
-        if sites.is_empty() {
-            return BTreeMap::from([("", silent)]);
-        }
-        let is_index = |id: &DocumentId| self.kind(*id) == Some(Kind::Index);
-        if (sites.len() == 1 || sites.values().all(|ids| ids.iter().any(is_index)))
-            && let Some(mut any) = sites.first_entry()
-        {
-            any.get_mut().extend(silent);
-            any.get_mut().sort_unstable();
-        }
-        sites
     }
 
     /// Of parts of sites: whether the sitemaps of each need an index, those that its robots.txt names, on each host by themselves.
@@ -87,18 +52,18 @@ impl Set {
         let is_only = sites.len() == 1;
         for ((robots, origin), documents) in sites {
             let site = (!is_only).then(|| Site {
-                robots: Some(robots.clone()),
+                robots: robots.clone(),
                 origin: origin.into(),
             });
             if !has_index(&documents) {
-                tell_no_index(&documents, site, problems);
+                report_no_index(&documents, site, problems);
             }
         }
     }
 }
 
-/// Tells that the documents of a site, of which none is an index, need one; `site` is nothing where there is only one.
-fn tell_no_index(documents: &[&Remembered], site: Option<Site>, problems: &mut Problems) {
+/// Reports that the documents of a site, of which none is an index, need one; `site` is nothing where there is only one.
+fn report_no_index(documents: &[&Remembered], site: Option<Site>, problems: &mut Problems) {
     let has_urlset = has_urlset(documents);
     let sitemaps = documents
         .iter()

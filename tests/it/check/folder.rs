@@ -1,12 +1,6 @@
-//! Folders whose indexes say where they are served: sets beside each other, and parts that are missing or elsewhere.
-
-use std::process::{Command, Stdio};
+//! Folders whose index or robots.txt says where they are served, and parts that are missing or elsewhere.
 
 use super::{Place, urlset};
-use crate::support::{
-    program::Ran,
-    site::{Response, Site},
-};
 
 fn index(children: &[&str]) -> String {
     let entry = |child| format!("\n<sitemap><loc>{child}</loc></sitemap>");
@@ -18,34 +12,6 @@ fn index(children: &[&str]) -> String {
 
 fn pages(url: &str) -> String {
     urlset(&format!("<url><loc>{url}</loc></url>"))
-}
-
-#[test]
-fn sets_of_several_sites_in_one_folder_are_each_checked_where_they_are_served() {
-    let sites = [(); 2].map(|()| {
-        Site::start(|request| match request.target.as_str() {
-            "/robots.txt" => Response::text(""),
-            "/" => Response::linking(["/a"]),
-            _ => Response::html("<title>a</title>"),
-        })
-    });
-    let place = Place::new(&[]);
-    let mut crawl = Command::new(env!("CARGO_BIN_EXE_arpent"));
-    crawl.env_clear().env("HOME", place.0.path());
-    crawl.current_dir(place.0.path()).stdin(Stdio::null());
-    crawl.args(["crawl", "--output", "deep/out", "--state", "state"]);
-    crawl.args(["--rate", "unlimited", "--discover", "links"]);
-    crawl.args(sites.iter().map(|site| site.url("/")));
-    Ran::of(crawl).expect_code(0);
-    for folder in ["deep/out", "deep"] {
-        let ran = place.check(&[folder]).expect_code(0);
-        let expected = "4 files, 6 entries: 0 errors, 0 warnings, 0 notes";
-        assert!(ran.stdout.contains(expected), "{folder}: {}", ran.stdout);
-        for site in &sites {
-            let served = format!(" is taken to be served at {}, ", site.url("/"));
-            assert!(ran.stderr.contains(&served), "{folder}: {}", ran.stderr);
-        }
-    }
 }
 
 #[test]
@@ -96,7 +62,7 @@ fn index_without_any_of_its_parts_says_so() {
         let words = expected.unwrap_or_default();
         assert!(ran.stdout.contains(words), "{child}: {}", ran.stdout);
     };
-    let words = "there is no file s/a.xml in set, nor anything else that the index lists; --at URL says where it is served";
+    let words = "there is no file s/a.xml";
     check("https://cdn.example/s/a.xml", Some(words));
     // Programs are no files.
     check("https://h.example/blog/sitemap", None);
@@ -123,178 +89,12 @@ fn told(files: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn sets_side_by_side_are_judged_each_for_itself() {
-    let sets = |second: &str| {
-        let part = |host: &str, name: &str| index(&[&format!("https://{host}/{name}-1.xml")]);
-        let files = [
-            ("x.xml", part("h.example", "x")),
-            ("x-1.xml", pages("https://h.example/a")),
-            ("y.xml", part(second, "y")),
-            ("y-1.xml", pages(&format!("https://{second}/b"))),
-        ];
-        let files = files.each_ref().map(|(name, text)| (*name, &**text));
-        told(&files)
-    };
-    assert_eq!(sets("h.example"), [""; 0]);
-    // Of two hosts, and of two folders of one host.
-    assert_eq!(sets("g.example"), [""; 0]);
-    assert_eq!(sets("h.example/blog"), ["y.xml note R62"]);
-    // What is wrong in one of them is found.
-    let files = [
-        ("x.xml", index(&["https://h.example/x-1.xml"])),
-        ("x-1.xml", pages("https://g.example/a")),
-        (
-            "y.xml",
-            index(&["https://g.example/y-1.xml", "https://h.example/y-2.xml"]),
-        ),
-        ("y-1.xml", pages("https://g.example/b")),
-    ];
-    let files = files.each_ref().map(|(name, text)| (*name, &**text));
-    let said = told(&files);
-    let errors: Vec<&String> = said.iter().filter(|said| said.contains("error")).collect();
-    assert_eq!(errors, ["y.xml error R37", "x-1.xml error R60"], "{said:?}");
-}
-
-#[test]
-fn files_of_no_index_are_judged_alone() {
-    let own_index = index(&["https://h.example/x-1.xml"]);
-    let check = |strays: &[(&str, &str)], expected: &[&str]| {
-        let part = pages("https://h.example/a");
-        let set = [("x.xml", &*own_index), ("x-1.xml", &*part)];
-        assert_eq!(told(&[&set, strays].concat()), expected, "{strays:?}");
-    };
-    let (own, other) = (pages("https://h.example/b"), pages("https://g.example/b"));
-    check(&[("stray.xml", &other)], &[]);
-    check(&[("stray.txt", "https://g.example/b\n")], &[]);
-    check(&[("a.xml", &own)], &["a.xml note R31"]);
-    // An index of which nothing is here.
-    let portal = index(&["https://g.example/maps"]);
-    check(&[("portal.xml", &portal)], &[]);
-    let gone = index(&["https://g.example/gone.xml"]);
-    check(&[("gone.xml", &gone)], &["gone.xml error R40"]);
-    // Its own entries are of one host all the same.
-    let two = urlset(
-        "<url><loc>https://g.example/b</loc></url>\n<url><loc>https://i.example/b</loc></url>",
-    );
-    check(&[("a.xml", &two)], &["a.xml error R60"]);
-}
-
-#[test]
-fn a_file_of_no_index_may_stand_elsewhere_on_its_host() {
-    let files = [
-        ("x.xml", index(&["https://h.example/docs/x-1.xml"])),
-        ("x-1.xml", pages("https://h.example/docs/a")),
-        ("a.xml", pages("https://h.example/b")),
-    ];
-    let files = files.each_ref().map(|(name, text)| (*name, &**text));
-    assert_eq!(told(&files), ["x.xml note R62", "a.xml note R31"]);
-}
-
-#[test]
-fn robots_txt_in_a_shared_folder_is_of_the_hosts_whose_sitemaps_it_names() {
-    let check = |robots: &str, expected: &[&str]| {
-        let files = [
-            ("robots.txt", robots.to_owned()),
-            ("x.xml", index(&["https://h.example/x-1.xml"])),
-            ("x-1.xml", pages("https://h.example/a")),
-            ("y.xml", index(&["https://g.example/y-1.xml"])),
-            ("y-1.xml", pages("https://g.example/a")),
-        ];
-        let files = files.each_ref().map(|(name, text)| (*name, &**text));
-        assert_eq!(told(&files), expected, "{robots}");
-    };
-    let rules = "User-agent: *\nDisallow: /a\n";
-    check(rules, &[]);
-    let named = format!("{rules}Sitemap: https://g.example/y.xml\n");
-    check(&named, &["y-1.xml warning R79"]);
-}
-
-#[test]
-fn robots_txt_says_where_a_file_of_no_index_stands() {
-    let check = |robots: &str, listed: &str, expected: &[&str]| {
-        let files = [
-            ("robots.txt", robots.to_owned()),
-            ("x.xml", index(&["https://h.example/x-1.xml"])),
-            ("x-1.xml", pages("https://h.example/a")),
-            ("c.xml", pages(listed)),
-        ];
-        let files = files.each_ref().map(|(name, text)| (*name, &**text));
-        let said = told(&files);
-        let errors: Vec<&String> = said.iter().filter(|said| said.contains("error")).collect();
-        assert_eq!(errors, expected, "{robots} {listed}: {said:?}");
-    };
-    let named = "Sitemap: https://h.example/x.xml\nSitemap: https://h.example/c.xml\n";
-    check(named, "https://g.example/1", &["c.xml error R60"]);
-    check(named, "https://www.h.example/1", &["c.xml error R60"]);
-    check(named, "http://h.example/1", &["c.xml error R59"]);
-    check(
-        "Sitemap: https://h.example/x.xml\n",
-        "https://g.example/1",
-        &[],
-    );
-}
-
-#[test]
-fn order_of_entries_does_not_say_where_a_file_stands() {
-    let check = |base: &str, entries: &[&str], expected: &[&str]| {
-        for turn in 0..entries.len() {
-            let mut entries = entries.to_vec();
-            entries.rotate_left(turn);
-            let lines: Vec<String> = entries
-                .iter()
-                .map(|url| format!("<url><loc>{url}</loc></url>"))
-                .collect();
-            let files = [
-                ("x.xml", index(&[&format!("{base}x-1.xml")])),
-                ("x-1.xml", pages(&format!("{base}a"))),
-                ("c.xml", urlset(&lines.join("\n"))),
-            ];
-            let files = files.each_ref().map(|(name, text)| (*name, &**text));
-            let said = told(&files);
-            let errors: Vec<&String> = said.iter().filter(|said| said.contains("error")).collect();
-            assert_eq!(errors, expected, "{entries:?}: {said:?}");
-        }
-    };
-    let docs = ["https://h.example/", "https://h.example/docs/2"];
-    check("https://h.example/docs/", &docs, &["c.xml error R58"]);
-    let mixed = [
-        "http://h.example/",
-        "https://h.example/1",
-        "https://h.example/2",
-    ];
-    check("https://h.example/", &mixed, &["c.xml error R59"]);
-}
-
-#[test]
-fn robots_txt_is_of_all_that_stands_in_its_folder_if_that_is_of_one_host() {
-    let files = [
-        ("robots.txt", "User-agent: *\nDisallow: /a\n".to_owned()),
-        ("x.xml", index(&["https://h.example/x-1.xml"])),
-        ("x-1.xml", pages("https://h.example/a")),
-        ("y.xml", index(&["https://h.example/blog/y-1.xml"])),
-        ("y-1.xml", pages("https://h.example/blog/a")),
-    ];
-    let files = files.each_ref().map(|(name, text)| (*name, &**text));
-    assert!(told(&files).contains(&"x-1.xml warning R79".to_owned()));
-}
-
-#[test]
 fn files_in_which_nothing_can_be_read_need_an_index_too() {
     let empty = urlset("");
     let alone = [("a.xml", &*empty), ("b.xml", &*empty)];
     let ran = Place::new(&alone).check(&["."]);
     let expected = "there are 2 sitemaps, but no index that lists them";
     assert!(ran.stdout.contains(expected), "{}", ran.stdout);
-    // Whichever of the two hosts it is of.
-    let files = [
-        ("x.xml", index(&["https://h.example/x-1.xml"])),
-        ("x-1.xml", pages("https://h.example/a")),
-        ("y.xml", index(&["https://g.example/y-1.xml"])),
-        ("y-1.xml", pages("https://g.example/a")),
-        ("c.xml", empty),
-    ];
-    let files = files.each_ref().map(|(name, text)| (*name, &**text));
-    assert!(told(&files).contains(&"c.xml note R31".to_owned()));
 }
 
 #[test]
@@ -309,4 +109,40 @@ fn a_part_is_found_however_its_url_is_written() {
     };
     check("https://h.example/a.xml?v=1", &[]);
     check("https://h.example/%61.xml", &["x.xml note R26"]);
+}
+
+#[test]
+fn a_folder_is_served_where_its_only_index_or_else_its_robots_txt_says() {
+    let check = |robots: &str, second: &str, expected: &[&str]| {
+        let (x, y) = (index(&["https://h.example/a.xml"]), index(&[second]));
+        let (a, stray) = (pages("https://h.example/a"), pages("https://g.example/b"));
+        let all = [
+            ("robots.txt", robots),
+            ("x.xml", &*x),
+            ("a.xml", &*a),
+            ("stray.xml", &*stray),
+            ("y.xml", &*y),
+        ];
+        let files = if second.is_empty() { &all[..4] } else { &all };
+        let said = told(files);
+        let rules: Vec<&str> = said.iter().map(String::as_str).collect();
+        assert_eq!(rules, expected, "{robots} {second}");
+    };
+    let stray = [
+        "stray.xml error R60",
+        "stray.xml note R65",
+        "stray.xml note R61",
+    ];
+    let unlisted = ["stray.xml note R31"];
+    check("", "", &[&stray[..], &unlisted].concat());
+    // With two indexes robots.txt decides, and where it does not each file is alone.
+    let second = "https://h.example/b.xml";
+    check("", second, &[]);
+    let rules = "User-agent: *\nDisallow: /a\n";
+    check(rules, second, &[]);
+    let named = format!("{rules}Sitemap: https://h.example/x.xml\n");
+    let missing = ["y.xml error R40", "a.xml warning R79"];
+    let unnamed = ["y.xml note R34"];
+    let expected = [&missing[..], &stray, &unlisted, &unnamed].concat();
+    check(&named, second, &expected);
 }

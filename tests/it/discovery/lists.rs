@@ -105,7 +105,8 @@ fn a_list_without_a_url_is_refused_before_the_first_request() {
         .crawl(&site.url("/"), &["--discover", "sitemap"])
         .expect_code(2);
     assert!(
-        ran.stderr.contains("links, sitemaps, feeds or list"),
+        ran.stderr
+            .contains("\"links\", \"sitemaps\", \"feeds\" or \"list\""),
         "{}",
         ran.stderr
     );

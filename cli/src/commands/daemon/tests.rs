@@ -21,7 +21,7 @@ use super::*;
 use crate::{
     args::{Args, Command},
     commands::crawl::site::SiteRun,
-    settings::{SettingsError, SiteSettings},
+    settings::{SettingsError, SiteSettings, typed},
     signal::{Asked, StopSignal},
     summary::{Outcome, Summary},
 };
@@ -89,7 +89,12 @@ fn load(file: &str, state: &Path) -> Result<CrawlSettings, SettingsError> {
     let Command::Daemon(args) = Args::try_parse_from(line).unwrap().command else {
         panic!("`arpent daemon` was typed");
     };
-    CrawlSettings::load_daemon(&args, &Environment::new(), |_| Ok(file.to_owned().into()))
+    CrawlSettings::load(
+        Purpose::Daemon,
+        (args.config.as_deref(), typed(&args)),
+        &Environment::new(),
+        |_| Ok(file.to_owned().into()),
+    )
 }
 
 impl Bench {

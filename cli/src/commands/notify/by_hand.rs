@@ -26,7 +26,7 @@ use crate::{
     human,
     output::Output,
     panicked::Panicked,
-    settings::{CrawlSettings, Environment, SiteSettings},
+    settings::{CrawlSettings, Environment, Purpose, SiteSettings, typed},
 };
 
 /// Runs `arpent notify`.
@@ -39,8 +39,12 @@ pub(in crate::commands) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let CrawlSettings { sites, shared, .. } =
-        CrawlSettings::load_notify(args, environment, read_settings_file)?;
+    let CrawlSettings { sites, shared, .. } = CrawlSettings::load(
+        Purpose::Notify,
+        (args.config.as_deref(), typed(args)),
+        environment,
+        read_settings_file,
+    )?;
     begin_telling(&shared, output);
     let tells_engine = |site: &Arc<SiteSettings>| site.settings.config.notify.indexnow;
     if args.submit_all && !sites.iter().any(tells_engine) {

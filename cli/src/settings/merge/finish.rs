@@ -2,7 +2,7 @@
 
 use crawler::{
     schedule::{Schedule, ScheduleError},
-    url_key::{Identity, UrlKey},
+    url_key::UrlKey,
 };
 use jiff::tz::TimeZone;
 
@@ -32,9 +32,7 @@ impl Merge {
         environment: &Environment,
     ) -> Result<Settings, Vec<Problem>> {
         // Each site may have one of its own.
-        let state = self.draft.state.take();
-        let state = state.or_else(|| default_state_folder(environment));
-        self.draft.state = Some(state.unwrap_or_default());
+        self.settle_state(environment);
         self.settings(among.chosen.to_vec(), among, environment)
     }
 
@@ -60,7 +58,14 @@ impl Merge {
         mut self,
         environment: &Environment,
     ) -> Result<BuildSettings, SettingsError> {
-        let base = self.base();
+        let base = self.draft.base_url.take();
+        if base.is_none() && self.has_no_problem_of("base_url") {
+            self.misfit(
+                "base_url",
+                "expected --base-url URL: the directory of the site that the sitemaps are for",
+            );
+        }
+        let base = self.keys("base_url", base.into_iter().collect());
         let inputs = std::mem::take(&mut self.draft.inputs);
         if inputs.is_empty() && self.has_no_problem_of("inputs") {
             self.misfit(
@@ -72,14 +77,8 @@ impl Merge {
             self.misfit("inputs", "standard input (-) can be read once");
         }
         let is_state_given = self.draft.state.is_some();
-        let state = self
-            .draft
-            .state
-            .take()
-            .or_else(|| default_state_folder(environment));
-        let has_state = state.is_some();
         // A build can do without.
-        self.draft.state = Some(state.unwrap_or_default());
+        let has_state = self.settle_state(environment);
         let among = Among::alone(&base);
         self.check_together(&base, among);
         let common = self
@@ -108,12 +107,9 @@ impl Merge {
         config.written_as = None;
         config.publish.public_url = None;
         self.draft.seeds.clear();
-        self.draft.urls = starts;
-        let urls = self.urls();
-        let state = self.draft.state.take();
+        let urls = self.keys("urls", starts);
         // There is one for what hosts asked to wait for; a check can do without.
-        let state = state.or_else(|| default_state_folder(environment));
-        self.draft.state = Some(state.unwrap_or_default());
+        self.settle_state(environment);
         let among = Among::alone(&urls);
         self.check_together(&urls, among);
         self.settings(urls.clone(), among, environment)
@@ -125,6 +121,15 @@ impl Merge {
         self.draft.config.written_as = None;
         self.draft.config.publish.public_url = None;
         self.draft.seeds.clear();
+    }
+
+    /// Makes sure that there is a state folder; an empty one where there is no place for it, and then `false`.
+    fn settle_state(&mut self, environment: &Environment) -> bool {
+        let state = self.draft.state.take();
+        let state = state.or_else(|| default_state_folder(environment));
+        let is_found = state.is_some();
+        self.draft.state = Some(state.unwrap_or_default());
+        is_found
     }
 
     pub(super) fn settings(
@@ -190,38 +195,14 @@ impl Merge {
         })
     }
 
-    /// The base URL of a build, the only URL it has.
-    pub(super) fn base(&mut self) -> Vec<UrlKey> {
-        let Some(base) = self.draft.base_url.take() else {
-            if self.has_no_problem_of("base_url") {
-                self.misfit(
-                    "base_url",
-                    "expected --base-url URL: the directory of the site that the sitemaps are for",
-                );
-            }
-            return Vec::new();
-        };
-        match start_url(&self.draft.config.identity, &base) {
-            Ok(base) => vec![base],
-            Err(message) => {
-                self.misfit("base_url", message);
-                Vec::new()
-            }
-        }
-    }
-
-    /// The start URLs as keys, none twice, at least one.
-    pub(super) fn urls(&mut self) -> Vec<UrlKey> {
-        let texts = std::mem::take(&mut self.draft.urls);
-        if texts.is_empty() {
-            self.misses_sites();
-        }
+    /// The values of `setting` as keys of start URLs, none twice; those that are none are problems.
+    fn keys(&mut self, setting: &str, texts: Vec<String>) -> Vec<UrlKey> {
         let mut urls: Vec<UrlKey> = Vec::with_capacity(texts.len());
         for text in texts {
             match self.start_of(&text) {
                 Ok(url) if urls.contains(&url) => {}
                 Ok(url) => urls.push(url),
-                Err(message) => self.misfit("urls", message),
+                Err(message) => self.misfit(setting, message),
             }
         }
         urls
@@ -248,17 +229,13 @@ impl Merge {
                     .to_owned(),
             );
         }
-        start_url(&self.draft.config.identity, text)
+        self.draft.config.identity.parse(text).map_err(|error| {
+            let hint = if text.contains("://") {
+                ""
+            } else {
+                "; expected one that begins with http:// or https://"
+            };
+            format!("{error}: \"{text}\"{hint}")
+        })
     }
-}
-
-fn start_url(identity: &Identity, text: &str) -> Result<UrlKey, String> {
-    identity.parse(text).map_err(|error| {
-        let hint = if text.contains("://") {
-            ""
-        } else {
-            "; expected one that begins with http:// or https://"
-        };
-        format!("{error}: \"{text}\"{hint}")
-    })
 }

@@ -6,14 +6,14 @@ use crawler::{
     config::{Config, ScopeWidth},
     pattern::Pattern,
     site::settle_so_far,
-    url_key::{Identity, UrlKey},
+    url_key::UrlKey,
 };
 
 use super::super::{
     problem::Origin,
     request::{has_user_info, is_one_for_a_host, is_secret_header},
 };
-use super::Merge;
+use super::{Merge, VARIABLE_PREFIX};
 
 /// The sites that a value can be meant for.
 #[derive(Debug, Clone, Copy)]
@@ -44,35 +44,8 @@ impl<'s> Among<'s> {
 }
 
 impl Merge {
-    /// The key's file proves the key for the URLs of its own host alone, which a redirect from `start` changes at most
-    /// by its `www.`. One location for the sites of several origins (`has_one_origin` is false) is a problem of its own.
-    pub(in crate::settings) fn check_key_location(&mut self, start: &UrlKey, has_one_origin: bool) {
-        const SETTING: &str = "indexnow_key_location";
-        let config = &self.draft.config;
-        let Some(location) = config.notify.indexnow_key_location.as_deref() else {
-            return;
-        };
-        if !has_one_origin && !self.own.contains(SETTING) {
-            return;
-        }
-        let site = config.written_as.as_ref().unwrap_or(start);
-        // Only what is a URL was taken.
-        let Ok(location) = Identity::default().parse(location) else {
-            return;
-        };
-        let (site, location) = (authority(site), authority(&location));
-        let bare = |authority: &str| authority.trim_start_matches("www.").to_owned();
-        if bare(&site) != bare(&location) {
-            self.misfit(
-                SETTING,
-                format!("it is on {location}, where no file proves the key for {site}; expected the URL of a file on {site} that holds it"),
-            );
-        }
-    }
-
     /// Values that make sense alone, but not with each other: for the sites `urls` `among` others.
     pub(super) fn check_together(&mut self, urls: &[UrlKey], among: Among<'_>) {
-        let all = among.chosen;
         let politeness = &self.draft.config.politeness;
         if politeness.max_pause < politeness.pause {
             self.misfit("max_pause", "shorter than pause");
@@ -100,49 +73,45 @@ impl Merge {
                 "only lists are to be read, but seeds names none",
             );
         }
-        let several_origins = all
+        let has_one_origin = among
+            .chosen
             .windows(2)
-            .any(|pair| pair[0].origin() != pair[1].origin());
-        let notify = &self.draft.config.notify;
+            .all(|pair| pair[0].origin() == pair[1].origin());
+        if !has_one_origin {
+            self.check_what_is_of_one_site();
+        }
+    }
+
+    /// What is meant for one site and is written for all of several.
+    fn check_what_is_of_one_site(&mut self) {
+        const FILE: &str = "one file cannot be that of several sites; write it into [site.notify] of the one it is for";
+        const CREDENTIALS: &str = "each of several sites would be sent these credentials; write them into the table \
+                                   [[site]] of the one they are for";
+        let Config { notify, fetch, .. } = &self.draft.config;
+        let mut headers = fetch.headers.iter();
         let of_one_site = [
-            ("robots_file", notify.robots_file.is_some()),
+            ("robots_file", notify.robots_file.is_some(), FILE),
             (
                 "indexnow_key_location",
                 notify.indexnow_key_location.is_some(),
+                FILE,
             ),
-        ];
-        for (name, _) in of_one_site
-            .into_iter()
-            .filter(|(name, given)| *given && several_origins && !self.own.contains(name))
-            .collect::<Vec<_>>()
-        {
-            self.misfit(
-                name,
-                "one file cannot be that of several sites; write it into [site.notify] of the one it is for",
-            );
-        }
-        let credentials = [
-            ("basic_auth", self.draft.basic_auth.is_some()),
-            ("bearer_token", self.draft.bearer_token.is_some()),
+            ("basic_auth", self.draft.basic_auth.is_some(), CREDENTIALS),
+            (
+                "bearer_token",
+                self.draft.bearer_token.is_some(),
+                CREDENTIALS,
+            ),
             (
                 "header",
-                self.draft
-                    .config
-                    .fetch
-                    .headers
-                    .iter()
-                    .any(|(name, _)| is_secret_header(name)),
+                headers.any(|(name, _)| is_secret_header(name)),
+                CREDENTIALS,
             ),
         ];
-        for (name, _) in credentials
-            .into_iter()
-            .filter(|(name, given)| *given && several_origins && !self.own.contains(name))
-            .collect::<Vec<_>>()
-        {
-            self.misfit(
-                name,
-                "each of several sites would be sent these credentials; write them into the table [[site]] of the one they are for",
-            );
+        for (name, is_given, message) in of_one_site {
+            if is_given && !self.own.contains(name) {
+                self.misfit(name, message);
+            }
         }
     }
 
@@ -223,34 +192,22 @@ impl Merge {
     }
 
     pub(super) fn warn_of_typed_secrets(&mut self) {
-        let headers = &self.draft.config.fetch.headers;
-        let secret = headers.iter().find(|(name, _)| is_secret_header(name));
-        if let (Some((name, _)), Origin::Flag(_)) = (secret, self.origin("header")) {
-            self.warnings.push(format!(
-                "everyone on this machine can see the header {name} in the process list; \
-                 put it into the settings file or the variable ARPENT_HEADER"
-            ));
-        }
-        let proxy_secret = self
-            .draft
-            .config
-            .fetch
-            .proxy
-            .as_deref()
-            .is_some_and(has_user_info);
-        if let (true, Origin::Flag(_)) = (proxy_secret, self.origin("proxy")) {
-            self.warnings.push(
-                "everyone on this machine can see the proxy's password in the process list; \
-                 put it into the settings file or the variable ARPENT_PROXY"
-                    .to_owned(),
-            );
+        let fetch = &self.draft.config.fetch;
+        let header = fetch
+            .headers
+            .iter()
+            .find(|(name, _)| is_secret_header(name));
+        let header = header.map(|(name, _)| format!("the header {name}"));
+        let has_secret = fetch.proxy.as_deref().is_some_and(has_user_info);
+        let proxy = has_secret.then(|| "the proxy's password".to_owned());
+        for (setting, secret) in [("header", header), ("proxy", proxy)] {
+            if let (Some(secret), Origin::Flag(_)) = (secret, self.origin(setting)) {
+                self.warnings.push(format!(
+                    "everyone on this machine can see {secret} in the process list; put it into the settings file or the \
+                     variable {VARIABLE_PREFIX}{}",
+                    setting.to_ascii_uppercase()
+                ));
+            }
         }
     }
-}
-
-/// Host, and port where it is not the scheme's default: http and https may mix.
-fn authority(url: &UrlKey) -> String {
-    let origin = url.origin().to_string();
-    let authority = origin.split_once("://").map(|(_, authority)| authority);
-    authority.unwrap_or(&origin).to_owned()
 }

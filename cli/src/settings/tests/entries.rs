@@ -3,75 +3,51 @@
 use super::*;
 
 #[test]
-fn extensions_are_kinds_between_commas_or_one_by_one() {
+fn words_stand_between_commas_or_one_by_one() {
     let check = |arguments: &[&str], file, images, hreflang| {
         let settings = good(&[&[URL], arguments].concat(), &[], file);
         let expected = Extensions { images, hreflang };
-        assert_eq!(
-            settings.config.publish.extensions, expected,
-            "{arguments:?}"
-        );
+        let found = settings.config.publish.extensions;
+        assert_eq!(found, expected, "{arguments:?}");
     };
+    let file = Some(r#"extensions = ["images"]"#);
+    let one_by_one = ["--extensions=hreflang", "--extensions=images"];
     check(&[], None, false, false);
-    check(&["--extensions", "images,hreflang"], None, true, true);
-    check(&["--extensions", "images, hreflang"], None, true, true);
-    check(&["--extensions", "hreflang"], None, false, true);
-    check(
-        &["--extensions", "hreflang", "--extensions", "images"],
-        None,
-        true,
-        true,
-    );
-    check(&[], Some(r#"extensions = ["images"]"#), true, false);
+    check(&[], file, true, false);
+    check(&["--extensions=images, hreflang"], None, true, true);
+    check(&one_by_one, None, true, true);
     // A higher layer replaces the list.
-    check(
-        &["--extensions", "hreflang"],
-        Some(r#"extensions = ["images"]"#),
-        false,
-        true,
-    );
+    check(&["--extensions=hreflang"], file, false, true);
     for (given, found) in [
         ("image", "image"),
         ("images,", ""),
-        ("images,Hreflang", "Hreflang"),
+        ("Hreflang", "Hreflang"),
     ] {
-        check_flag(
-            &["--extensions", given],
-            &format!("--extensions: expected \"images\" or \"hreflang\", found \"{found}\""),
-        );
+        let expected =
+            format!("--extensions: expected \"images\" or \"hreflang\", found \"{found}\"");
+        check_flag(&["--extensions", given], &expected);
     }
 }
 
 #[test]
 fn formats_are_words_and_not_only_feeds() {
-    let check = |arguments: &[&str], variable: &str, file, expected: &[Format]| {
-        let variables = [("ARPENT_FORMAT", variable)];
-        let variables = &variables[..usize::from(!variable.is_empty())];
-        let settings = good(&[&[URL], arguments].concat(), variables, file);
-        let formats: Vec<_> = settings.config.publish.formats.into_iter().collect();
-        assert_eq!(formats, expected);
-    };
-    check(&[], "", None, &[Format::Xml]);
-    check(&[], "", Some("format = [\"txt\"]"), &[Format::Text]);
-    let all = [Format::Xml, Format::Text, Format::Rss, Format::Atom];
-    check(&["--format", "atom,xml, txt,rss"], "txt", None, &all);
-    check(
-        &["--format", "rss", "--format", "txt"],
-        "",
+    let settings = good(
+        &[URL, "--format", "atom,xml, txt,rss"],
+        &[("ARPENT_FORMAT", "txt")],
         None,
-        &all[1..3],
     );
-    check(&[], "xml\natom", None, &[Format::Xml, Format::Atom]);
-    let wrong =
-        "--format: expected \"xml\" or \"txt\" among them: a feed lists recent changes only";
-    check_flag(&["--format", "rss,atom"], wrong);
+    let all = [Format::Xml, Format::Text, Format::Rss, Format::Atom];
+    assert_eq!(settings.config.publish.formats, all.into());
+    let lines = good(&[URL], &[("ARPENT_FORMAT", "xml\natom")], None);
+    let two = [Format::Xml, Format::Atom];
+    assert_eq!(lines.config.publish.formats, two.into());
+    check_flag(
+        &["--format", "rss,atom"],
+        "--format: expected \"xml\" or \"txt\" among them: a feed lists recent changes only",
+    );
     check_flag(
         &["--format", "xml,pdf"],
-        "--format: expected \"xml\" or \"txt\" or \"rss\" or \"atom\", found \"pdf\"",
-    );
-    check_file(
-        "format = [\"atom\"]",
-        "config.toml:1: format: expected \"xml\" or \"txt\" among them: a feed lists recent changes only",
+        "--format: expected \"xml\", \"txt\", \"rss\" or \"atom\", found \"pdf\"",
     );
 }
 
@@ -229,107 +205,83 @@ fn namespaces_are_tables_of_tables() {
 #[test]
 fn a_wrong_namespace_names_its_line() {
     const HEAD: &str = "[[namespace]]\nprefix = \"s\"\nuri = \"urn:s\"\n";
-    let check = |rest: &str, expected: &str| check_file(&format!("{HEAD}{rest}"), expected);
+    const KINDS: &str =
+        "expected one of value, field and selector, the last perhaps with an attribute";
+    let check = |rest: &str, line: usize, expected: &str| {
+        let expected = format!("config.toml:{line}: namespace: {expected}");
+        check_file(&format!("{HEAD}{rest}"), &expected);
+    };
+    let element = |rest: &str, line: usize, expected: &str| {
+        check(&format!("[[namespace.element]]\n{rest}"), line, expected);
+    };
     check_file(
         "namespace = 1",
         "config.toml:1: namespace: expected tables: write [[namespace]] above each",
     );
     check_file(
         "[[namespace]]\nuri = \"urn:s\"",
-        "config.toml:1: namespace: prefix is missing",
+        "config.toml:1: namespace: missing field `prefix`",
     );
-    check_file(
-        "\n[[namespace]]\nprefix = \"s\"\nurl = \"urn:s\"",
-        "config.toml:4: url: no such key of a namespace; did you mean uri?",
-    );
-    check_file(
-        "[[namespace]]\nprefix = \"image\"\nuri = \"urn:s\"\n[[namespace.element]]\nname = \"a\"\nvalue = \"x\"",
-        "config.toml:1: namespace: image: prefix image is that of http://www.google.com/schemas/sitemap-image/1.1, choose another one",
+    check(
+        "url = \"urn:s\"",
+        4,
+        "unknown field `url`, expected one of `prefix`, `uri`, `schema`, `element`",
     );
     check(
         "[[namespace]]\nprefix = \"t\"\nuri = \"urn:s\"",
-        "config.toml:4: namespace: t: namespace urn:s is declared differently as s",
+        4,
+        "t: namespace urn:s is declared differently as s",
     );
-    check(
-        "[[namespace.element]]\nvalue = \"x\"",
-        "config.toml:4: element: name is missing",
+    element("value = \"x\"", 4, "missing field `name`");
+    element("name = \"a\"", 1, &format!("a: {KINDS}"));
+    element(
+        "name = \"a\"\nvalue = \"x\"\nfield = \"y\"",
+        1,
+        &format!("a: {KINDS}"),
     );
-    check(
-        "[[namespace.element]]\nname = \"a\"",
-        "config.toml:4: element: expected one of value, selector and field",
+    element(
+        "name = \"a\"\nvalue = 5",
+        6,
+        "invalid type: integer `5`, expected a string",
     );
-    check(
-        "[[namespace.element]]\nname = \"a\"\nvalue = \"x\"\nfield = \"y\"",
-        "config.toml:4: element: expected one of value, selector and field",
+    element(
+        "name = \"a b\"\nvalue = \"x\"",
+        1,
+        "s:a b: \"a b\" is no XML name, expected at most 100 bytes: a letter or _, then letters, digits, - . _",
     );
-    check(
-        "[[namespace.element]]\nname = \"a\"\nvalue = \"x\"\nattribute = \"y\"",
-        "config.toml:7: attribute: only an element with a selector has one",
-    );
-    check(
-        "[[namespace.element]]\nname = \"a\"\nvalue = 5",
-        "config.toml:6: value: expected text, found 5",
-    );
-    check(
-        "[[namespace.element]]\nname = \"ok\"\nvalue = \"x\"\n[[namespace.element]]\nname = \"a b\"\nvalue = \"x\"",
-        "config.toml:7: namespace: s:a b: \"a b\" is no XML name, expected at most 100 bytes: a letter or _, then letters, digits, - . _",
-    );
-    check(
-        "[[namespace.element]]\nname = \"a\"\npages = \"x\"\nvalue = \"x\"",
-        "config.toml:4: namespace: s:a: pages: \"x\" can never match: it must begin with `/`, `*`, `http://` or `https://`",
-    );
-    let error = load(
-        &[URL],
-        &[],
-        Some(&format!(
-            "{HEAD}[[namespace.element]]\nname = \"a\"\nselector = \"a[\""
-        )),
-    )
-    .unwrap_err();
-    let expected = "config.toml:4: namespace: \"a[\" is not a CSS selector: ";
-    assert!(error.to_string().starts_with(expected), "{error}");
-    check_file(
-        &format!("{HEAD}[[namespace.element]]\nname = \"a\"\nselector = \"..a\""),
-        "config.toml:4: namespace: \"..a\" is not a CSS selector: ClassNeedsIdent",
+    element(
+        "name = \"a\"\nselector = \"..a\"",
+        1,
+        "\"..a\" is not a CSS selector: ClassNeedsIdent",
     );
 }
 
 #[test]
 fn a_wrong_page_rule_names_its_line() {
-    check_file(
-        "[[page_rule]]\naction = \"exclude\"",
-        "config.toml:1: page_rule: selector is missing",
+    let check = |rest: &str, line: usize, expected: &str| {
+        let expected = format!("config.toml:{line}: page_rule: {expected}");
+        check_file(rest, &expected);
+    };
+    let rule = |rest: &str, line: usize, expected: &str| {
+        check(&format!("[[page_rule]]\n{rest}"), line, expected);
+    };
+    rule("action = \"exclude\"", 1, "missing field `selector`");
+    rule(
+        "selector = \"a\"\naction = \"drop\"",
+        3,
+        "unknown variant `drop`, expected `exclude` or `lastmod`",
     );
-    check_file(
-        "[[page_rule]]\nselector = \"a\"",
-        "config.toml:1: page_rule: action is missing",
+    rule(
+        "selector = \"a\"\naction = \"exclude\"\nattribute = \"b\"",
+        1,
+        "only a lastmod rule has an attribute",
     );
-    check_file(
-        "[[page_rule]]\nselector = \"a\"\naction = \"drop\"",
-        "config.toml:3: action: expected \"exclude\" or \"lastmod\", found \"drop\"",
+    rule(
+        "selektor = \"a\"\naction = \"exclude\"",
+        2,
+        "unknown field `selektor`, expected one of `pages`, `selector`, `action`, `attribute`",
     );
-    check_file(
-        "[[page_rule]]\nselector = \"a\"\naction = \"exclude\"\nattribute = \"b\"",
-        "config.toml:4: attribute: only a lastmod rule has one",
-    );
-    check_file(
-        "[[page_rule]]\nselektor = \"a\"\naction = \"exclude\"",
-        "config.toml:2: selektor: no such key of a page rule; did you mean selector?",
-    );
-    check_file(
-        "[[page_rule]]\nselector = 5\naction = \"exclude\"",
-        "config.toml:2: selector: expected text, found 5",
-    );
-    check_file(
-        "page_rule = []",
-        "config.toml:1: page_rule: expected tables: write [[page_rule]] above each",
-    );
-    check_file(
-        "page_rule = [1]",
-        "config.toml:1: page_rule: expected tables: write [[page_rule]] above each",
-    );
-    check_file(
-        "[page_rule]",
-        "config.toml:1: page_rule: expected tables: write [[page_rule]] above each",
-    );
+    for wrong in ["page_rule = []", "page_rule = [1]", "[page_rule]"] {
+        check(wrong, 1, "expected tables: write [[page_rule]] above each");
+    }
 }

@@ -555,41 +555,13 @@ fn links_and_detours_lead_to_one_place() {
 }
 
 #[test]
-fn an_output_inside_another_is_no_problem_unless_both_write_there() {
-    fn check(outer: &str, inner: &str, is_good: bool) {
-        let file = format!(
-            "state = \"/nowhere/state\"\n[[site]]\nurl = \"https://h/\"\noutput = \"/nowhere/www\"\n{outer}\n\
-             [[site]]\nurl = \"https://h/docs/\"\noutput = \"/nowhere/www/{inner}\"\n"
-        );
-        let loaded = load_sites(&[], &[], Some(&file));
-        assert_eq!(loaded.is_ok(), is_good, "{file}: {loaded:?}");
-    }
-    check("", "docs", true);
-    check("layout = \"in-place\"", "docs", false);
-    check("layout = \"in-place\"", "docs/deep", false);
-    check(
-        "layout = \"in-place\"\nexclude = [\"/docs/*\"]",
-        "docs",
-        true,
-    );
-    check(
-        "layout = \"in-place\"\nexclude = [\"/docs/*\"]",
-        "blog",
-        false,
-    );
-    let other = "[[site]]\nurl = \"https://h/\"\noutput = \"/nowhere/a\"\nlayout = \"in-place\"\n\
-        [[site]]\nurl = \"https://i/\"\noutput = \"/nowhere/ab\"\n";
-    assert_eq!(sites(&[], &[], other).len(), 2);
-}
-
-#[test]
 fn a_site_may_have_everything_that_is_about_one_site() {
-    use super::super::table::Reach;
+    use super::super::table::Special;
     let text = config_file("default.toml");
     let is_about_more = |line: &str| {
         let name = line.split(" = ").next().unwrap();
         let setting = SETTINGS.iter().find(|setting| setting.name == name);
-        setting.is_some_and(|setting| setting.reach != Reach::Site)
+        setting.is_some_and(|setting| setting.is(Special::Program) || setting.is(Special::Build))
     };
     let own: Vec<_> = text.lines().filter(|line| !is_about_more(line)).collect();
     let own = own.join("\n").replace("\n[notify]\n", "\n[site.notify]\n");

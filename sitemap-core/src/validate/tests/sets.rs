@@ -211,56 +211,6 @@ fn sitemaps_that_nothing_names_are_told_of_a_whole_set() {
 }
 
 #[test]
-fn sites_of_a_whole_set_need_an_index_each_for_itself() {
-    let check = |documents: &[(Option<&str>, String)], expected: &[&str]| {
-        let mut options = Options::new(NOW.parse().unwrap());
-        options.is_whole = true;
-        let mut validator = Validator::new(options);
-        for (place, text) in documents {
-            let place = place.map(loc);
-            let mut facts = Facts::new("x");
-            facts.place = place.as_ref();
-            let mut sink = |finding: Finding| panic!("{finding:?}");
-            validator.check(text.as_bytes(), &facts, &mut sink).unwrap();
-        }
-        let mut said = Vec::new();
-        validator.finish(&mut |finding| {
-            let document = finding.document.map_or(-1, |id| id.index().cast_signed());
-            said.push(format!("{document}: {}", finding.message));
-        });
-        assert_eq!(said, expected);
-    };
-    let file = |url: &str| urlset(&format!("<url><loc>{url}</loc></url>"));
-    let (h, g) = (file("https://h.ex/aaa"), file("https://g.ex/aaa"));
-    // Where nobody knows the place it is that of what is listed.
-    check(&[(None, h.clone()), (None, g.clone())], &[]);
-    check(
-        &[
-            (None, h.clone()),
-            (None, g.clone()),
-            (None, file("https://g.ex/b")),
-        ],
-        &["-1: there are 2 sitemaps of https://g.ex, but no index that lists them"],
-    );
-    // The index of one site says nothing of another.
-    let index = index(&["https://h.ex/a.xml"]);
-    let set = [
-        (Some("https://h.ex/i.xml"), index),
-        (Some("https://h.ex/a.xml"), h),
-    ];
-    let with = |others: &[(Option<&'static str>, String)]| [&set, others].concat();
-    check(&with(&[(None, g.clone())]), &[]);
-    check(
-        &with(&[(None, file("https://h.ex/b"))]),
-        &["2: sitemap is listed by no index"],
-    );
-    check(
-        &with(&[(None, g), (None, file("https://g.ex/b"))]),
-        &["-1: there are 2 sitemaps of https://g.ex, but no index that lists them"],
-    );
-}
-
-#[test]
 fn several_named_sitemaps_without_an_index_are_told() {
     let check = |named: &[&str], expected: &[&str]| {
         let mut validator = validator();

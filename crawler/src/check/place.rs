@@ -1,4 +1,4 @@
-//! Which file is served at which URL: a folder stands at a [`Base`], its files below. Pure.
+//! The file that is served at a URL, and the URL at which a file is served: a folder stands at a [`Base`], its files below. Pure.
 
 use std::{
     ffi::OsStr,
@@ -8,20 +8,27 @@ use std::{
 
 use sitemap_core::Loc;
 
-use crate::exit_code::Misuse;
+/// Names of sitemaps and feeds end so.
+const ENDINGS: [&str; 5] = [".xml", ".txt", ".rss", ".atom", ".gz"];
+
+/// Whether a name is one that sitemaps and feeds have.
+pub(super) fn has_ending(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name != "robots.txt" && ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
 
 /// The URL of a folder; it ends in `/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Base(Loc);
 
 impl Base {
-    /// The directory at a URL; the `/` at its end may be missing.
-    pub(super) fn directory(at: &Loc) -> anyhow::Result<Self> {
-        if at.path_and_query().contains('?') {
-            return Err(Misuse(format!(
-                "--at: expected the URL of a folder without a query, found {at}"
-            ))
-            .into());
+    /// The folder at a URL; the `/` at its end may be missing, but the URL of a file is refused.
+    pub(super) fn of_folder(at: &Loc) -> Result<Self, String> {
+        let name = at.path().rsplit('/').next().unwrap_or_default();
+        if at.path_and_query().contains('?') || has_ending(name) {
+            return Err(format!(
+                "--at: expected the URL of the folder, with a / at its end and no query, found {at}"
+            ));
         }
         if at.path().ends_with('/') {
             return Ok(Self(at.clone()));
@@ -29,16 +36,12 @@ impl Base {
         let with_slash = Loc::parse(&format!("{at}/"));
         with_slash
             .map(Self)
-            .map_err(|error| Misuse(format!("--at: {error}")).into())
+            .map_err(|error| format!("--at: {error}"))
     }
 
-    /// The folder that holds the file `relative` if that is served at `file`.
-    pub(super) fn of_file(file: &Loc, relative: &Path) -> Option<Self> {
-        let last = relative.components().count().checked_sub(1)?;
-        let (slash, _) = file.as_str().rmatch_indices('/').nth(last)?;
-        let (base, path) = file.as_str().split_at(slash + 1);
-        let is_it = decoded(path).is_some_and(|path| path == relative);
-        Some(Self(Loc::parse(base).ok().filter(|_| is_it)?))
+    /// The folder at the beginning of a URL, which ends in `/`.
+    pub(super) fn beginning(url: &str) -> Option<Self> {
+        Loc::parse(url).ok().map(Self)
     }
 
     /// The URL.
@@ -63,24 +66,13 @@ impl Base {
     }
 }
 
-/// Where a file is served: at `at` itself, or under its name in it when it is a directory.
-pub(super) fn place_of_file(at: &Loc, name: Option<&OsStr>, paths: usize) -> anyhow::Result<Loc> {
+/// The URL of a file that is served at `at` itself, or under its name in it when `at` is a folder.
+pub(super) fn place_of_file(at: &Loc, name: Option<&OsStr>) -> Result<Loc, String> {
     if !at.path().ends_with('/') {
-        if paths > 1 {
-            return Err(Misuse(format!(
-                "--at: expected the URL of a folder, with a / at its end, for several files, found {at}"
-            ))
-            .into());
-        }
         return Ok(at.clone());
     }
     let place = name.and_then(|name| Base(at.clone()).place(Path::new(name)));
-    place.ok_or_else(|| {
-        Misuse(format!(
-            "--at: expected the whole URL of the file, found the folder {at}"
-        ))
-        .into()
-    })
+    place.ok_or_else(|| format!("--at: expected the whole URL of the file, found the folder {at}"))
 }
 
 /// The path of a URL that decodes to a relative path.
@@ -143,7 +135,7 @@ mod tests {
     use super::*;
 
     fn base(url: &str) -> Base {
-        Base::directory(&Loc::parse(url).unwrap()).unwrap()
+        Base::of_folder(&Loc::parse(url).unwrap()).unwrap()
     }
 
     #[test]
@@ -153,7 +145,6 @@ mod tests {
             let loc = Loc::parse(url).unwrap();
             assert_eq!(base.place(Path::new(relative)).as_ref(), Some(&loc));
             assert_eq!(base.relative(&loc), Some(PathBuf::from(relative)));
-            assert_eq!(Base::of_file(&loc, Path::new(relative)), Some(base));
         };
         check("sitemap.xml", "https://h/docs/sitemap.xml");
         check("a/b c/ü.xml", "https://h/docs/a/b%20c/%C3%BC.xml");
@@ -161,11 +152,9 @@ mod tests {
         check("a?b#c.xml", "https://h/docs/a%3Fb%23c.xml");
         let escaped = Loc::parse("https://h/docs/%61.xml").unwrap();
         assert_eq!(
-            Base::of_file(&escaped, Path::new("a.xml")),
-            Some(base("https://h/docs"))
+            base("https://h/docs/").relative(&escaped),
+            Some("a.xml".into())
         );
-        let above = Path::new("https:/h/docs/a.xml");
-        assert_eq!(Base::of_file(&escaped, above), None);
     }
 
     #[test]
@@ -186,17 +175,19 @@ mod tests {
 
     #[test]
     fn at_names_a_file_or_its_folder() {
-        let at = |url: &str, name: &str, paths| {
+        let at = |url: &str, name: Option<&str>| {
             let at = Loc::parse(url).unwrap();
-            place_of_file(&at, Some(OsStr::new(name)), paths).map(|loc| loc.to_string())
+            place_of_file(&at, name.map(OsStr::new)).map(|loc| loc.to_string())
         };
+        let whole = "https://h/x/y.xml";
+        assert_eq!(at(whole, Some("a.xml")).unwrap(), whole);
         assert_eq!(
-            at("https://h/x/y.xml", "a.xml", 1).unwrap(),
-            "https://h/x/y.xml"
+            at("https://h/x/", Some("a.xml")).unwrap(),
+            "https://h/x/a.xml"
         );
-        assert_eq!(at("https://h/x/", "a.xml", 2).unwrap(), "https://h/x/a.xml");
-        assert!(at("https://h/x/y.xml", "a.xml", 2).is_err());
-        let stdin = place_of_file(&Loc::parse("https://h/").unwrap(), None, 1);
-        assert!(stdin.is_err());
+        assert!(at("https://h/", None).is_err());
+        for wrong in [whole, "https://h/x?y"] {
+            assert!(Base::of_folder(&Loc::parse(wrong).unwrap()).is_err());
+        }
     }
 }

@@ -1,13 +1,11 @@
-//! What a check of live sitemaps looks like while it works: which one is read, and how much was found.
+//! The live view of a check: which sitemap is read, and how much was found.
 
-use std::{
-    io::{self, BufRead, Read},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+use std::{sync::PoisonError, time::Duration};
+
+use crawler::{
+    check::{Figures, Progress},
+    politeness::SharedPoliteness,
 };
-
-use crawler::{engine::Shutdown, politeness::SharedPoliteness, url_key::HostKey};
-use sitemap_core::Loc;
 use tokio::time::Instant;
 
 use crate::{
@@ -20,52 +18,10 @@ use crate::{
 /// How long something takes before it is said that it does.
 const WORTH_A_WORD: Duration = Duration::from_secs(2);
 
-/// How far the check is; clones share it.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Progress(Arc<Mutex<Figures>>);
+/// The figures of a check as lines.
+struct View<'f>(&'f Figures);
 
-/// The figures of a check.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Figures {
-    /// What is being fetched or read.
-    current: String,
-    /// The host that is asked for it.
-    host: Option<HostKey>,
-    /// How often [`current`](Self::current) changed.
-    turns: u64,
-    /// Bytes of it that were read so far.
-    pub(super) bytes: u64,
-    /// Documents that are done.
-    pub(super) documents: u64,
-    /// Documents that wait.
-    pub(super) queued: u64,
-    /// Entries of those that are done.
-    pub(super) entries: u64,
-    /// Pages that were asked for.
-    pub(super) pages: u64,
-    /// Errors found so far.
-    pub(super) errors: u64,
-    /// Warnings found so far.
-    pub(super) warnings: u64,
-}
-
-impl Progress {
-    /// The figures, to be read or changed.
-    pub(super) fn figures(&self) -> MutexGuard<'_, Figures> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Something else is being fetched or read.
-    pub(super) fn turn_to(&self, what: &Loc) {
-        let mut figures = self.figures();
-        what.as_str().clone_into(&mut figures.current);
-        figures.host = Some(HostKey::new(what.host()));
-        figures.turns += 1;
-        figures.bytes = 0;
-    }
-}
-
-impl Figures {
+impl View<'_> {
     /// The lines of the live view, each at most `width` characters: what is fetched or read, and for how long if that is long, the
     /// figures, and what the host is doing when it does not simply answer.
     fn lines(&self, elapsed: Duration, host: Option<&str>, width: usize) -> Vec<String> {
@@ -78,31 +34,31 @@ impl Figures {
     /// What is being fetched or read; of a long URL the beginning.
     fn current_line(&self, elapsed: Duration, width: usize) -> String {
         let mut state = Vec::new();
-        if self.bytes > 0 {
-            state.push(format!("{} read", human::bytes(self.bytes)));
+        if self.0.bytes > 0 {
+            state.push(format!("{} read", human::bytes(self.0.bytes)));
         }
         if elapsed >= WORTH_A_WORD {
             state.push(human::duration(Duration::from_secs(elapsed.as_secs())));
         }
         if state.is_empty() {
-            return fit(&self.current, width);
+            return fit(&self.0.current, width);
         }
         let state = format!(" ({})", state.join(", "));
         let room = width.saturating_sub(state.chars().count());
-        fit(&(fit(&self.current, room) + &state), width)
+        fit(&(fit(&self.0.current, room) + &state), width)
     }
 
     fn line(&self) -> String {
         let mut line = format!(
             "{} done, {} queued, {} entries",
-            human::count(self.documents, "sitemap"),
-            human::number(self.queued),
-            human::number(self.entries),
+            human::count(self.0.documents, "sitemap"),
+            human::number(self.0.queued),
+            human::number(self.0.entries),
         );
         for (amount, noun) in [
-            (self.pages, "page"),
-            (self.errors, "error"),
-            (self.warnings, "warning"),
+            (self.0.pages, "page"),
+            (self.0.errors, "error"),
+            (self.0.warnings, "warning"),
         ] {
             if amount > 0 {
                 line.push_str(", ");
@@ -168,61 +124,21 @@ impl Watched for CheckView {
         if output.is_terminal() {
             // One column stays free: some terminals wrap after a full line.
             let width = Output::width().saturating_sub(1);
-            output.show(&figures.lines(elapsed, host.as_deref(), width));
+            output.show(&View(&figures).lines(elapsed, host.as_deref(), width));
         } else if self.lines.is_due(self.began.elapsed()) {
-            let current = figures.current_line(elapsed, usize::MAX);
+            let current = View(&figures).current_line(elapsed, usize::MAX);
             let host = host.map(|host| format!("; {host}")).unwrap_or_default();
-            output.say(&format!("{current}: {}{host}", figures.line()));
+            output.say(&format!("{current}: {}{host}", View(&figures).line()));
         }
     }
 
     fn say_news(&mut self, _output: &Output) {}
 }
 
-/// A document that is being read: tells how far, and ends when somebody asked to stop.
-pub(super) struct Watching<'a, R> {
-    input: R,
-    progress: &'a Progress,
-    shutdown: &'a Shutdown,
-}
-
-impl<'a, R: BufRead> Watching<'a, R> {
-    /// Watches the reading of `input`.
-    pub(super) fn new(input: R, progress: &'a Progress, shutdown: &'a Shutdown) -> Self {
-        Self {
-            input,
-            progress,
-            shutdown,
-        }
-    }
-}
-
-impl<R: BufRead> Read for Watching<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let available = self.fill_buf()?;
-        let length = available.len().min(buffer.len());
-        buffer[..length].copy_from_slice(&available[..length]);
-        self.consume(length);
-        Ok(length)
-    }
-}
-
-impl<R: BufRead> BufRead for Watching<'_, R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.shutdown.is_stopping() {
-            return Err(io::Error::other("stopped"));
-        }
-        self.input.fill_buf()
-    }
-
-    fn consume(&mut self, length: usize) {
-        self.progress.figures().bytes += length as u64;
-        self.input.consume(length);
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use sitemap_core::Loc;
+
     use super::*;
 
     #[test]
@@ -233,11 +149,14 @@ mod tests {
             entries: 3_000,
             ..Figures::default()
         };
-        assert_eq!(figures.line(), "1 sitemap done, 2 queued, 3,000 entries");
+        assert_eq!(
+            View(&figures).line(),
+            "1 sitemap done, 2 queued, 3,000 entries"
+        );
         figures.pages = 5;
         figures.errors = 1;
         assert_eq!(
-            figures.line(),
+            View(&figures).line(),
             "1 sitemap done, 2 queued, 3,000 entries, 5 pages, 1 error"
         );
     }
@@ -249,7 +168,7 @@ mod tests {
         let figures = || progress.figures().clone();
         let (short, long) = (Duration::from_millis(1_900), Duration::from_millis(61_500));
         let check = |elapsed, host, width, expected: &[&str]| {
-            assert_eq!(figures().lines(elapsed, host, width), expected);
+            assert_eq!(View(&figures()).lines(elapsed, host, width), expected);
         };
         let line = "  0 sitemaps done, 0 queued, 0 entries";
         check(
@@ -276,16 +195,5 @@ mod tests {
             40,
             &["https://h.e... (2.0 KiB read, 1 min 1 s)", line],
         );
-    }
-
-    #[test]
-    fn reading_is_counted_and_ends_when_asked() {
-        let (progress, shutdown) = (Progress::default(), Shutdown::default());
-        let mut input = Watching::new(&b"some bytes"[..], &progress, &shutdown);
-        let mut four = [0; 4];
-        input.read_exact(&mut four).unwrap();
-        assert_eq!(progress.figures().bytes, 4);
-        shutdown.stop();
-        assert!(input.read_exact(&mut four).is_err());
     }
 }

@@ -1,0 +1,409 @@
+//! Folders: which of their files are sitemaps, where these are served, and which that an index lists are missing.
+
+use std::{
+    fs::{self, File},
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+};
+
+use sitemap_core::{
+    Limits, Loc,
+    read::{Item, Kind, ReadError, Reader},
+    validate::DocumentId,
+};
+
+use super::{
+    AGENT, Check, Event, MAX_DOCUMENTS,
+    place::{Base, has_ending},
+    queue::Queue,
+    read_robots,
+};
+use crate::robots::Rules;
+
+/// How deep folders may stand in each other.
+const MAX_DEPTH: usize = 64;
+
+/// How many sitemaps of an index say where it is served; in sets that real sites publish the first few agree.
+const MAX_CONSULTED: usize = 1_000;
+
+/// The files of a folder that are sitemaps; paths are relative to the folder.
+#[derive(Debug)]
+struct Folder {
+    path: PathBuf,
+    indexes: Vec<PathBuf>,
+    others: Vec<PathBuf>,
+}
+
+/// A folder that is served at a base; its path is relative to the one that is checked.
+#[derive(Debug)]
+struct Mount {
+    below: PathBuf,
+    base: Base,
+}
+
+/// A file of the folder that waits to be checked, and the index that led to it.
+type Wanted = (PathBuf, Option<DocumentId>);
+
+impl Check<'_> {
+    /// Checks all sitemaps in a folder: indexes, then what they list, then the others.
+    pub(super) fn folder(&mut self, path: &Path) -> Result<(), String> {
+        let said = self.at.as_ref().map(Base::of_folder).transpose()?;
+        let folder = Folder::read(path)?;
+        let mount = match said {
+            Some(base) => Some(Mount {
+                below: PathBuf::new(),
+                base,
+            }),
+            None => folder.mount(),
+        };
+        if self.at.is_none() {
+            self.report_mount(&folder, mount.as_ref());
+        }
+        if let Some(mount) = &mount {
+            self.take_robots_of(&path.join(&mount.below), &mount.base);
+        }
+        let mut queue = Queue::new(MAX_DOCUMENTS);
+        for files in [folder.indexes, folder.others] {
+            for file in files {
+                // There are no more files than the queue has room for.
+                queue.push(&file.clone(), (file, None));
+            }
+            while let Some(wanted) = queue.pop() {
+                self.file_of_folder(path, wanted, mount.as_ref(), &mut queue);
+            }
+        }
+        Ok(())
+    }
+
+    fn report_mount(&mut self, folder: &Folder, mount: Option<&Mount>) {
+        let count = folder.indexes.len();
+        let text = match mount {
+            Some(Mount { below, base }) => {
+                // Joining nothing adds a slash.
+                let served: PathBuf = folder.path.join(below).components().collect();
+                let whose = if count == 1 { "index" } else { "robots.txt" };
+                format!(
+                    "{} is taken to be served at {}, as its {whose} says; --at URL says otherwise",
+                    served.display(),
+                    base.loc()
+                )
+            }
+            None if count > 1 => format!(
+                "{} has {count} indexes and no robots.txt that names sitemaps of one host, so each file is checked alone; --at \
+                 URL says where the folder is served",
+                folder.path.display()
+            ),
+            None => return,
+        };
+        self.reports.emit(Event::Info(text));
+    }
+
+    /// Takes in the robots.txt of a folder that is the root of a host, unless that of the host is known.
+    fn take_robots_of(&mut self, folder: &Path, base: &Base) {
+        let file = folder.join("robots.txt");
+        if !base.is_root() || self.robots.contains_key(base.loc().origin()) || !file.is_file() {
+            return;
+        }
+        match read_robots(&file) {
+            Ok(body) => self.take_robots(base.loc(), &body),
+            Err(error) => self.unreadable(&file.to_string_lossy(), &error),
+        }
+    }
+
+    /// Checks one file, and puts the files that it lists into the queue.
+    fn file_of_folder(
+        &mut self,
+        root: &Path,
+        (file, listed_by): Wanted,
+        mount: Option<&Mount>,
+        queue: &mut Queue<Wanted>,
+    ) {
+        let place = mount.and_then(|mount| mount.place(&file));
+        let Some(read) = self.file(&root.join(&file), place.as_ref(), listed_by) else {
+            return;
+        };
+        for child in &read.children {
+            let Some(file) = mount.and_then(|mount| mount.file_of(&child.loc)) else {
+                continue;
+            };
+            if root.join(&file).is_file() {
+                queue.push(&file.clone(), (file, Some(read.document)));
+            } else if !child.loc.path_and_query().contains('?') {
+                let why = format!("there is no file {}", file.display());
+                self.missing(read.document, child, &why);
+            }
+        }
+    }
+}
+
+impl Folder {
+    /// Looks for sitemaps in a folder.
+    fn read(path: &Path) -> Result<Self, String> {
+        let mut names = Vec::new();
+        collect(path, Path::new(""), 0, &mut names)?;
+        names.sort_unstable();
+        let (mut indexes, mut others) = (Vec::new(), Vec::new());
+        for name in names {
+            match sniff_file(&path.join(&name)) {
+                Some(Kind::Index) => indexes.push(name),
+                Some(_) => others.push(name),
+                // It cannot be read as a sitemap, but is meant to be one.
+                None if is_called_sitemap(&name) => others.push(name),
+                None => {}
+            }
+        }
+        if indexes.is_empty() && others.is_empty() {
+            return Err(format!("no sitemap found in {}", path.display()));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            indexes,
+            others,
+        })
+    }
+
+    /// The place of the folder as its only index says it, or else its robots.txt.
+    fn mount(&self) -> Option<Mount> {
+        match &*self.indexes {
+            [index] => self.mount_of(index),
+            _ => None,
+        }
+        .or_else(|| self.mount_of_robots())
+    }
+
+    /// The folder of an index is served where most of the sitemaps that it lists are files below it: at the lowest directory that
+    /// they have in common or above, and of equally good ones at the highest.
+    fn mount_of(&self, index: &Path) -> Option<Mount> {
+        let children = children(&self.path.join(index));
+        let mut children: Vec<Loc> = children.take(MAX_CONSULTED).collect();
+        let origin = children.first()?.origin().to_owned();
+        children.retain(|child| child.origin() == origin);
+        let below = index.parent()?;
+        let mut common = children.first()?.directory();
+        while !children
+            .iter()
+            .all(|child| child.as_str().starts_with(common))
+        {
+            common = &common[..=common.trim_end_matches('/').rfind('/')?];
+        }
+        let is_there = |base: &Base, child: &Loc| {
+            let file = base.relative(&without_query(child));
+            file.map(|file| below.join(file))
+                .is_some_and(|file| file != index && self.path.join(file).is_file())
+        };
+        // The last of equal ones is taken, which is the highest.
+        let bases = common[origin.len()..].rmatch_indices('/');
+        let bases =
+            bases.filter_map(|(slash, _)| Base::beginning(&common[..=origin.len() + slash]));
+        let base = bases.max_by_key(|base| {
+            let files = children.iter().filter(|child| is_there(base, child));
+            files.count()
+        })?;
+        Some(Mount {
+            below: below.to_owned(),
+            base,
+        })
+    }
+
+    /// The folder is the root of the host of which all `Sitemap:` lines of its robots.txt are.
+    fn mount_of_robots(&self) -> Option<Mount> {
+        let rules = Rules::parse(&read_robots(&self.path.join("robots.txt")).ok()?, AGENT);
+        let lines = rules.sitemaps().iter();
+        let named: Vec<Loc> = lines
+            .filter_map(|line| Loc::parse(line.trim()).ok())
+            .collect();
+        let origin = named.first()?.origin();
+        let is_of_one_host = named.iter().all(|sitemap| sitemap.origin() == origin);
+        is_of_one_host.then_some(Mount {
+            below: PathBuf::new(),
+            base: Base::beginning(&format!("{origin}/"))?,
+        })
+    }
+}
+
+impl Mount {
+    /// The URL of a file.
+    fn place(&self, file: &Path) -> Option<Loc> {
+        self.base.place(file.strip_prefix(&self.below).ok()?)
+    }
+
+    /// The file that a listed sitemap is, whether it exists or not; `None` for a sitemap elsewhere, and for what a program answers.
+    fn file_of(&self, child: &Loc) -> Option<PathBuf> {
+        let file = self.base.relative(&without_query(child))?;
+        has_ending(child.path()).then(|| self.below.join(file))
+    }
+}
+
+/// Collects the files below a folder that have the name of a sitemap.
+fn collect(
+    root: &Path,
+    relative: &Path,
+    depth: usize,
+    names: &mut Vec<PathBuf>,
+) -> Result<(), String> {
+    let folder = root.join(relative);
+    let unreadable = |error| format!("cannot read the folder {}: {error}", folder.display());
+    for entry in fs::read_dir(&folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let file_name = entry.file_name();
+        let Some(name) = file_name.to_str() else {
+            continue;
+        };
+        // What begins with a dot is not served: the manifest and the grace files of arpent.
+        if name.starts_with('.') {
+            continue;
+        }
+        let relative = relative.join(name);
+        // A link to a folder could lead round in circles; a link to a file is a file.
+        let is_folder = entry.file_type().map_err(unreadable)?.is_dir();
+        if is_folder && depth < MAX_DEPTH {
+            collect(root, &relative, depth + 1, names)?;
+        } else if has_ending(name) && root.join(&relative).is_file() {
+            if names.len() >= MAX_DOCUMENTS {
+                return Err(format!(
+                    "more than {MAX_DOCUMENTS} files in {} could be sitemaps, expected the folder of one set",
+                    root.display()
+                ));
+            }
+            names.push(relative);
+        }
+    }
+    Ok(())
+}
+
+fn is_called_sitemap(relative: &Path) -> bool {
+    let name = relative.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.to_ascii_lowercase().starts_with("sitemap"))
+}
+
+/// The kind of a document by its beginning, if it is a sitemap or a feed; a text is one when it begins with a URL.
+pub(super) fn sniff(input: impl BufRead) -> Option<Kind> {
+    let mut reader = Reader::new(input, Limits::PROTOCOL);
+    loop {
+        match reader.next() {
+            Some(Err(ReadError::Entry(_))) if reader.kind().is_some_and(Kind::is_xml) => {}
+            Some(Err(_)) if !reader.kind().is_some_and(Kind::is_xml) => return None,
+            Some(_) | None => return reader.kind(),
+        }
+    }
+}
+
+fn sniff_file(file: &Path) -> Option<Kind> {
+    sniff(BufReader::new(File::open(file).ok()?))
+}
+
+/// The sitemaps that an index lists, as far as it can be read.
+fn children(index: &Path) -> impl Iterator<Item = Loc> + use<> {
+    let file = File::open(index).ok();
+    let reader = file.map(|file| Reader::new(BufReader::new(file), Limits::PROTOCOL));
+    reader.into_iter().flatten().filter_map(|item| match item {
+        Ok(Item::Sitemap(entry)) => Some(entry.loc),
+        Ok(Item::Url(_)) | Err(_) => None,
+    })
+}
+
+/// A URL without its query, which says nothing to a server of files.
+fn without_query(loc: &Loc) -> Loc {
+    let path = loc.as_str().split('?').next().unwrap_or_default();
+    Loc::parse(path).unwrap_or_else(|_| loc.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(folder: &Path, name: &str, text: &str) {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn index(children: &[&str]) -> String {
+        let entries = children
+            .iter()
+            .map(|child| format!("<sitemap><loc>{child}</loc></sitemap>"))
+            .collect::<Vec<_>>()
+            .concat();
+        format!(
+            "<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{entries}</sitemapindex>"
+        )
+    }
+
+    /// The mount of a folder with these files: its path, and where it is served.
+    fn mount(
+        indexes: &[(&str, &[&str])],
+        files: &[&str],
+        robots: &str,
+    ) -> Option<(String, String)> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        for (name, children) in indexes {
+            write(path, name, &index(children));
+        }
+        for file in files {
+            write(path, file, URLSET);
+        }
+        write(path, "robots.txt", robots);
+        let mount = Folder::read(path).unwrap().mount()?;
+        let below = mount.below.to_str().unwrap().to_owned();
+        Some((below, mount.base.loc().to_string()))
+    }
+
+    const URLSET: &str = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>https://h/</loc></url></urlset>";
+
+    #[test]
+    fn sitemaps_are_found_by_their_names_and_beginnings() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        write(path, "zz.xml", &index(&["https://h/x/a/part.xml"]));
+        write(path, "a/part.xml", URLSET);
+        write(path, "page.xml", "<html/>");
+        write(path, "sitemap-broken.xml", "<");
+        write(path, "notes.txt", "no sitemap");
+        write(path, "robots.txt", "User-agent: *");
+        write(path, ".arpent-manifest.xml", URLSET);
+        let read = Folder::read(path).unwrap();
+        assert_eq!(read.indexes, [Path::new("zz.xml")]);
+        let others = ["a/part.xml", "sitemap-broken.xml"].map(Path::new);
+        assert_eq!(read.others, others);
+    }
+
+    #[test]
+    fn the_only_index_says_where_its_folder_is_served() {
+        let check = |children: &[&str], files: &[&str], expected: &str| {
+            let mount = mount(&[("i.xml", children)], files, "");
+            assert_eq!(mount.unwrap().1, expected, "{children:?}, {files:?}");
+        };
+        check(&["https://h/x/a.xml"], &["a.xml"], "https://h/x/");
+        check(&["https://h/x/a.xml?v=2"], &["a.xml"], "https://h/x/");
+        check(&["https://h/x/a.xml"], &["x/a.xml", "a.xml"], "https://h/");
+        check(&["https://h/x/a.xml"], &["b.xml"], "https://h/");
+        // An index is not a part of itself.
+        check(&["https://h/x/i.xml"], &[], "https://h/");
+        // A file of the same name is not taken for one that is missing.
+        let parts = ["https://h/en/p.xml", "https://h/de/p.xml"];
+        check(&parts, &["p.xml"], "https://h/");
+        let hosts = ["https://h/x/a.xml", "https://g/b.xml"];
+        check(&hosts, &["a.xml"], "https://h/x/");
+        let below = mount(&[("out/i.xml", &["https://h/a.xml"])], &["out/a.xml"], "");
+        assert_eq!(below.unwrap(), ("out".to_owned(), "https://h/".to_owned()));
+    }
+
+    #[test]
+    fn robots_txt_says_where_a_folder_without_one_index_is_served() {
+        let two: [(&str, &[&str]); 2] = [
+            ("i.xml", &["https://h/a.xml"]),
+            ("j.xml", &["https://h/b.xml"]),
+        ];
+        let check = |robots: &str, expected: Option<&str>| {
+            for indexes in [&two[..], &[]] {
+                let mount = mount(indexes, &["a.xml"], robots);
+                assert_eq!(mount.map(|mount| mount.1).as_deref(), expected, "{robots}");
+            }
+        };
+        check("", None);
+        check("User-agent: *\n", None);
+        check("Sitemap: https://g/x/a.xml\n", Some("https://g/"));
+        check("Sitemap: https://g/a.xml\nSitemap: https://h/a.xml\n", None);
+    }
+}
