@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{ONE_TRY, SECOND, World};
+use super::{SECOND, World};
 
 #[test]
 fn what_changed_is_told_once_and_nothing_at_first() {

@@ -183,7 +183,7 @@ fn columns_hold_what_their_names_say() {
         ("body_end", "undecodable: lzma"),
         ("body_bytes", "4321"),
         ("content_hash", "00000000000000000000000000000abc"),
-        ("hash_version", "4"),
+        ("hash_version", "5"),
         ("body_hash", "00000000000000000000000000000def"),
         ("likeness", "000000000000beef"),
         ("json_ld_modified", "2026-02-08"),
