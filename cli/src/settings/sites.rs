@@ -124,16 +124,17 @@ impl CrawlSettings {
         }
         let mut shared = layers.shared();
         let Chosen { mut drafts, named } = choose(&layers, &mut shared, purpose);
-        if purpose == Purpose::Notify {
-            for draft in &mut drafts {
-                draft.merge.for_telling();
-            }
-        }
         let chosen: Vec<_> = drafts.iter().map(|draft| draft.start.clone()).collect();
         let among = Among {
             chosen: &chosen,
             named: &named,
         };
+        for draft in &mut drafts {
+            draft.merge.check_key_location(&draft.start, among);
+            if purpose == Purpose::Notify {
+                draft.merge.for_telling();
+            }
+        }
         let withheld = layers.withheld();
         let max_sites = shared.draft.max_sites.unwrap_or(MAX_SITES);
         let mut warnings = std::mem::take(&mut shared.warnings);

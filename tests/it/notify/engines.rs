@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{SECOND, World};
+use super::{ONE_TRY, SECOND, World};
 
 #[test]
 fn what_changed_is_told_once_and_nothing_at_first() {
@@ -194,6 +194,44 @@ fn the_directory_of_the_key_file_limits_what_is_sent() {
     ];
     world.notify(&options).expect_code(0);
     assert_eq!(world.told(), [SECOND]);
+}
+
+#[test]
+fn a_key_on_another_host_is_told_of_before_anything_is_asked_for() {
+    let world = World::new();
+    let check = |notify: &str, options: &[&str], expected: Option<&str>| {
+        world.bench.settings(&format!("{ONE_TRY}{notify}"));
+        let ran = world.crawl(options);
+        let found = ran.stderr.contains("config.toml:");
+        assert_eq!(found, expected.is_some(), "{notify}: {}", ran.stderr);
+        if let Some(expected) = expected {
+            let ran = ran.expect_code(2);
+            let own = world.site.origin().replace("http://", "");
+            let expected = expected.replace("SITE", &own);
+            assert!(ran.stderr.contains(&expected), "{notify}: {}", ran.stderr);
+            assert!(!ran.stderr.contains("secret-key"), "{}", ran.stderr);
+            assert_eq!(world.site.pages(), [] as [String; 0]);
+        }
+        world.site.clear_log();
+    };
+    let elsewhere = "[notify]\nindexnow = true\nindexnow_key_location = \"https://other.example/secret-key.txt\"\n";
+    let why = "it is on other.example, where no file proves the key for SITE; expected the URL of a file on SITE";
+    check(elsewhere, &[], Some(why));
+    // Another port is another host, as IndexNow has it.
+    let port = "[notify]\nindexnow_key_location = \"http://127.0.0.1:1/secret-key.txt\"\n";
+    check(port, &["--dry-run"], Some("it is on 127.0.0.1:1, where"));
+    // What counts is the host that the set is written for.
+    check(elsewhere, &["--as", "https://www.other.example/"], None);
+    let own = format!(
+        "[notify]\nindexnow_key_location = \"{}\"\n",
+        world.site.url("/k.txt")
+    );
+    check(&own, &[], None);
+    check(
+        &own,
+        &["--as", "https://other.example/"],
+        Some("where no file proves the key for other.example"),
+    );
 }
 
 #[test]

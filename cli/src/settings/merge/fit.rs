@@ -6,7 +6,7 @@ use crawler::{
     config::{Config, ScopeWidth},
     pattern::Pattern,
     site::settle_so_far,
-    url_key::UrlKey,
+    url_key::{Identity, UrlKey},
 };
 
 use super::super::{
@@ -34,6 +34,12 @@ impl<'s> Among<'s> {
         }
     }
 
+    /// Whether the chosen sites are on one origin.
+    fn have_one_origin(self) -> bool {
+        let mut pairs = self.chosen.windows(2);
+        pairs.all(|pair| pair[0].origin() == pair[1].origin())
+    }
+
     /// Those that a value from `origin` is meant for.
     pub(super) fn meant_by(self, origin: &Origin) -> &'s [UrlKey] {
         match origin {
@@ -44,6 +50,32 @@ impl<'s> Among<'s> {
 }
 
 impl Merge {
+    /// The file of the `IndexNow` key proves it for the URLs of its own host only, which a redirect from `start` changes at
+    /// most by its `www.`. One location for sites of several origins is a problem of its own.
+    pub(in crate::settings) fn check_key_location(&mut self, start: &UrlKey, among: Among<'_>) {
+        const SETTING: &str = "indexnow_key_location";
+        let config = &self.draft.config;
+        let Some(location) = config.notify.indexnow_key_location.as_deref() else {
+            return;
+        };
+        if !among.have_one_origin() && !self.own.contains(SETTING) {
+            return;
+        }
+        let site = config.written_as.as_ref().unwrap_or(start);
+        // Only what is a URL was taken.
+        let Ok(location) = Identity::default().parse(location) else {
+            return;
+        };
+        let (site, location) = (authority(site), authority(&location));
+        let bare = |authority: &str| authority.trim_start_matches("www.").to_owned();
+        if bare(&site) != bare(&location) {
+            self.misfit(
+                SETTING,
+                format!("it is on {location}, where no file proves the key for {site}; expected the URL of a file on {site} that holds it"),
+            );
+        }
+    }
+
     /// Values that make sense alone, but not with each other: for the sites `urls` `among` others.
     pub(super) fn check_together(&mut self, urls: &[UrlKey], among: Among<'_>) {
         let politeness = &self.draft.config.politeness;
@@ -73,11 +105,7 @@ impl Merge {
                 "only lists are to be read, but seeds names none",
             );
         }
-        let has_one_origin = among
-            .chosen
-            .windows(2)
-            .all(|pair| pair[0].origin() == pair[1].origin());
-        if !has_one_origin {
+        if !among.have_one_origin() {
             self.check_what_is_of_one_site();
         }
     }
@@ -210,4 +238,11 @@ impl Merge {
             }
         }
     }
+}
+
+/// Host, and port where it is not the scheme's default: http and https may mix.
+fn authority(url: &UrlKey) -> String {
+    let origin = url.origin().to_string();
+    let authority = origin.split_once("://").map(|(_, authority)| authority);
+    authority.unwrap_or(&origin).to_owned()
 }
