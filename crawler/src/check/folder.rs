@@ -54,11 +54,8 @@ impl Check<'_> {
                 below: PathBuf::new(),
                 base,
             }),
-            None => folder.mount(),
+            None => self.mount_of(&folder),
         };
-        if self.at.is_none() {
-            self.report_mount(&folder, mount.as_ref());
-        }
         if let Some(mount) = &mount {
             self.take_robots_of(&path.join(&mount.below), &mount.base);
         }
@@ -75,27 +72,26 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn report_mount(&mut self, folder: &Folder, mount: Option<&Mount>) {
+    /// Where a folder is served, for which nobody gave a URL. Reports by which file.
+    fn mount_of(&mut self, folder: &Folder) -> Option<Mount> {
+        let found = folder.mount();
         let count = folder.indexes.len();
-        let text = match mount {
-            Some(Mount { below, base }) => {
-                // Joining nothing adds a slash.
-                let served: PathBuf = folder.path.join(below).components().collect();
-                let whose = if count == 1 { "index" } else { "robots.txt" };
-                format!(
-                    "{} is taken to be served at {}, as its {whose} says; --at URL says otherwise",
-                    served.display(),
-                    base.loc()
-                )
-            }
-            None if count > 1 => format!(
+        if let Some((Mount { below, base }, source)) = &found {
+            // Joining nothing adds a slash.
+            let served: PathBuf = folder.path.join(below).components().collect();
+            self.reports.emit(Event::Info(format!(
+                "{} is taken to be served at {}, as its {source} says; --at URL says otherwise",
+                served.display(),
+                base.loc()
+            )));
+        } else if count > 1 {
+            self.reports.emit(Event::Info(format!(
                 "{} has {count} indexes and no robots.txt that names sitemaps of one host, so each file is checked alone; --at \
                  URL says where the folder is served",
                 folder.path.display()
-            ),
-            None => return,
-        };
-        self.reports.emit(Event::Info(text));
+            )));
+        }
+        found.map(|(mount, _)| mount)
     }
 
     /// Takes in the robots.txt of a folder that is the root of a host, unless that of the host is known.
@@ -162,18 +158,18 @@ impl Folder {
         })
     }
 
-    /// The place of the folder as its only index says it, or else its robots.txt.
-    fn mount(&self) -> Option<Mount> {
-        match &*self.indexes {
-            [index] => self.mount_of(index),
-            _ => None,
-        }
-        .or_else(|| self.mount_of_robots())
+    /// The place of the folder as its only index says it, or else its robots.txt, and which of them it is.
+    fn mount(&self) -> Option<(Mount, &'static str)> {
+        let by_index = self.mount_by_index().map(|mount| (mount, "index"));
+        by_index.or_else(|| Some((self.mount_by_robots()?, "robots.txt")))
     }
 
-    /// The folder of an index is served where most of the sitemaps that it lists are files below it: at the lowest directory that
+    /// The folder of the only index is served where most of the sitemaps that it lists are files below it: at the lowest directory that
     /// they have in common or above, and of equally good ones at the highest.
-    fn mount_of(&self, index: &Path) -> Option<Mount> {
+    fn mount_by_index(&self) -> Option<Mount> {
+        let [index] = &*self.indexes else {
+            return None;
+        };
         let children = children(&self.path.join(index));
         let mut children: Vec<Loc> = children.take(MAX_CONSULTED).collect();
         let origin = children.first()?.origin().to_owned();
@@ -189,7 +185,7 @@ impl Folder {
         let is_there = |base: &Base, child: &Loc| {
             let file = base.relative(&without_query(child));
             file.map(|file| below.join(file))
-                .is_some_and(|file| file != index && self.path.join(file).is_file())
+                .is_some_and(|file| file != *index && self.path.join(file).is_file())
         };
         // The last of equal ones is taken, which is the highest.
         let bases = common[origin.len()..].rmatch_indices('/');
@@ -206,7 +202,7 @@ impl Folder {
     }
 
     /// The folder is the root of the host of which all `Sitemap:` lines of its robots.txt are.
-    fn mount_of_robots(&self) -> Option<Mount> {
+    fn mount_by_robots(&self) -> Option<Mount> {
         let rules = Rules::parse(&read_robots(&self.path.join("robots.txt")).ok()?, AGENT);
         let lines = rules.sitemaps().iter();
         let named: Vec<Loc> = lines
@@ -329,12 +325,12 @@ mod tests {
         )
     }
 
-    /// The mount of a folder with these files: its path, and where it is served.
+    /// The mount of a folder with these files: its path, where it is served, and which file says so.
     fn mount(
         indexes: &[(&str, &[&str])],
         files: &[&str],
         robots: &str,
-    ) -> Option<(String, String)> {
+    ) -> Option<(String, String, &'static str)> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
         for (name, children) in indexes {
@@ -344,9 +340,9 @@ mod tests {
             write(path, file, URLSET);
         }
         write(path, "robots.txt", robots);
-        let mount = Folder::read(path).unwrap().mount()?;
+        let (mount, source) = Folder::read(path).unwrap().mount()?;
         let below = mount.below.to_str().unwrap().to_owned();
-        Some((below, mount.base.loc().to_string()))
+        Some((below, mount.base.loc().to_string(), source))
     }
 
     const URLSET: &str = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>https://h/</loc></url></urlset>";
@@ -372,7 +368,12 @@ mod tests {
     fn the_only_index_says_where_its_folder_is_served() {
         let check = |children: &[&str], files: &[&str], expected: &str| {
             let mount = mount(&[("i.xml", children)], files, "");
-            assert_eq!(mount.unwrap().1, expected, "{children:?}, {files:?}");
+            let (_, place, source) = mount.unwrap();
+            assert_eq!(
+                (&*place, source),
+                (expected, "index"),
+                "{children:?}, {files:?}"
+            );
         };
         check(&["https://h/x/a.xml"], &["a.xml"], "https://h/x/");
         check(&["https://h/x/a.xml?v=2"], &["a.xml"], "https://h/x/");
@@ -386,7 +387,8 @@ mod tests {
         let hosts = ["https://h/x/a.xml", "https://g/b.xml"];
         check(&hosts, &["a.xml"], "https://h/x/");
         let below = mount(&[("out/i.xml", &["https://h/a.xml"])], &["out/a.xml"], "");
-        assert_eq!(below.unwrap(), ("out".to_owned(), "https://h/".to_owned()));
+        let expected = ("out".to_owned(), "https://h/".to_owned(), "index");
+        assert_eq!(below.unwrap(), expected);
     }
 
     #[test]
@@ -396,9 +398,12 @@ mod tests {
             ("j.xml", &["https://h/b.xml"]),
         ];
         let check = |robots: &str, expected: Option<&str>| {
-            for indexes in [&two[..], &[]] {
+            // An index that lists nothing says nothing.
+            for indexes in [&two[..], &[], &[("i.xml", &[])]] {
                 let mount = mount(indexes, &["a.xml"], robots);
-                assert_eq!(mount.map(|mount| mount.1).as_deref(), expected, "{robots}");
+                let found = mount.as_ref().map(|(_, place, source)| (&**place, *source));
+                let expected = expected.map(|place| (place, "robots.txt"));
+                assert_eq!(found, expected, "{robots}");
             }
         };
         check("", None);
