@@ -23,6 +23,9 @@ const CLOCKS: &str = crate::store::names::RUN_CLOCKS;
 /// That the crawl sends no validators and looks at its own visits alone.
 const FRESH: &str = crate::store::names::RUN_FRESH;
 
+/// That nothing is left to ask for.
+const DRAINED: &str = crate::store::names::RUN_DRAINED;
+
 /// See [`not_recorded`].
 pub(crate) const NOT_RECORDED: &str = crate::store::names::RUN_NOT_RECORDED;
 
@@ -39,11 +42,9 @@ const MAX_RUNS: RunId = 1 << 32;
 /// How far the newest crawl is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// None was begun.
-    None,
     /// The next session goes on with it.
     Open,
-    /// It was published, or there is nothing to go on with: visits that are still there count no more.
+    /// It was published, or none was begun: visits that are still there do not count.
     Finished,
     /// The guard refused it. Its visits are outside of the merged view until somebody publishes them with force; the next
     /// crawl begins by deleting them.
@@ -53,7 +54,7 @@ pub enum Phase {
 impl Phase {
     fn word(self) -> &'static str {
         match self {
-            Self::None | Self::Finished => "finished",
+            Self::Finished => "finished",
             Self::Open => "open",
             Self::Refused => "refused",
         }
@@ -85,6 +86,7 @@ pub fn open(
     let number = number(store)?;
     let is_open = phase(store)? == Phase::Open && !fresh;
     if is_open && store.value(IDENTITY)?.as_deref() == Some(identity) {
+        note_drained(store, false)?;
         return Ok(OpenRun {
             number,
             resumed: true,
@@ -98,6 +100,7 @@ pub fn open(
         (IDENTITY, Some(identity.to_owned())),
         (HOST_DATE, Some(host_date.to_string())),
         (FRESH, fresh.then(|| "1".to_owned())),
+        (DRAINED, None),
         (CLOCKS, None),
         (NOT_RECORDED, None),
     ];
@@ -122,9 +125,8 @@ pub fn open(
 /// The store cannot be read, or holds a value that cannot be.
 pub fn phase(store: &Store) -> Result<Phase, StoreError> {
     match store.value(STATE)?.as_deref() {
-        None => Ok(Phase::None),
         Some("open") => Ok(Phase::Open),
-        Some("finished") => Ok(Phase::Finished),
+        None | Some("finished") => Ok(Phase::Finished),
         Some("refused") => Ok(Phase::Refused),
         Some(text) => Err(corrupt(STATE, text)),
     }
@@ -152,6 +154,25 @@ pub fn set_phase(store: &mut Store, phase: Phase) -> Result<(), StoreError> {
 /// The store cannot be read.
 pub fn is_fresh(store: &Store) -> Result<bool, StoreError> {
     Ok(store.value(FRESH)?.is_some())
+}
+
+/// Notes whether anything is left to ask for in the newest crawl.
+///
+/// # Errors
+/// The store failed.
+pub fn note_drained(store: &mut Store, is_drained: bool) -> Result<(), StoreError> {
+    store.commit(&Commit {
+        values: vec![(DRAINED.to_owned(), is_drained.then(|| "1".to_owned()))],
+        ..Commit::default()
+    })
+}
+
+/// Whether the last session of the newest crawl left nothing to ask for.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn is_drained(store: &Store) -> Result<bool, StoreError> {
+    Ok(store.value(DRAINED)?.is_some())
 }
 
 /// The number of the newest crawl; 0 before the first.

@@ -33,6 +33,7 @@ use crate::{
     publish::{OutputHold, PublishError, PublishRequest, Published, Publishing, publish},
     report::Report,
     robots::Rules,
+    runs,
     seeds::SeedList,
     site::Site,
     store::{Store, StoreError, StoreErrorKind, with_causes},
@@ -279,7 +280,9 @@ async fn publish_crawled(
     let work = spawn_blocking(move || {
         let _entered = span.entered();
         let mut store = crawled.store;
-        let mode = match Mode::of(&store, config.publish.force) {
+        let is_drained = crawled.ending == Ending::Drained;
+        let noted = runs::note_drained(&mut store, is_drained);
+        let mode = match noted.and_then(|()| Mode::of(&store, config.publish.force)) {
             Ok(mode) => mode,
             Err(error) => {
                 let result = Err(PublishError::Store(error));
@@ -298,7 +301,7 @@ async fn publish_crawled(
             mode,
             config: &config.publish,
             robots: crawled.robots.as_ref().filter(|_| !config.ignore.robots),
-            is_drained: crawled.ending == Ending::Drained,
+            is_drained,
             dry_run,
             now,
             is_stopped: &|| shutdown.is_stopping(),

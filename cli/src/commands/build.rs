@@ -252,7 +252,7 @@ impl Job {
                 places,
                 config,
                 clock: &self.clock,
-                dry_run: false,
+                dry_run: self.settings.common.dry_run,
             },
             None,
         );

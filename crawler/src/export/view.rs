@@ -32,7 +32,7 @@ impl Mode {
         let counts = match runs::phase(store)? {
             Phase::Open => true,
             Phase::Refused => forced,
-            Phase::None | Phase::Finished => false,
+            Phase::Finished => false,
         };
         Ok(if !counts {
             Self::AtRest

@@ -318,7 +318,9 @@ impl Pass<'_> {
             let is_good = facts.is_some_and(|facts| facts.status == 200 && facts.body_bytes > 0);
             counts.has_start = Some(is_good || counts.has_start == Some(true));
         }
-        if let (Some(facts), Some(then), true) = (facts, then, has_answer) {
+        let counts_as_answer = |facts: &&PageFacts| matches!(facts.status, 200 | 300..=399);
+        if let (Some(facts), Some(then), true) = (facts.filter(counts_as_answer), then, has_answer)
+        {
             let end = end_of(view, facts)?;
             let now = Look::of(facts, end.as_ref());
             counts.answered(key.as_str(), &now, &then.look);

@@ -203,7 +203,7 @@ impl Counts {
     pub(super) fn is_of_rules(reason: Reason) -> bool {
         matches!(
             reason,
-            Reason::ExcludedByRule | Reason::FollowOnly | Reason::PageRule | Reason::TooDeep
+            Reason::ExcludedByRule | Reason::FollowOnly | Reason::PageRule
         )
     }
 

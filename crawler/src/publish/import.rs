@@ -38,8 +38,8 @@ use crate::{
     url_key::UrlKey,
 };
 
-/// Rows of one commit.
-const BATCH: usize = 1_000;
+/// Rows of one commit. Tests interrupt an import between two commits of a small site.
+const BATCH: usize = if cfg!(test) { 100 } else { 1_000 };
 
 /// The depth of a page that nothing led to: no limit of depth keeps it out.
 const DEPTH: u32 = 0;
@@ -79,21 +79,21 @@ pub fn import_set(
     output: &Path,
     now: Timestamp,
 ) -> Result<Imported, StoreError> {
-    read_back(store, site, output, now, false)
-}
-
-/// [`import_set`]; engines are notified of what changes when it `notifies`.
-pub(super) fn read_back(
-    store: &mut Store,
-    site: &Site,
-    output: &Path,
-    now: Timestamp,
-    notifies: bool,
-) -> Result<Imported, StoreError> {
     let Some(mut manifest) = previous::copied(&site.written().name(), output) else {
         return Ok(Imported::default());
     };
     manifest.output = canonical(output);
+    read_back(store, site, manifest, now, false)
+}
+
+/// Reads back the set of this manifest; engines are notified of what changes when it `notifies`.
+pub(super) fn read_back(
+    store: &mut Store,
+    site: &Site,
+    manifest: Manifest,
+    now: Timestamp,
+    notifies: bool,
+) -> Result<Imported, StoreError> {
     let mut reading = Reading {
         notifies: notifies && store.value(TELLS_ENGINES)?.is_some(),
         store,
@@ -104,7 +104,7 @@ pub(super) fn read_back(
         rows: Vec::new(),
         changes: Vec::new(),
     };
-    reading.read(&manifest, output)?;
+    reading.read(&manifest)?;
     reading.leave_out_others()?;
     let imported = reading.imported;
     let mut values = vec![
@@ -149,7 +149,8 @@ enum Read {
 }
 
 impl Reading<'_> {
-    fn read(&mut self, manifest: &Manifest, output: &Path) -> Result<(), StoreError> {
+    fn read(&mut self, manifest: &Manifest) -> Result<(), StoreError> {
+        let output = Path::new(&manifest.output);
         let files: BTreeMap<_, _> = manifest
             .files
             .iter()

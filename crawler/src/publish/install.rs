@@ -6,20 +6,19 @@ use super::{
     files::Role,
     folder::Folder,
     go_on,
-    manifest::{Dropped, Manifest},
+    manifest::Manifest,
     previous::{self, Previous},
     problem,
     set::{Change, ReadySet},
 };
 use crate::notes::Note;
 
-/// Backs up the files of others that are about to be replaced, and removes files that were dropped long ago. Returns notes
-/// on the backups, and what failed.
+/// Backs up the files of others that are about to be replaced. Returns notes on the backups.
 pub(super) fn make_way(
     request: &PublishRequest<'_>,
     folder: &Folder,
     set: &ReadySet,
-) -> Result<(Vec<Note>, Vec<String>), PublishError> {
+) -> Result<Vec<Note>, PublishError> {
     go_on(request)?;
     let changes = set.changes();
     let names = changes.iter().map(|change| change.record.name.as_str());
@@ -32,9 +31,7 @@ pub(super) fn make_way(
         tracing::info!(target: "publish", "{}", note.text);
         backups.push(note.naming(&path.display()));
     }
-    let dropped = set.previous.manifest.dropped.iter();
-    let due = dropped.filter(|dropped| dropped.is_due(request));
-    Ok((backups, remove_dropped(folder, set, due)))
+    Ok(backups)
 }
 
 /// Which of `names` have to be backed up before they are replaced, because they are not as arpent left them.
@@ -100,19 +97,17 @@ pub(super) fn give_rights(folder: &Folder, manifest: &Manifest) -> Option<String
     problem(given)
 }
 
-/// Removes files that left the index, unless somebody changed them or they are needed again. Returns what failed.
-pub(super) fn remove_dropped<'d>(
+/// Removes the files that left the index longer ago than the grace, unless somebody changed them. The new index is in place:
+/// no reader is sent to them. Returns what failed.
+pub(super) fn remove_dropped(
+    request: &PublishRequest<'_>,
     folder: &Folder,
     set: &ReadySet,
-    dropped: impl Iterator<Item = &'d Dropped>,
 ) -> Vec<String> {
-    let removed = dropped.map(|dropped| {
-        let is_named = set
-            .manifest
-            .files
-            .iter()
-            .any(|file| file.name == dropped.name);
-        if !is_named && folder.hash(&dropped.name)?.as_ref() == Some(&dropped.file_sha256) {
+    let dropped = set.manifest.dropped.iter();
+    let due = dropped.filter(|dropped| dropped.is_due(request));
+    let removed = due.map(|dropped| {
+        if folder.hash(&dropped.name)?.as_ref() == Some(&dropped.file_sha256) {
             folder.remove(&dropped.name)?;
             folder.remove_empty_folders(&dropped.name);
         }

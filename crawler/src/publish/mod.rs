@@ -431,6 +431,9 @@ pub fn settle_pending(
         return Ok(Settled::Nothing);
     }
     let output = PathBuf::from(&pending.output);
+    if !request.config.force {
+        disk::check_mount(store, &output)?;
+    }
     let folder = Folder::at(&output, Rights::like(&output.join(MANIFEST_COPY)));
     let site = request.site.written().name();
     if !pending.is_in_place(&folder) {
@@ -631,7 +634,7 @@ fn replace(
     ready: Ready<'_>,
 ) -> Result<Published, PublishError> {
     let set = ready.set;
-    let (backups, mut problems) = install::make_way(request, folder, &set)?;
+    let backups = install::make_way(request, folder, &set)?;
     let standing = Standing::of(request, &set.published);
     let earlier = match &ready.follow {
         Follow::Import(restored) => Some(restored.earlier.clone()),
@@ -640,7 +643,7 @@ fn replace(
     let new = (&set, &standing);
     let (archived, failed) =
         generations::archive(store, request, folder, new, ready.crawl, earlier)?;
-    problems.extend(failed);
+    let mut problems: Vec<String> = failed.into_iter().collect();
     let kind = match &ready.follow {
         Follow::Promote(_) => Kind::Crawl,
         Follow::Import(_) | Follow::ReadBack => Kind::Import,
@@ -671,10 +674,7 @@ fn replace(
     problems.extend(install::install(folder, &set.changes())?);
     // From here on the set is visible, whatever fails.
     problems.extend(install::give_rights(folder, &set.manifest));
-    if request.config.grace.is_zero() {
-        let dropped = set.manifest.dropped.iter();
-        problems.extend(install::remove_dropped(folder, &set, dropped));
-    }
+    problems.extend(install::remove_dropped(request, folder, &set));
     let follows = pending.is_in_place(folder);
     if follows {
         match follow(store, request, folder, &pending, &ready.follow) {
@@ -725,9 +725,16 @@ fn follow(
             promoting.promote(store, pending)?;
         }
         Follow::Import(_) | Follow::ReadBack => {
-            let output = Path::new(&pending.output);
+            let site = request.site.written().name();
+            let Some(mut manifest) = Manifest::read(&pending.copy, &site) else {
+                return Err(PublishError::Check {
+                    name: MANIFEST_COPY.to_owned(),
+                    problem: "the manifest of the set cannot be read".to_owned(),
+                });
+            };
+            manifest.output.clone_from(&pending.output);
             let notifies = !pending.is_first;
-            import::read_back(store, request.site, output, pending.at, notifies)?;
+            import::read_back(store, request.site, manifest, pending.at, notifies)?;
         }
     }
     Ok(failed)

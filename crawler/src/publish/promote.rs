@@ -23,8 +23,8 @@ use crate::{
     verdict::{Judge, Merged, Mode, Rows, Standing},
 };
 
-/// Rows of one batch.
-const BATCH: usize = 1_000;
+/// Rows of one batch. Tests interrupt a publish between two batches of a small site.
+const BATCH: usize = if cfg!(test) { 100 } else { 1_000 };
 
 /// What is promoted.
 pub(super) struct Promoting<'a> {
@@ -125,12 +125,12 @@ impl Promoting<'_> {
         merged: Option<Merged>,
     ) -> Result<Option<Step>, StoreError> {
         let before = rows.page.as_ref();
-        let Some(merged) = merged.or_else(|| left_out(before)) else {
+        let decided = merged.filter(|merged| merged.standing != Standing::Waits);
+        let Some(merged) = decided.or_else(|| left_out(before)) else {
             return Ok(None);
         };
         let is_visit = match merged.standing {
-            Standing::Waits => return Ok(None),
-            Standing::NotReached => false,
+            Standing::Waits | Standing::NotReached => false,
             Standing::Decided | Standing::Kept => self.mode != Mode::AtRest,
         };
         let visit = rows.visit.as_ref().filter(|_| is_visit);

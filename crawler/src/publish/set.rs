@@ -69,7 +69,8 @@ impl ReadySet {
     }
 }
 
-/// Every file of ours that is in the output and not in the new set, without those whose grace is over.
+/// Every file of ours that is in the output and not in the new set. One whose grace is over is removed once the set is in
+/// place, and forgotten by the next publish.
 fn dropped(request: &PublishRequest<'_>, known: &Manifest, named: &HashSet<&str>) -> Vec<Dropped> {
     let files = known.files.iter().map(|file| Dropped {
         name: file.name.clone(),
@@ -80,7 +81,10 @@ fn dropped(request: &PublishRequest<'_>, known: &Manifest, named: &HashSet<&str>
     let mut dropped: BTreeMap<String, Dropped> = dropped
         .map(|dropped| (dropped.name.clone(), dropped))
         .collect();
-    dropped.retain(|name, dropped| !named.contains(name.as_str()) && !dropped.is_due(request));
+    let is_there = |name: &str| request.config.output.join(name).symlink_metadata().is_ok();
+    dropped.retain(|name, dropped| {
+        !named.contains(name.as_str()) && (!dropped.is_due(request) || is_there(name))
+    });
     dropped.into_values().collect()
 }
 
@@ -89,8 +93,7 @@ impl Dropped {
     pub(super) fn is_due(&self, request: &PublishRequest<'_>) -> bool {
         let grace = jiff::SignedDuration::try_from(request.config.grace);
         let grace = grace.unwrap_or(jiff::SignedDuration::MAX);
-        // A file that leaves the index now stays for readers who read the index a moment ago.
-        self.since < request.now && request.now.duration_since(self.since) >= grace
+        request.now.duration_since(self.since) >= grace
     }
 }
 

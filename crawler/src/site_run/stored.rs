@@ -14,7 +14,7 @@ use crate::{
     runs,
     scope::Scope,
     site::Site,
-    store::{Store, StoreError},
+    store::Store,
     verdict::{Judge, Mode},
 };
 
@@ -50,7 +50,7 @@ pub fn publish_stored(mut store: Store, request: &StoredRequest<'_>) -> (Ended, 
     let publishing = match result {
         Ok((judge, noted)) => {
             robots = noted;
-            is_drained(&store)
+            runs::is_drained(&store)
                 .map_err(SessionError::Store)
                 .and_then(|is_drained| {
                     publish_as(&mut store, request, &judge, robots.as_ref(), is_drained)
@@ -59,12 +59,6 @@ pub fn publish_stored(mut store: Store, request: &StoredRequest<'_>) -> (Ended, 
         Err(error) => Err(SessionError::Crawl(error)),
     };
     (ended(request, store, publishing), robots)
-}
-
-/// Whether the crawl has no URL left to ask for.
-fn is_drained(store: &Store) -> Result<bool, StoreError> {
-    let is_queue_empty = store.size()?.queued == 0;
-    Ok(is_queue_empty && (runs::is_fresh(store)? || store.unvisited(None, 1)?.is_empty()))
 }
 
 /// Publishes the visits that `build` made of its inputs, in whose folder `robots` was found.

@@ -39,7 +39,7 @@ static FINISH: LazyLock<String> = LazyLock::new(|| {
         name => Some(format!("{name} = excluded.{name}")),
     });
     format!(
-        "{} ON CONFLICT (url) DO UPDATE SET {}, sequence = excluded.sequence, promotion = NULL, links = excluded.links",
+        "{} ON CONFLICT (url) DO UPDATE SET {}, sequence = excluded.sequence, links = excluded.links",
         columns::insert("visit", &groups),
         changes.collect::<Vec<_>>().join(", "),
     )
@@ -222,7 +222,6 @@ impl<'c> Effects<'c> {
         let links = match links {
             PageLinks::Own => ids.of_page,
             PageLinks::OfVisit => ids.of_visit.or(ids.of_page),
-            PageLinks::Nobody => None,
         };
         if let Some(old) = ids.of_page
             && links != Some(old)

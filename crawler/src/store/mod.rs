@@ -110,8 +110,6 @@ pub enum PageLinks {
     Own,
     /// Those of the visit, where it has some.
     OfVisit,
-    /// None.
-    Nobody,
 }
 
 /// A batch of effects: all or nothing.

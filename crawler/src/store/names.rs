@@ -38,6 +38,9 @@ pub(crate) const PUBLISH_STANDING: &str = "publish.standing";
 /// Who does not know of the set that stands.
 pub(crate) const PUBLISH_UNTOLD: &str = "publish.untold";
 
+/// Nothing is left to ask for in the crawl.
+pub(crate) const RUN_DRAINED: &str = "run.drained";
+
 /// What this machine's clock and the host's showed in the run, where they were apart.
 pub(crate) const RUN_CLOCKS: &str = "run.clocks";
 

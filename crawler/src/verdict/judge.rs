@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 
-use super::{CanonicalPolicy, Policy, Verdict, expires, judge};
+use super::{CanonicalPolicy, Policy, Verdict, judge};
 use crate::{
     clock::Clock,
     config::{Config, Extensions, ScopeConfig, ScopeWidth},
@@ -244,11 +244,10 @@ impl Judge {
         self.read_as
     }
 
-    /// The reason of a page that is judged by its last good answer.
+    /// The reason of a page that is judged by its last good answer. The time for which it stays counts at its attempts.
     pub(crate) fn of_kept(&self, url: &UrlKey, good: &Outcome, kept: &Kept) -> Reason {
         match self.after_fetch(url, good).reason {
             reason if reason.state() != State::Listed => reason,
-            _ if expires(kept, self.keep_failing, self.our_time()) => kept.reason,
             _ => kept.listed_as(),
         }
     }

@@ -13,7 +13,11 @@
 
 use jiff::Timestamp;
 
-use super::{Brief, Judge, MAX_HOPS, removal, settle};
+use super::{
+    Brief, Judge, MAX_HOPS,
+    removal::{self, expires},
+    settle,
+};
 use crate::{
     page::{Basis, Canonical, Kept, Outcome, Page, PageRecord, Reason, State, Visit},
     url_key::UrlKey,
@@ -123,7 +127,10 @@ impl Merging<'_> {
                     gone_since: page.gone_since,
                     error: "leads to a page that could not be fetched".to_owned(),
                 };
-                self.kept(key, page, visit, kept).unwrap_or(merged)
+                let is_over = expires(&kept, self.judge.keep_failing(), self.ended(visit));
+                let kept = (!is_over).then_some(kept);
+                kept.and_then(|kept| self.kept(key, page, visit, kept))
+                    .unwrap_or(merged)
             }
         }))
     }
@@ -216,7 +223,7 @@ impl Merging<'_> {
         self.kept(key, page, visit, kept)
     }
 
-    /// The listed page row by its last good answer; `None` when the current rules do not list that, or the time is over.
+    /// The listed page row by its last good answer; `None` when the current rules do not list that.
     fn kept(self, key: &UrlKey, page: &Page, visit: &Visit, kept: Kept) -> Option<Merged> {
         let good = page.record.outcome.clone().unwrap_or(Outcome::PUBLISHED);
         let reason = self.judge.of_kept(key, &good, &kept);

@@ -10,6 +10,7 @@ use crate::{
         Standing,
         files::{FileKind, Role},
         manifest::Manifest,
+        previous,
         set::ReadySet,
     },
     store::{MetaValue, Store, StoreError},
@@ -124,13 +125,19 @@ pub(super) fn forget_old(sets: &mut Vec<Generation>, crawl: RunId) {
     });
 }
 
-/// The sets that can be restored, the oldest first: all but the published one.
+/// The sets that can be restored, the oldest first: all but the published one, which is not in the list when `build` or
+/// another state published it.
 ///
 /// # Errors
 /// The store cannot be read.
 pub(super) fn restorable(store: &Store) -> Result<Vec<Generation>, StoreError> {
     let mut sets = read(store)?;
-    sets.pop();
+    if let Some(last) = sets.last() {
+        let published = previous::recorded(store, &last.manifest.site)?;
+        if published.is_none_or(|published| published.set_id == last.manifest.set_id) {
+            sets.pop();
+        }
+    }
     Ok(sets)
 }
 

@@ -64,7 +64,7 @@ fn what_the_own_rules_remove_is_not_lost() {
         (Reason::ExcludedByRule, &[][..]),
         (Reason::FollowOnly, &[]),
         (Reason::PageRule, &[]),
-        (Reason::TooDeep, &[]),
+        (Reason::TooDeep, &["fewer-urls"]),
         (Reason::Noindex, &["fewer-urls"]),
         (Reason::RobotsDisallowed, &["fewer-urls"]),
     ] {

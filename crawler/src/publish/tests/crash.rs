@@ -214,3 +214,38 @@ fn a_rollback_that_ends_at_any_step_leaves_a_whole_set_and_is_settled() {
         }
     }
 }
+
+/// A part that a publish which was given up has put in place is not removed while the index on disk names it.
+#[test]
+fn a_part_is_removed_after_the_index_that_does_not_name_it_is_in_place() {
+    for steps in 0.. {
+        let mut pages = shop();
+        pages.insert("/about".into(), 3);
+        let mut bench = Bench::new("/");
+        bench.crawl(&shop());
+        bench.publish().unwrap();
+        bench.wait(1);
+        bench.crawl(&pages);
+        // The first step after which the state knows of the publish.
+        let mut first = 0;
+        while Pending::read(&bench.store).unwrap().is_none() {
+            bench.publish_interrupted(Fault::Kill, first);
+            first += 1;
+        }
+        assert_eq!(bench.settle().unwrap(), Settled::GivenUp);
+        bench.wait(25);
+        pages.retain(|path, _| !path.starts_with("/docs/"));
+        bench.crawl(&pages);
+        let is_over = bench.publish_interrupted(Fault::Kill, steps);
+        assert!(
+            read_as_a_reader(&bench.config.output).is_some(),
+            "after {steps} steps"
+        );
+        bench.publish().unwrap();
+        let urls = read_as_a_reader(&bench.config.output);
+        assert_eq!(urls, Some(pages.len()), "after {steps} steps");
+        if is_over {
+            break;
+        }
+    }
+}

@@ -141,3 +141,36 @@ fn a_dry_rollback_changes_nothing() {
     assert_eq!(bench.files(), before);
     assert!(bench.listed() == listed);
 }
+
+#[test]
+fn a_set_that_another_state_replaced_is_not_taken_for_an_earlier_one() {
+    let mut bench = Bench::archiving();
+    bench.edition(&pages(10));
+    bench.edition(&pages(11));
+    // Another state publishes to the same folder.
+    let mut other = Bench::new("/");
+    other.config.output.clone_from(&bench.config.output);
+    other.now = bench.now;
+    other.wait(1);
+    let output = &bench.config.output;
+    import_set(&mut other.store, &other.site, output, other.now).unwrap();
+    other.crawl(&pages(5));
+    other.publish().unwrap();
+    bench.now = other.now;
+    bench.wait(1);
+    assert!(needs_import(&bench.store, &bench.site, &bench.config.output).unwrap());
+    import_set(
+        &mut bench.store,
+        &bench.site,
+        &bench.config.output,
+        bench.now,
+    )
+    .unwrap();
+    assert_eq!(bench.listed().len(), 5);
+    assert_eq!(bench.restorable(), [11, 10]);
+    // No copies were made of the set that was replaced.
+    let before = bench.files();
+    let error = bench.roll_back(false).unwrap_err().to_string();
+    assert!(error.contains("is missing beside the state"), "{error}");
+    assert_eq!(bench.files(), before);
+}

@@ -115,3 +115,119 @@ fn the_report_counts_what_was_judged() {
     assert_eq!(report.excluded, BTreeMap::from([("excluded-by-rule", 120)]));
     assert_eq!(report.known(), 273);
 }
+
+/// A visit that waits.
+fn waiting(path: &str, sequence: u64) -> Discovery {
+    Discovery {
+        key: key(path),
+        sequence,
+        depth: 1,
+        hops: 0,
+        via: Via::Link,
+        found_on: None,
+        reason: Reason::Queued,
+    }
+}
+
+#[test]
+fn a_limited_fresh_crawl_leaves_no_row_listed_that_its_set_does_not_have() {
+    let mut bench = Bench::new("/");
+    journal::adopt(&mut bench.store);
+    bench.crawl(&small());
+    bench.publish().unwrap();
+    runs::open(&mut bench.store, "", bench.now, true).unwrap();
+    bench.is_drained = false;
+    bench.wait(1);
+    let mut pages = small();
+    pages.remove("/b");
+    bench.visit(&pages);
+    let commit = Commit {
+        discovered: vec![waiting("/b", 9)],
+        ..Commit::default()
+    };
+    bench.store.commit(&commit).unwrap();
+    assert_eq!(bench.publish().unwrap().listed, 2);
+    assert_eq!(bench.listed().len(), 2);
+    let outbox = bench.store.outbox(None, 9, Timestamp::MAX).unwrap();
+    let removed: Vec<&str> = outbox.iter().map(|url| url.key.path_and_query()).collect();
+    assert_eq!(removed, ["/b"]);
+}
+
+#[test]
+fn pages_that_the_own_rules_remove_are_not_lost_in_later_sessions_either() {
+    let mut bench = Bench::new("/");
+    bench.crawl(&shop());
+    bench.publish().unwrap();
+    bench.config.guard = GuardConfig::default();
+    bench.is_drained = false;
+    let mut rules = Config::default();
+    rules.scope.exclude = vec!["/docs/*".to_owned()];
+    bench.judge = judge_of(&bench.site, &rules);
+    let docs = shop().into_keys().filter(|path| path.starts_with("/docs/"));
+    let docs: Vec<String> = docs.collect();
+    let mut pages = shop();
+    pages.retain(|path, _| !docs.contains(path));
+    bench.wait(1);
+    runs::open(&mut bench.store, "", bench.now, false).unwrap();
+    let found = docs.iter().zip(1_000..);
+    let commit = Commit {
+        discovered: found
+            .map(|(path, sequence)| waiting(path, sequence))
+            .collect(),
+        ..Commit::default()
+    };
+    bench.store.commit(&commit).unwrap();
+    bench.visit(&pages);
+    assert_eq!(bench.publish().unwrap().listed, 153);
+    // The next session decides the visits that waited.
+    let refused = docs.iter().zip(1_000..).map(|(path, sequence)| Finished {
+        key: key(path),
+        sequence,
+        record: PageRecord {
+            reason: Reason::ExcludedByRule,
+            depth: 1,
+            via: Via::Link,
+            found_on: None,
+            attempts: 0,
+            fetched_at: None,
+            sitemap_lastmod: None,
+            outcome: Some(Outcome::NotFetched(Reason::ExcludedByRule)),
+            basis: Basis::Own,
+        },
+        links: None,
+    });
+    let commit = Commit {
+        finished: refused.collect(),
+        ..Commit::default()
+    };
+    bench.store.commit(&commit).unwrap();
+    bench.wait(24);
+    assert_eq!(bench.publish().unwrap().listed, 153);
+}
+
+#[test]
+fn a_page_that_failed_once_stays_until_it_is_asked_for_again() {
+    let mut bench = Bench::new("/");
+    bench.crawl(&small());
+    bench.publish().unwrap();
+    runs::open(&mut bench.store, "", bench.now, false).unwrap();
+    bench.is_drained = false;
+    let failing = |bench: &mut Bench| {
+        let facts = PageFacts {
+            status: 503,
+            ..PageFacts::default()
+        };
+        bench.finish(vec![(key("/a"), 1, facts)]);
+    };
+    failing(&mut bench);
+    assert_eq!(bench.publish().unwrap().listed, 3);
+    // 31 days of sessions that do not reach it, and of publishing by hand.
+    bench.wait(31 * 24);
+    assert_eq!(bench.publish().unwrap().listed, 3);
+    runs::set_phase(&mut bench.store, Phase::Finished).unwrap();
+    assert_eq!(bench.publish().unwrap().listed, 3);
+    runs::open(&mut bench.store, "", bench.now, false).unwrap();
+    assert_eq!(bench.publish().unwrap().listed, 3);
+    failing(&mut bench);
+    assert_eq!(bench.publish().unwrap().listed, 2);
+}

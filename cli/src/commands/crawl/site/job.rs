@@ -15,7 +15,7 @@ use crawler::{
     seeds::SeedList,
     site::Site,
     site_run::{self, CrawlFacts, Held, Places, PlacesOf, Session, SessionError},
-    store::{Store, StoreError},
+    store::StoreError,
 };
 
 use super::super::{
@@ -191,18 +191,15 @@ impl Job<'_> {
             let has_old_set = is_published(&settings.output_of(&site.written().name()));
             let state = settings.state_of(&site);
             let mut was_public = false;
-            let mut checked = if state.exists() {
+            // With a state the names are checked once a publish that was interrupted is settled.
+            let checked = if state.exists() {
                 Ok(())
             } else {
-                check_names_of(settings, &site, None)
+                check_names_of(settings, &site)
             };
             seams::peek(&state, &mut |store| {
                 // Whoever opens it for work reports what is wrong with it.
                 was_public = runs::was_public(store).unwrap_or_default();
-                let found = check_names_of(settings, &site, Some(store));
-                if !matches!(found, Err(PublishError::Store(_))) {
-                    checked = found;
-                }
             });
             Before {
                 has_old_set,
@@ -265,14 +262,10 @@ pub(in crate::commands) fn places_of(settings: &Settings, site: &Site) -> anyhow
 }
 
 /// Whether nothing of others is in the way of the set of `site`.
-fn check_names_of(
-    settings: &Settings,
-    site: &Site,
-    store: Option<&Store>,
-) -> Result<(), PublishError> {
+fn check_names_of(settings: &Settings, site: &Site) -> Result<(), PublishError> {
     let mut config = settings.config.publish.clone();
     config.output = settings.output_of(&site.written().name());
-    check_names(store, site, &config)
+    check_names(None, site, &config)
 }
 
 /// What the state said, if an error comes from there.
