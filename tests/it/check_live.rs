@@ -7,7 +7,6 @@ mod requests;
 
 use std::{
     collections::HashMap,
-    io::Write as _,
     process::{Command, Stdio},
     sync::{
         Arc,
@@ -16,11 +15,11 @@ use std::{
     time::Duration,
 };
 
-use flate2::{Compression, write::GzEncoder};
 use serde_json::Value;
 
 use crate::support::{
-    program::{self, Ran},
+    gzip,
+    program::{self, Ran, Running},
     site::{Response, Seen, Site},
 };
 
@@ -33,12 +32,9 @@ impl Bench {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
-        command.env_clear().current_dir(self.0.path());
-        command
-            .env("HOME", self.0.path())
-            .env("ARPENT_MAX_TRIES", "1");
-        command.arg("check").args(arguments).stdin(Stdio::null());
+        let mut command = program::arpent(self.0.path());
+        command.env("ARPENT_MAX_TRIES", "1");
+        command.arg("check").args(arguments);
         command
     }
 
@@ -80,12 +76,6 @@ fn index<T: AsRef<str>>(urls: impl IntoIterator<Item = T>) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<sitemapindex xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n{entries}</sitemapindex>\n"
     )
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
 }
 
 /// A compressed file with this text, in which the site writes its own origin before.

@@ -2,16 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
-use std::{
-    fmt::Write as _,
-    fs,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::{fmt::Write as _, fs, path::Path, process::Command};
 
 use serde_json::{Value, json};
 
-use crate::support::program::Ran;
+use crate::support::program::{self, Ran};
 
 /// Enough directories with files of their own that an index without dates would be reported (R43).
 const SECTIONS: usize = 12;
@@ -20,9 +15,8 @@ const SECTIONS: usize = 12;
 const PAGES_OF_A_SECTION: usize = 100;
 
 fn arpent(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
-    command.env_clear().current_dir(folder).stdin(Stdio::null());
-    command.env("HOME", folder).env("TMPDIR", folder);
+    let mut command = program::arpent(folder);
+    command.env("TMPDIR", folder);
     command
 }
 

@@ -20,17 +20,18 @@ mod coverage;
 use std::{
     collections::BTreeSet,
     fs,
-    io::Write as _,
     path::Path,
-    process::{Command, Stdio},
+    process::Command,
     sync::{Mutex, PoisonError},
     time::SystemTime,
 };
 
-use flate2::{Compression, write::GzEncoder};
 use serde_json::Value;
 
-use crate::support::program::Ran;
+use crate::support::{
+    gzip,
+    program::{self, Ran},
+};
 
 /// Makes a test of each group of cases, which is run once although [`coverage`] asks for all of them.
 macro_rules! groups {
@@ -169,8 +170,7 @@ fn run(folder: &Path, path: &str, arguments: &[String]) -> Found {
 }
 
 fn command(folder: &Path, path: &str, arguments: &[String]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
-    command.env_clear().current_dir(folder).stdin(Stdio::null());
+    let mut command = program::arpent(folder);
     command.args(["check", path, "--format", "json"]);
     command.args(arguments);
     command
@@ -285,12 +285,6 @@ fn extended(elements: &str) -> Given {
         "{HEAD}<urlset xmlns=\"{SITEMAP}\"{namespaces}>\n<url><loc>https://h.example/a</loc>{elements}</url>\n</urlset>\n"
     );
     Given::file("sitemap.xml", text)
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
 }
 
 const GOOD: &str = "<url><loc>https://h.example/a</loc></url>";

@@ -81,17 +81,18 @@ struct Manager {
 }
 
 impl Manager {
-    /// One that listens, and the command that knows where.
-    fn listen(bench: &Bench, command: &mut Command) -> Self {
+    /// Starts a daemon that knows where one listens.
+    fn start(bench: &Bench, mut command: Command) -> (Self, Running) {
         let path = bench.path().join("notify");
         drop(fs::remove_file(&path));
         let socket = UnixDatagram::bind(&path).expect("a socket");
         socket.set_read_timeout(Some(LOOK)).expect("it can be set");
         command.env("NOTIFY_SOCKET", &path);
-        Self {
+        let manager = Self {
             socket,
             heard: String::new(),
-        }
+        };
+        (manager, Running::of(command))
     }
 
     /// Waits until it hears a line of the daemon that begins so, and forgets what came before.
@@ -114,6 +115,13 @@ impl Manager {
             self.heard.push('\n');
         }
     }
+}
+
+/// Stops a daemon as a service manager does.
+#[track_caller]
+fn stop(daemon: Running) -> Ran {
+    daemon.signal("TERM");
+    daemon.wait().expect_code(143)
 }
 
 /// The lines of a log of JSON, each with what every line has.
@@ -157,8 +165,7 @@ fn a_run_that_was_missed_is_made_up_once_and_everybody_is_told() {
     command
         .args(["--log", "json"])
         .env("WATCHDOG_USEC", "60000000");
-    let mut manager = Manager::listen(&bench, &mut command);
-    let mut running = Running::of(command);
+    let (mut manager, mut running) = Manager::start(&bench, command);
     manager.wait_for(&mut running, "READY=1");
     manager.wait_for(&mut running, "WATCHDOG=1");
     // Both sites are on one host: one after the other, and one that fails stops no other.
@@ -206,9 +213,7 @@ fn a_run_that_was_missed_is_made_up_once_and_everybody_is_told() {
     // Nothing is owed any more.
     assert!(kept(&bench, "good")["served"].is_string());
     let asked = good.log().len();
-    let mut command = daemon(&bench, &file);
-    let mut manager = Manager::listen(&bench, &mut command);
-    let mut running = Running::of(command);
+    let (mut manager, mut running) = Manager::start(&bench, daemon(&bench, &file));
     manager.wait_for(&mut running, "STATUS=next ");
     running.signal("INT");
     running.wait().expect_code(130);
@@ -225,37 +230,13 @@ fn begin_before_a_minute(command: &mut Command) {
 }
 
 #[test]
-fn sites_that_were_crawled_before_are_crawled_when_settings_were_read_again() {
-    let bench = Bench::new();
-    let site = Site::of_two_pages();
-    owe(&bench, &["a"]);
-    let mut command = daemon(
-        &bench,
-        &format!("{SHARED}{}", table("a", &site.url("/"), YEARLY)),
-    );
-    begin_before_a_minute(&mut command);
-    let mut running = Running::of(command);
-    running.wait_until_it_says("a: published: 2 listed of 2 URLs known");
-    bench.settings(&format!(
-        "{SHARED}{}",
-        table("a", &site.url("/"), "* * * * *")
-    ));
-    running.signal("HUP");
-    running.wait_until_it_says("settings read again: 1 site by a schedule\n");
-    running.wait_until_it_says("a: unchanged: 2 listed of 2 URLs known");
-    running.signal("TERM");
-    running.wait().expect_code(143);
-}
-
-#[test]
 fn settings_are_read_again_and_wrong_ones_change_nothing() {
     let bench = Bench::new();
     let (first, second) = (Site::of_two_pages(), Site::of_two_pages());
     let file = format!("{SHARED}{}", table("first", &first.url("/"), YEARLY));
     let mut command = daemon(&bench, &file);
     begin_before_a_minute(&mut command);
-    let mut manager = Manager::listen(&bench, &mut command);
-    let mut running = Running::of(command);
+    let (mut manager, mut running) = Manager::start(&bench, command);
     manager.wait_for(&mut running, "READY=1");
 
     bench.settings(&format!("{file}rats = 1\n"));
@@ -275,8 +256,7 @@ fn settings_are_read_again_and_wrong_ones_change_nothing() {
     running.signal("HUP");
     running.wait_until_it_says("settings read again: 2 sites by a schedule; new: second\n");
     running.wait_until_it_says("second: published: 2 listed of 2 URLs known");
-    running.signal("TERM");
-    running.wait().expect_code(143);
+    stop(running);
     assert_eq!(second.pages(), ["/", "/a"]);
     assert_eq!(first.log().len(), 0);
 }
@@ -305,9 +285,7 @@ fn a_run_that_a_signal_stops_goes_on_with_the_next_start() {
     ]
     .concat();
     owe(&bench, &["docs"]);
-    let mut command = daemon(&bench, &file);
-    let mut manager = Manager::listen(&bench, &mut command);
-    let mut running = Running::of(command);
+    let (mut manager, mut running) = Manager::start(&bench, daemon(&bench, &file));
     is_asked.recv().expect("the page is asked for");
     manager.wait_for(&mut running, "STATUS=crawling docs");
     let status = || {
@@ -339,13 +317,10 @@ fn a_run_that_a_signal_stops_goes_on_with_the_next_start() {
     let last: Value = serde_json::from_slice(&last.expect("noted")).expect("JSON");
     assert_eq!(last["exit_code"], 143);
 
-    let mut command = daemon(&bench, &file);
-    let mut manager = Manager::listen(&bench, &mut command);
-    let mut running = Running::of(command);
+    let (mut manager, mut running) = Manager::start(&bench, daemon(&bench, &file));
     running.wait_until_it_says("docs: going on with the run that was not finished");
     manager.wait_for(&mut running, "STATUS=next docs");
-    running.signal("TERM");
-    running.wait().expect_code(143);
+    stop(running);
     let set = Published::read(&bench.output());
     assert_eq!(set.urls().len(), 4);
     // What was known was not asked for again, but the start page, which tells which site it is.
@@ -373,12 +348,9 @@ fn a_daemon_that_was_killed_owes_the_run_that_was_under_way() {
     let running = Running::of(daemon(&bench, &file));
     is_asked.recv().expect("the run is under way");
     assert!(running.kill());
-    let mut command = daemon(&bench, &file);
-    let mut manager = Manager::listen(&bench, &mut command);
-    let mut running = Running::of(command);
+    let (mut manager, mut running) = Manager::start(&bench, daemon(&bench, &file));
     manager.wait_for(&mut running, "STATUS=next docs");
-    running.signal("TERM");
-    running.wait().expect_code(143);
+    stop(running);
     assert_eq!(Published::read(&bench.output()).urls().len(), 2);
 }
 
@@ -392,11 +364,9 @@ fn a_bug_ends_a_run_and_not_the_daemon() {
     command
         .arg("--log=json")
         .env("ARPENT_FAULT", "panic-in-crawl");
-    let mut manager = Manager::listen(&bench, &mut command);
-    let mut running = Running::of(command);
+    let (mut manager, mut running) = Manager::start(&bench, command);
     manager.wait_for(&mut running, "STATUS=next docs");
-    running.signal("TERM");
-    let ran = running.wait().expect_code(143);
+    let ran = stop(running);
     let log = log(&ran);
     let [end] = ends(&log, "docs")[..] else {
         panic!("{}", ran.stderr);
@@ -412,9 +382,7 @@ fn a_state_has_one_daemon() {
     let bench = Bench::new();
     let site = Site::of_two_pages();
     let file = format!("{SHARED}{}", table("docs", &site.url("/"), YEARLY));
-    let mut command = daemon(&bench, &file);
-    let mut manager = Manager::listen(&bench, &mut command);
-    let mut running = Running::of(command);
+    let (mut manager, mut running) = Manager::start(&bench, daemon(&bench, &file));
     manager.wait_for(&mut running, "READY=1");
     let second = Ran::of(daemon(&bench, &file)).expect_code(6);
     let expected = format!(
@@ -424,12 +392,9 @@ fn a_state_has_one_daemon() {
     assert!(second.stderr.starts_with(&expected), "{}", second.stderr);
     // The kernel gives back the lock of one that was killed.
     assert!(running.kill());
-    let mut command = daemon(&bench, &file);
-    let mut manager = Manager::listen(&bench, &mut command);
-    let mut running = Running::of(command);
+    let (mut manager, mut running) = Manager::start(&bench, daemon(&bench, &file));
     manager.wait_for(&mut running, "READY=1");
-    running.signal("TERM");
-    running.wait().expect_code(143);
+    stop(running);
 }
 
 #[test]
@@ -466,27 +431,19 @@ fn what_is_kept_of_the_schedules_may_be_damaged() {
     fs::create_dir_all(bench.state()).expect("created");
     let path = bench.state().join("schedule.json");
     fs::write(&path, "{\"version\":1,\"sites\":{\"do").expect("written");
-    let mut command = daemon(&bench, &file);
-    let mut manager = Manager::listen(&bench, &mut command);
-    let mut running = Running::of(command);
+    let (mut manager, mut running) = Manager::start(&bench, daemon(&bench, &file));
     running.wait_until_it_says("state/schedule.json is damaged (");
     running.wait_until_it_says("set aside as state/schedule.json.corrupt-");
     manager.wait_for(&mut running, "STATUS=next docs");
-    running.signal("TERM");
-    running.wait().expect_code(143);
+    stop(running);
     assert!(kept(&bench, "docs")["since"].is_string());
 
     fs::write(&path, "{\"version\":7}").expect("written");
     let ran = Ran::of(daemon(&bench, &file)).expect_code(2);
-    assert!(
-        ran.stderr.contains("written by a newer arpent"),
-        "{}",
-        ran.stderr
-    );
-    assert_eq!(
-        fs::read_to_string(&path).expect("it stands"),
-        "{\"version\":7}"
-    );
+    let newer = "written by a newer arpent";
+    assert!(ran.stderr.contains(newer), "{}", ran.stderr);
+    let text = fs::read_to_string(&path).expect("it stands");
+    assert_eq!(text, "{\"version\":7}");
 }
 
 #[test]
@@ -654,25 +611,4 @@ fn a_health_check_says_which_set_is_too_old() {
         ran.stderr,
         "no daemon runs with this state\nerror: night: the last good run ended 1 d 3 h ago\n"
     );
-}
-
-#[test]
-fn status_works_while_a_crawl_holds_the_state() {
-    let bench = Bench::new();
-    let (asked, is_asked) = mpsc::channel();
-    let site = Site::allowing(move |request| match request.target.as_str() {
-        "/" if request.earlier == 0 => Response::linking(["/a"]),
-        "/" => {
-            asked.send(()).expect("the test waits");
-            Response::linking(["/a"]).after(Duration::from_secs(3_600))
-        }
-        _ => Response::html("<title>a</title>"),
-    });
-    bench.crawl(&site.url("/"), &[]).expect_code(0);
-    let running = bench.spawn(&site.url("/"), &[]);
-    is_asked.recv().expect("the second run is under way");
-    let ran = Ran::of(arpent(&bench, &["status", "--state", "state", "--json"])).expect_code(0);
-    let sites = sites_of(&ran);
-    assert_eq!(sites[0]["outcome"], "published");
-    assert!(running.kill());
 }

@@ -9,15 +9,14 @@ mod troubles;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    io::Write as _,
     sync::{Arc, Mutex},
 };
 
-use crawler::page::{Reason, Via};
-use flate2::{Compression, write::GzEncoder};
+use crawler::page::Reason;
 use serde_json::Value;
 
 use crate::support::{
+    gzip,
     program::Bench,
     site::{Request, Response, Seen, Site},
     state::{assert_adds_up, number, records},
@@ -46,13 +45,9 @@ fn xml(body: String) -> Response {
 }
 
 fn gzipped(response: &Response) -> Response {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder
-        .write_all(&response.body)
-        .expect("memory takes it all");
     Response {
         headers: vec![("Content-Type".into(), "application/gzip".into())],
-        body: encoder.finish().expect("memory takes it all"),
+        body: gzip(&response.body),
         ..response.clone()
     }
 }
@@ -435,37 +430,4 @@ fn depths_count_seeds_as_if_the_start_page_linked_to_them() {
         .map(|(path, depth, reason)| (path.to_owned(), (depth, reason)))
         .collect();
     assert_eq!(depths, expected);
-}
-
-#[test]
-fn via_words_are_stable() {
-    let words = [Via::Sitemap, Via::Feed, Via::List].map(Via::as_str);
-    assert_eq!(words, ["sitemap", "feed", "list"]);
-}
-
-#[test]
-fn a_feed_that_pages_name_and_link_to_is_asked_for_once_and_is_no_page() {
-    let site = site(|request, origin| {
-        Some(match request.target.as_str() {
-            "/" => Response::html("<a href=/feed>feed</a> <a href=/p/late>late</a>"),
-            "/p/late" => Response::html(
-                "<link rel=alternate type=application/atom+xml href=/feed><a href=/feed>feed</a>",
-            ),
-            "/feed" => atom(pages(origin, "feed", 3)),
-            _ => return None,
-        })
-    });
-    let bench = bench();
-    let summary = crawl(&bench, &site, &[]);
-    assert_eq!(asked(&site, "/feed"), 1);
-    assert_eq!(number(&summary, "known"), 5);
-    assert_eq!(number(&summary, "listed"), 5);
-    assert_eq!(number(&summary["seeds"], "read"), 1);
-    // What it was taken for is explained all the same.
-    assert_eq!(records(&bench)["/feed"].reason, Reason::SeedDocument);
-    // The next run starts from nothing, and finds the same.
-    let again = crawl(&bench, &site, &[]);
-    assert_eq!(asked(&site, "/feed"), 2);
-    assert_eq!(number(&again, "known"), 5);
-    assert_eq!(again["outcome"], "unchanged");
 }

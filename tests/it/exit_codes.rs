@@ -170,25 +170,6 @@ fn the_worst_of_several_sites_counts_and_none_stops_the_others() {
         5,
         &["unreachable", "published", "refused"],
     );
-
-    // A signal ends all of them.
-    let (never_done, _) = waiting_site();
-    let bench = Bench::new();
-    let mut running = bench.spawn(&gone.url("/"), &[&never_done.url("/"), &good.url("/")]);
-    wait_for(&never_done, "/slow");
-    running.signal("INT");
-    running.wait_until_it_says("stopping: no new requests");
-    running.signal("INT");
-    let ran = running.wait().expect_code(130);
-    let outcomes: Vec<_> = ran
-        .summaries()
-        .iter()
-        .map(|summary| summary["outcome"].to_string())
-        .collect();
-    assert_eq!(
-        outcomes,
-        ["\"unreachable\"", "\"interrupted\"", "\"interrupted\""]
-    );
 }
 
 #[test]

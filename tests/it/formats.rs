@@ -172,34 +172,6 @@ fn own_elements_are_constants_and_what_selectors_find() {
     );
 }
 
-#[test]
-fn a_file_declares_only_the_namespaces_that_its_own_entries_use() {
-    let pages: Vec<String> = (0..120)
-        .flat_map(|number| [format!("/a/{number}"), format!("/b/{number}")])
-        .collect();
-    let site = Site::start(move |request| match request.target.as_str() {
-        "/" => Response::linking(pages.iter().map(String::as_str)),
-        "/robots.txt" => Response::status(404),
-        _ => Response::html("<title>x</title>"),
-    });
-    let bench = Bench::new();
-    let config = bench.settings(&format!(
-        "[[namespace]]\nprefix = \"shop\"\nuri = \"{SHOP}\"\n[[namespace.element]]\n\
-         name = \"source\"\npages = \"/b/7*\"\nvalue = \"crawl\"\n"
-    ));
-    bench
-        .crawl(&site.url("/"), &["--config", &config])
-        .expect_code(0);
-    let published = bench.published();
-    let declares = |name: &str| root_of(&published.files[name].xml).contains(SHOP);
-    assert!(!declares("sitemap.xml"));
-    assert!(!declares("sitemap-root.xml.gz"));
-    assert!(!declares("sitemap.a.xml.gz"));
-    assert!(declares("sitemap.b.xml.gz"));
-    let part = &published.files["sitemap.b.xml.gz"].xml;
-    assert_eq!(part.matches("<shop:source>crawl</shop:source>").count(), 11);
-}
-
 /// The text of a published file, gzip undone.
 fn text_of(bench: &Bench, name: &str) -> String {
     let file = fs::File::open(bench.output().join(name)).expect("a published file");
@@ -283,41 +255,4 @@ fn text_and_feeds_stand_beside_the_xml_files() {
     let xml_alone = bench.crawl(&site.url("/"), &[]).expect_code(0);
     assert_eq!(xml_alone.summary()["files"][0]["changed"], true);
     assert_eq!(xml_alone.summary()["files"][1]["changed"], false);
-}
-
-#[test]
-fn a_site_can_be_published_as_one_list_of_urls() {
-    let (site, bench) = (site(), Bench::new());
-    let options = ["--format", "txt", "--index", "auto", "--include", "/shop/*"];
-    bench.crawl(&site.url("/"), &options).expect_code(0);
-    let text = text_of(&bench, "sitemap.txt");
-    let paths = ["/shop/1", "/shop/2", "/shop/odd"];
-    assert_eq!(text, paths.map(|path| site.url(path) + "\n").concat());
-    assert!(!bench.output().join("sitemap.xml").exists());
-}
-
-#[test]
-fn feeds_alone_are_refused_before_anything_is_fetched() {
-    let (site, bench) = (site(), Bench::new());
-    let ran = bench
-        .crawl(&site.url("/"), &["--format", "rss,atom"])
-        .expect_code(2);
-    assert!(
-        ran.stderr
-            .contains("--format: expected \"xml\" or \"txt\" among them"),
-        "{}",
-        ran.stderr
-    );
-    assert_eq!(site.log().len(), 0);
-}
-
-#[test]
-fn a_feed_has_as_many_entries_as_the_settings_allow() {
-    let (site, bench) = (site(), Bench::new());
-    let config = bench.settings("format = [\"xml\", \"atom\"]\nfeed_entries = 2");
-    let ran = bench
-        .crawl(&site.url("/"), &["--config", &config])
-        .expect_code(0);
-    assert_eq!(ran.summary()["files"][2]["name"], "sitemap-recent.atom");
-    assert_eq!(ran.summary()["files"][2]["entries"], 2);
 }

@@ -70,9 +70,8 @@ impl World {
 
     fn crawl(&self, options: &[&str]) -> Ran {
         let options = [&["--config", self.settings.as_str()], options].concat();
-        let mut command = self.bench.command(&self.site.url("/"), &options);
-        command.env("ARPENT_CLOCK_AHEAD", self.ahead());
-        Ran::of(command)
+        self.bench
+            .crawl_ahead(&self.ahead(), &self.site.url("/"), &options)
     }
 
     /// Publishes this edition.
@@ -88,12 +87,9 @@ impl World {
 
     /// The same with another output.
     fn command_to(&self, output: &Path, options: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+        let mut command = self.bench.program();
         command
-            .env_clear()
             .env("ARPENT_CLOCK_AHEAD", self.ahead())
-            .current_dir(self.bench.path())
-            .stdin(Stdio::null())
             .args(["publish", &self.site.url("/"), "--summary", "json"])
             .args(["--config", &self.settings])
             .arg("--output")
@@ -298,24 +294,6 @@ fn a_crawl_that_goes_on_does_not_undo_a_rollback() {
     }
 }
 
-/// A page that fails after a rollback is kept by what it was when the restored set was published.
-#[test]
-fn what_fails_after_a_rollback_is_kept() {
-    let world = World::new();
-    let whole = world.publish_edition(1);
-    for forced in [NOTHING_HERE, GONE] {
-        world.is(forced);
-        world.crawl(&["--force"]).expect_code(0);
-        world.publish(&["--rollback"]).expect_code(0);
-        world.is(FAILING);
-        let summary = world.crawl(&[]).expect_code(3).summary();
-        assert_eq!(number(&summary, "listed"), 45, "{summary}");
-        assert_eq!(parts(&world.bench.published()), parts(&whole));
-        world.publish_edition(1);
-        assert_eq!(parts(&world.bench.published()), parts(&whole));
-    }
-}
-
 #[test]
 fn a_rollback_of_what_is_not_there_is_an_error_that_says_so() {
     let world = World::new();
@@ -357,27 +335,6 @@ fn a_rollback_of_what_is_not_there_is_an_error_that_says_so() {
 }
 
 #[test]
-fn three_sets_are_kept_and_no_more() {
-    let world = World::new();
-    let sets: Vec<Published> = (1..=5)
-        .map(|edition| world.publish_edition(edition))
-        .collect();
-    // A part that never changes, and of each set three parts.
-    assert_eq!(world.copies().len(), 1 + 3 * 3);
-    // A crawl that changes nothing is no further set.
-    world.crawl(&[]).expect_code(0);
-    assert_eq!(world.copies().len(), 1 + 3 * 3);
-    world.publish(&["--rollback=4"]).expect_code(2);
-    world.publish(&["--rollback=0"]).expect_code(2);
-    assert_eq!(
-        world.bench.published().differences(&sets[4]),
-        [] as [String; 0]
-    );
-    world.publish(&["--rollback=2"]).expect_code(0);
-    assert_eq!(parts(&world.bench.published()), parts(&sets[2]));
-}
-
-#[test]
 fn a_rollback_that_is_killed_leaves_a_whole_set_and_is_done_again() {
     let world = World::new();
     let first = world.publish_edition(1);
@@ -401,32 +358,6 @@ fn a_rollback_that_is_killed_leaves_a_whole_set_and_is_done_again() {
         assert_eq!(parts(&world.bench.published()), parts(&first));
         assert_whole(&world.bench.published());
     }
-}
-
-#[test]
-fn a_copy_that_is_damaged_or_missing_restores_nothing() {
-    let world = World::new();
-    world.publish_edition(1);
-    let second = world.publish_edition(2);
-    let folder = world.copies_folder();
-    for copy in world.copies() {
-        fs::write(folder.join(copy), "mine").expect("it can be written");
-    }
-    let ran = world.publish(&["--rollback"]).expect_code(2);
-    assert!(ran.stderr.contains("is not the copy of"), "{}", ran.stderr);
-    for copy in world.copies() {
-        fs::remove_file(folder.join(copy)).expect("it can be removed");
-    }
-    let ran = world.publish(&["--rollback"]).expect_code(2);
-    assert!(
-        ran.stderr.contains("is missing beside the state"),
-        "{}",
-        ran.stderr
-    );
-    assert_eq!(
-        world.bench.published().differences(&second),
-        [] as [String; 0]
-    );
 }
 
 #[test]

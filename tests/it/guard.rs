@@ -4,7 +4,6 @@ mod walls;
 
 use std::{
     fs,
-    process::Command,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -108,9 +107,7 @@ impl World {
 
     fn crawl_later(&self, ahead: &str, options: &[&str]) -> Ran {
         let options = [&["--config", self.settings.as_str()], options].concat();
-        let mut command = self.bench.command(&self.site.url("/"), &options);
-        command.env("ARPENT_CLOCK_AHEAD", ahead);
-        Ran::of(command)
+        self.bench.crawl_ahead(ahead, &self.site.url("/"), &options)
     }
 
     /// Crawls the site in good health; what is published then.
@@ -334,14 +331,6 @@ fn what_is_forced_once_is_how_the_site_is() {
 }
 
 #[test]
-fn a_site_that_was_published_in_that_state_is_not_refused_for_it() {
-    let world = World::new();
-    world.is(Mode::Parked);
-    world.crawl(&[]).expect_code(0);
-    world.crawl(&[]).expect_code(0);
-}
-
-#[test]
 fn pages_that_answer_404_once_stay_and_the_second_time_the_guard_refuses() {
     let world = World::new();
     let before = world.publish();
@@ -405,10 +394,8 @@ fn the_page_of_text_says_why_the_set_was_kept() {
     world.publish();
     world.is(Mode::LoginRedirect);
     let url = world.site.url("/");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+    let mut command = world.bench.program();
     command
-        .env_clear()
-        .current_dir(world.bench.path())
         .args(["crawl", &url, "--output", "out", "--state", "state"])
         .args(["--rate", "unlimited", "--discover=links"]);
     let ran = Ran::of(command).expect_code(4);

@@ -133,68 +133,6 @@ fn each_of_several_sites_has_a_set_of_its_own_on_the_central_host() {
 }
 
 #[test]
-fn host_and_site_have_places_in_the_public_url() {
-    // Two names of one server are two hosts.
-    let site = small_site("");
-    let localhost = format!("http://localhost:{}/", site.port());
-    let bench = Bench::new();
-    let options = [
-        localhost.as_str(),
-        "--public-url",
-        "https://maps.example.net/{host}/all",
-    ];
-    let ran = bench.crawl(&site.url("/"), &options).expect_code(0);
-    let mut lines: Vec<_> = ran
-        .summaries()
-        .iter()
-        .map(|summary| {
-            (
-                summary["robots_txt"][0]["url"].clone(),
-                summary["robots_txt"][0]["line"].clone(),
-            )
-        })
-        .collect();
-    // They are crawled side by side, and told of as they end.
-    lines.sort_by_key(|(url, _)| url.to_string());
-    assert_eq!(
-        lines,
-        [
-            (
-                json!(site.url("/robots.txt")),
-                json!(format!("Sitemap: {MAPS}127.0.0.1/all/sitemap.xml"))
-            ),
-            (
-                json!(format!("{localhost}robots.txt")),
-                json!(format!("Sitemap: {MAPS}localhost/all/sitemap.xml"))
-            ),
-        ]
-    );
-    let set = Published::read(
-        &bench
-            .output()
-            .join(format!("http_localhost_{}", site.port())),
-    );
-    assert_eq!(listed(&set, &localhost), ["", "a", "docs/b"]);
-    assert_eq!(
-        index_of(&set),
-        [format!("{MAPS}localhost/all/sitemap-root.xml.gz")]
-    );
-
-    let options = [
-        &site.url("/docs/")[..],
-        "--public-url",
-        "https://maps.example.net/{host}/all",
-    ];
-    let ran = bench.crawl(&site.url("/"), &options).expect_code(2);
-    assert!(
-        ran.stderr
-            .contains("several sites are on the host 127.0.0.1"),
-        "{}",
-        ran.stderr
-    );
-}
-
-#[test]
 fn the_line_in_robots_txt_is_asked_for_until_it_is_there() {
     let line = format!("Sitemap: {MAPS}sitemap.xml");
     let check = |robots: &str, present: bool| {
@@ -214,66 +152,6 @@ fn the_line_in_robots_txt_is_asked_for_until_it_is_there() {
         let told = format!("  {} {title}\n    {line}\n", site.url("/robots.txt"));
         assert!(ran.stdout.contains(&told), "{}", ran.stdout);
     };
-    check("", false);
-    check("Sitemap: https://maps.example.net/other.xml\n", false);
     check("Sitemap: http://maps.example.net/sitemap.xml\n", false);
-    check(
-        &format!("User-agent: other\nDisallow: /\nsitemap:  {MAPS}sitemap.xml\n"),
-        true,
-    );
     check("Sitemap: https://MAPS.example.net:443/sitemap.xml\n", true);
-}
-
-#[test]
-fn another_port_or_scheme_of_the_same_host_is_another_origin() {
-    let site = small_site("");
-    for public_url in ["http://127.0.0.1:1/", "https://127.0.0.1/maps/"] {
-        let bench = Bench::new();
-        let ran = bench
-            .crawl(&site.url("/"), &["--public-url", public_url])
-            .expect_code(0);
-        let robots = &ran.summary()["robots_txt"][0];
-        assert_eq!(robots["required"], json!(true));
-        assert_eq!(
-            robots["line"],
-            json!(format!("Sitemap: {public_url}sitemap.xml"))
-        );
-        assert_eq!(
-            listed(&bench.published(), &site.url("/")),
-            ["", "a", "docs/b"]
-        );
-    }
-    // The set of the site's own origin needs no proof.
-    let ran = Bench::new().crawl(&site.url("/docs/b"), &["--public-url", &site.url("/")]);
-    assert_eq!(
-        ran.expect_code(0).summary()["robots_txt"][0]["required"],
-        json!(false)
-    );
-}
-
-#[test]
-fn in_place_files_of_a_central_set_stand_in_folders_below_it() {
-    let pages: Vec<String> = (0..120).map(|number| format!("/docs/{number}")).collect();
-    let site = Site::start(move |request| match request.target.as_str() {
-        "/robots.txt" => Response::text(""),
-        _ => Response::linking(&pages),
-    });
-    let bench = Bench::new();
-    let options = [
-        "--layout",
-        "in-place",
-        "--public-url",
-        "https://maps.example.net/one",
-    ];
-    bench.crawl(&site.url("/"), &options).expect_code(0);
-    let set = bench.published();
-    assert_eq!(
-        index_of(&set),
-        [
-            "https://maps.example.net/one/sitemap-root.xml.gz",
-            "https://maps.example.net/one/docs/sitemap.xml.gz"
-        ]
-    );
-    assert_eq!(set.files["docs/sitemap.xml.gz"].entries.len(), 120);
-    assert_eq!(listed(&set, &site.url("/")).len(), 121);
 }

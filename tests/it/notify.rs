@@ -275,26 +275,6 @@ fn killed_before_others_are_told_the_next_run_tells_them() {
 }
 
 #[test]
-fn keys_are_in_no_log() {
-    let world = World::new();
-    world.crawl(&["--indexnow", "-vvv"]).expect_code(0);
-    world.changes();
-    for status in [403, 200] {
-        world.answers(status);
-        let ran = world.crawl(&["--indexnow", "-vvv"]).expect_code(0);
-        assert_eq!(world.told(), [SECOND]);
-        let key = world.key();
-        assert!(!ran.stderr.contains(&key), "{}", ran.stderr);
-        assert!(!ran.stdout.contains(&key), "{}", ran.stdout);
-        assert!(
-            !fs::read_to_string(world.bench.output().join(".arpent-manifest.json"))
-                .unwrap()
-                .contains(&key)
-        );
-    }
-}
-
-#[test]
 fn by_hand_it_says_where_and_what_without_asking_anybody() {
     let world = World::new();
     let ran = world.notify(&["--list"]).expect_code(2);
@@ -347,46 +327,4 @@ fn by_hand_it_says_where_and_what_without_asking_anybody() {
         "{}",
         ran.stdout
     );
-}
-
-#[test]
-fn settings_of_who_is_told_stand_in_their_table() {
-    let site = Site::start(|_| Response::html("<title>a page</title>"));
-    let bench = Bench::new();
-    let check = |text: &str, expected: &str| {
-        let settings = bench.settings(text);
-        let ran = bench
-            .crawl(&site.url("/"), &["--config", &settings])
-            .expect_code(2);
-        assert!(ran.stderr.contains(expected), "{text}: {}", ran.stderr);
-    };
-    check("indexnow = true", "expected in the table [notify]");
-    check("[notify]\nrate = 5", "not a setting of [notify]");
-    check("[notify]\nindexnw = true", "did you mean indexnow?");
-    check(
-        "[notify]\nping = [\"https://engine.example/\"]",
-        "expected {sitemap}",
-    );
-    check(
-        "[notify]\nhook_url = [\"secret\"]",
-        "expected an http or https URL",
-    );
-    check(
-        "[notify]\nhook_events = [\"unchanged\"]",
-        "found \"unchanged\"",
-    );
-}
-
-#[test]
-fn by_hand_the_log_is_as_the_settings_say() {
-    let world = World::with_settings(&format!("log = \"json\"\n{ONE_TRY}"), "");
-    // Nothing was crawled that could be told of.
-    let ran = world.notify(&[]).expect_code(2);
-    let lines: Vec<Value> = ran
-        .stderr
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
-        .collect();
-    let levels: Vec<&Value> = lines.iter().map(|line| &line["level"]).collect();
-    assert_eq!(levels, ["error"], "{lines:?}");
 }

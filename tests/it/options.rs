@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
     io::Read as _,
     net::TcpListener,
     sync::{
@@ -10,12 +9,6 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread,
-};
-
-use rcgen::{CertifiedKey, generate_simple_self_signed};
-use rustls::{
-    ServerConfig,
-    pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
 };
 
 use crate::support::{
@@ -169,32 +162,6 @@ fn a_dry_run_writes_nothing_to_the_output() {
         "{summary}"
     );
     assert!(!bench.output().exists());
-}
-
-#[test]
-fn fresh_keeps_the_state_and_what_is_published() {
-    let site = site();
-    let bench = Bench::new();
-    bench.crawl(&site.url("/"), &[]).expect_code(0);
-    let before = bench.published();
-    let ran = bench.crawl(&site.url("/"), &["--fresh"]).expect_code(0);
-    assert_eq!(ran.summary()["outcome"], "unchanged");
-    assert_eq!(bench.published().differences(&before), [] as [String; 0]);
-    let states = fs::read_dir(bench.state()).expect("listed");
-    let names: Vec<String> = states
-        .map(|entry| {
-            entry
-                .expect("listed")
-                .file_name()
-                .into_string()
-                .expect("a name")
-        })
-        .collect();
-    // Each has a lock file beside it.
-    let databases = names
-        .iter()
-        .filter(|name| name.contains(".db") && !name.contains(".lock"));
-    assert_eq!(databases.count(), 1, "{names:?}");
 }
 
 /// The values of a header in a log; `None` where it is missing.
@@ -363,52 +330,4 @@ fn proxies_of_the_environment_are_ignored() {
     run(&["--proxy", &proxy]).expect_code(5);
     assert!(was_asked.load(Ordering::SeqCst));
     assert_eq!(site.pages().len(), pages);
-}
-
-#[test]
-fn links_to_the_http_twin_of_an_https_site_are_no_pages() {
-    let CertifiedKey { cert, signing_key } =
-        generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(signing_key.serialize_der()));
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let tls = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("versions")
-        .with_no_client_auth()
-        .with_single_cert(vec![cert.der().clone()], key)
-        .expect("a usable certificate");
-    let twin = Site::start(|_| Response::linking(["/a"]));
-    let twin_page = twin.url("/a");
-    let secure = Site::start_tls(Arc::new(tls), move |request| {
-        match request.target.as_str() {
-            "/robots.txt" => Response::text(""),
-            "/" => Response::linking(["/a", twin_page.as_str()]),
-            _ => Response::linking(["/"]),
-        }
-    });
-    // The http site redirects to the https one, which then is the site.
-    let landing = secure.url("/");
-    let plain = Site::start(move |request| match request.target.as_str() {
-        "/robots.txt" => Response::text(""),
-        _ => Response::redirect(301, &landing),
-    });
-    let bench = Bench::new();
-    fs::write(bench.path().join("ca.pem"), cert.pem()).expect("written");
-    let ran = bench
-        .crawl(&plain.url("/"), &["--ca-file", "ca.pem"])
-        .expect_code(0);
-    assert_eq!(ran.summary()["site"], secure.url("/"));
-    assert_eq!(
-        bench.published().urls(),
-        [secure.url("/"), secure.url("/a")]
-    );
-    assert!(twin.log().is_empty());
-    assert!(ran.stderr.contains("that is the site"), "{}", ran.stderr);
-    // Each origin was asked for its robots.txt before anything else.
-    for site in [&plain, &secure] {
-        assert_eq!(site.log()[0].target, "/robots.txt");
-    }
-    assert_eq!(secure.pages(), ["/", "/a"], "no page twice");
-    // Without the authority the certificate is refused.
-    Bench::new().crawl(&secure.url("/"), &[]).expect_code(5);
 }

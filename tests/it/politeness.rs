@@ -4,10 +4,7 @@
 //! rule is on, and some when the rule is switched off; and the rule must have bound at least once.
 //! Time is only ever bounded from below: a loaded machine makes requests later, never earlier.
 
-use std::{
-    collections::BTreeSet,
-    time::{Duration, Instant, SystemTime},
-};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::support::{
     oracle,
@@ -144,11 +141,6 @@ fn retry_after(seen: &Seen) -> Option<Duration> {
     Some(until.duration_since(ended_at).unwrap_or_default())
 }
 
-/// Every 429 and 503 asks for `pause`, said or unsaid.
-fn pause_of(pause: Duration) -> impl Fn(&Seen) -> Option<Duration> {
-    move |seen| matches!(seen.status, 429 | 503).then_some(pause)
-}
-
 #[track_caller]
 fn assert_kept(breaches: &[String]) {
     assert!(breaches.is_empty(), "{}", breaches.join("\n"));
@@ -259,23 +251,6 @@ fn never_more_requests_are_in_flight_than_set() {
 }
 
 #[test]
-fn never_more_requests_begin_per_second_than_set() {
-    let crawl = |rate: &str| {
-        let site = site_of(38, "", |_, response| response);
-        let bench = Bench::with_options(["--rate", rate, "--concurrency", "32"]);
-        bench.crawl(&site.url("/"), &[]).expect_code(0);
-        site.log()
-    };
-    let log = crawl("20");
-    assert_eq!(log.len(), 40);
-    assert_kept(&too_many_per_second(&log, milliseconds(50)));
-    // Answers take no time, so every request but the first waited for its turn.
-    let took = log[39].begun - log[0].begun;
-    assert!(took + ARRIVAL >= milliseconds(50) * 39, "{took:?}");
-    assert_broken(&too_many_per_second(&crawl("unlimited"), milliseconds(50)));
-}
-
-#[test]
 fn redirects_and_retries_run_under_the_same_rate() {
     let crawl = |rate: &str| {
         let site = Site::start(|request| match (request.target.as_str(), request.earlier) {
@@ -326,27 +301,6 @@ fn crawl_delay_is_kept_from_the_end_of_the_last_answer() {
 }
 
 #[test]
-fn the_larger_of_delay_and_crawl_delay_holds() {
-    let crawl = |robots, delay| {
-        let site = site_of(2, robots, slow(milliseconds(50)));
-        Bench::new()
-            .crawl(&site.url("/"), &["--delay", delay])
-            .expect_code(0);
-        site.log()
-    };
-    let short = "User-agent: *\nCrawl-delay: 0.1\n";
-    assert_kept(&too_close_to_the_last_answer(
-        &crawl(short, "300ms"),
-        milliseconds(300),
-    ));
-    let long = "User-agent: *\nCrawl-delay: 0.3\n";
-    assert_kept(&too_close_to_the_last_answer(
-        &crawl(long, "100ms"),
-        milliseconds(300),
-    ));
-}
-
-#[test]
 fn redirects_and_retries_keep_the_delay() {
     let delay = milliseconds(200);
     let crawl = |delay| {
@@ -371,22 +325,6 @@ fn redirects_and_retries_keep_the_delay() {
     assert_eq!(log.len(), 3 + 3 + 2 + 2);
     assert_kept(&too_close_to_the_last_answer(&log, delay));
     assert_broken(&too_close_to_the_last_answer(&crawl("0s"), delay));
-}
-
-/// The HTTP client cannot know whether the server saw a request on a kept connection that breaks off:
-/// the next try waits for its turn.
-#[test]
-fn a_request_on_a_kept_connection_that_breaks_off_is_sent_once_in_one_turn() {
-    let site = site_of(1, "", |request, usual| match request.target.as_str() {
-        "/page/0" => Response::dropped(),
-        _ => usual,
-    });
-    let bench = Bench::new();
-    let config = bench.settings("max_tries = 1");
-    bench
-        .crawl(&site.url("/"), &["--config", &config, "--delay", "50ms"])
-        .expect_code(3);
-    assert_eq!(site.pages(), ["/", "/page/0"]);
 }
 
 // ----- Retry-After -----
@@ -427,46 +365,26 @@ fn check_retry_after(path: &'static str, refuse: impl Fn() -> Response + Send + 
     assert_eq!(bench.published().urls().len(), 5);
 }
 
+/// A pause in seconds and until a date, with both statuses, on each kind of request.
 #[test]
-fn retry_after_is_kept_on_a_page() {
-    check_retry_after("/page/1", || Response::status(429).with("Retry-After", "1"));
-    check_retry_after("/page/2", || {
+fn retry_after_is_kept_wherever_it_is_asked_for() {
+    let in_a_second = || Response::status(429).with("Retry-After", "1");
+    check_retry_after("/page/1", in_a_second);
+    check_retry_after("/", in_a_second);
+    check_retry_after("/robots.txt", || {
         Response::status(503).with("Retry-After", &in_two_seconds())
     });
-}
 
-#[test]
-fn retry_after_is_kept_on_robots_txt() {
-    check_retry_after("/robots.txt", || {
-        Response::status(503).with("Retry-After", "1")
-    });
-    check_retry_after("/robots.txt", || {
-        Response::status(429).with("Retry-After", &in_two_seconds())
-    });
-}
-
-#[test]
-fn retry_after_is_kept_on_the_start_page() {
-    check_retry_after("/", || Response::status(429).with("Retry-After", "1"));
-    check_retry_after("/", || {
-        Response::status(503).with("Retry-After", &in_two_seconds())
-    });
-}
-
-#[test]
-fn a_refusal_that_asks_for_no_pause_is_noticed_as_one_that_is_not_kept() {
-    for path in ["/robots.txt", "/", "/page/1"] {
-        let site = refusing(path, || Response::status(503));
-        let bench = Bench::new();
-        let config = bench.settings("retry_delays = [\"10ms\"]");
-        bench
-            .crawl(&site.url("/"), &["--config", &config])
-            .expect_code(0);
-        assert_broken(&inside_a_pause(
-            &site.log(),
-            pause_of(Duration::from_secs(1)),
-        ));
-    }
+    // A crawler that does not wait.
+    let site = refusing("/page/1", || Response::status(503));
+    let bench = Bench::new();
+    let config = bench.settings("retry_delays = [\"10ms\"]");
+    bench
+        .crawl(&site.url("/"), &["--config", &config])
+        .expect_code(0);
+    let pause = Duration::from_secs(1);
+    let is_asked = |seen: &Seen| (seen.status == 503).then_some(pause);
+    assert_broken(&inside_a_pause(&site.log(), is_asked));
 }
 
 #[test]
@@ -535,22 +453,6 @@ fn a_long_retry_after_of_robots_txt_holds_the_next_start_too() {
 }
 
 #[test]
-fn a_retry_after_outlives_the_run_that_got_it() {
-    // The last page of the run asks for a pause, and the run is over.
-    let site = site_of(1, "", |request, usual| match request.target.as_str() {
-        "/page/0" if request.earlier == 0 => Response::status(503).with("Retry-After", "3"),
-        _ => usual,
-    });
-    let bench = Bench::new();
-    let config = bench.settings("max_tries = 1");
-    let options = ["--config", &config];
-    bench.crawl(&site.url("/"), &options).expect_code(3);
-    bench.crawl(&site.url("/"), &options).expect_code(0);
-    assert_eq!(site.log().len(), 6);
-    assert_kept(&inside_a_pause(&site.log(), retry_after));
-}
-
-#[test]
 fn a_retry_after_outlives_a_run_that_was_stopped_while_it_waited() {
     let site = refusing("/robots.txt", || {
         Response::status(429).with("Retry-After", "4")
@@ -583,48 +485,3 @@ fn sites_on_one_host_share_its_clocks() {
 }
 
 // ----- Slowing down by itself -----
-
-#[test]
-fn refusals_without_a_word_slow_the_crawl_down() {
-    for status in [429, 503] {
-        let crawl = |refusals: usize| {
-            let site = Site::allowing(move |request| {
-                let number = request
-                    .target
-                    .strip_prefix("/page-")
-                    .map(str::parse::<usize>);
-                match number {
-                    None => Response::linking((0..15).map(|number| format!("/page-{number}"))),
-                    Some(Ok(number)) if number < refusals && request.earlier == 0 => {
-                        Response::status(status)
-                    }
-                    Some(_) => Response::linking(["/"]),
-                }
-            });
-            let bench = Bench::with_options(["--rate", "20", "--concurrency", "1"]);
-            let config = bench.settings("retry_delays = [\"10ms\"]\n");
-            bench
-                .crawl(&site.url("/"), &["--config", &config])
-                .expect_code(0);
-            let log = site.log();
-            let last_refusal = log.iter().rposition(|seen| seen.status == status);
-            let after = last_refusal.map_or(2, |position| position + 1);
-            log[after..].to_vec()
-        };
-        // Three failures halve the pace, so nine make it an eighth of what it was.
-        let interval = milliseconds(50) * 8;
-        let slowed = crawl(9);
-        assert_eq!(slowed.len(), 15);
-        assert_kept(&too_many_per_second(&slowed, interval));
-        assert_broken(&too_many_per_second(&crawl(0), interval));
-    }
-}
-
-#[test]
-fn each_page_is_asked_for_once() {
-    let site = site_of(30, "", |_, usual| usual);
-    Bench::new().crawl(&site.url("/"), &[]).expect_code(0);
-    let pages = site.pages();
-    let different: BTreeSet<&String> = pages.iter().collect();
-    assert_eq!((pages.len(), different.len()), (31, 31));
-}

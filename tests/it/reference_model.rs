@@ -1,4 +1,4 @@
-//! Names and entries of the files of a site of 120,000 URLs, against the reference model of the
+//! Names and entries of the files of a site of 12,000 URLs, against the reference model of the
 //! partition, over a history of changes and through the whole program.
 
 mod keys;
@@ -17,7 +17,7 @@ use std::{
 use crawler::{config::Layout, store::Store};
 
 use self::{
-    keys::{Change, HUBS, Keys, URLS, hub},
+    keys::{Change, HUBS, Keys, THRESHOLDS, URLS, hub},
     library::{Library, ORIGIN},
     model::{Files, Model},
 };
@@ -86,8 +86,13 @@ fn a_crawled_site_gives_the_files_of_the_model() {
     let is_edited = Arc::new(AtomicBool::new(false));
     let site = serve(&keys, &edited.edited[0], Arc::clone(&is_edited));
     let bench = Bench::new();
+    let [file_entries, min_section, min_subsection] = THRESHOLDS;
+    let config = bench.settings(&format!(
+        "file_entries = {file_entries}\nmin_section = {min_section}\nmin_subsection = {min_subsection}\n"
+    ));
+    let options = ["--config", config.as_str()];
 
-    let ran = bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let ran = bench.crawl(&site.url("/"), &options).expect_code(0);
     assert_eq!(ran.summary()["listed"], URLS);
     let first = bench.published();
     check_files(&beginning, &first, &site.origin(), &answer.root);
@@ -95,7 +100,7 @@ fn a_crawled_site_gives_the_files_of_the_model() {
 
     is_edited.store(true, Ordering::SeqCst);
     site.clear_log();
-    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    bench.crawl(&site.url("/"), &options).expect_code(0);
     let second = bench.published();
     check_files(&edited, &second, &site.origin(), &answer.root);
     check_touched(&edited, &first, &second);

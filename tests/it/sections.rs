@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs};
 
 use crate::support::{
-    program::{Bench, Ran},
+    program::Bench,
     published::Published,
     site::{Response, Site},
 };
@@ -128,47 +128,6 @@ fn in_place_a_section_stands_in_the_directory_that_its_globs_share() {
 }
 
 #[test]
-fn each_site_has_sections_of_its_own() {
-    let (one, two, bench) = (site(), site(), Bench::new());
-    let table = |site: &Site, host: &str, lines: &str| {
-        format!(
-            "[[site]]\nurl = \"http://{host}:{}/\"\n{lines}\n",
-            site.port()
-        )
-    };
-    let file = format!(
-        "sections = [\"/blog/*=news-of-old\"]\nresolve = [\"one.test:{}:127.0.0.1\", \"two.test:{}:127.0.0.1\"]\n{}{}",
-        one.port(),
-        two.port(),
-        table(
-            &one,
-            "one.test",
-            "output = \"one\"\nsections = [\"/shop/*=shop\"]"
-        ),
-        table(&two, "two.test", "output = \"two\""),
-    );
-    let config = bench.settings(&file);
-    let mut command = bench.program();
-    command.args([
-        "crawl",
-        "--config",
-        &config,
-        "--rate",
-        "unlimited",
-        "--state",
-        "state",
-    ]);
-    Ran::of(command).expect_code(0);
-    let names = |folder: &str| -> Vec<String> {
-        let published = Published::read(&bench.path().join(folder));
-        published.parts().into_keys().map(str::to_owned).collect()
-    };
-    assert_eq!(names("one"), ["sitemap-root.xml.gz", "sitemap-shop.xml.gz"]);
-    let other = ["sitemap-news-of-old.xml.gz", "sitemap-root.xml.gz"];
-    assert_eq!(names("two"), other);
-}
-
-#[test]
 fn a_copy_of_a_site_has_the_sections_of_the_original() {
     let (site, bench) = (site(), Bench::new());
     let options = [
@@ -186,59 +145,4 @@ fn a_copy_of_a_site_has_the_sections_of_the_original() {
     let expected =
         ["1", "2", "old/3"].map(|page| format!("https://www.example.com/new/shop/{page}"));
     assert_eq!(urls, expected);
-}
-
-#[test]
-fn what_stands_where_a_section_belongs_is_not_replaced() {
-    let (site, bench) = (site(), Bench::new());
-    fs::create_dir_all(bench.output()).expect("a folder");
-    let path = bench.output().join("sitemap-shop.xml.gz");
-    fs::write(&path, "by hand").expect("a file");
-    let ran = bench.crawl(&site.url("/"), &SECTIONS).expect_code(4);
-    assert!(
-        ran.stderr
-            .contains("sitemap-shop.xml.gz is not a file of arpent"),
-        "{}",
-        ran.stderr
-    );
-    assert_eq!(fs::read(&path).expect("it stands"), b"by hand");
-}
-
-#[test]
-fn names_that_can_be_no_file_and_globs_that_match_nothing_are_refused() {
-    let bench = Bench::new();
-    let check = |value: &str, expected: &str| {
-        let ran = bench
-            .crawl("http://127.0.0.1:9/", &["--sections", value])
-            .expect_code(2);
-        assert!(ran.stderr.contains(expected), "{value}: {}", ran.stderr);
-    };
-    for value in [
-        "/shop/*",
-        "=shop",
-        "/a=",
-        "/a=Shop",
-        "/a=a/b",
-        "/a=../x",
-        "/a=news",
-        "/a=news-2",
-        "/a=root",
-        "/a=2",
-        "/a=caf\u{e9}",
-    ] {
-        check(
-            value,
-            "--sections: expected GLOB=NAME with a name of up to 40 letters a to z",
-        );
-    }
-    check("shop/*=shop", "\"shop/*\" can never match");
-    let many: Vec<String> = (0..=100)
-        .map(|number| format!("\"/{number}=s{number}\""))
-        .collect();
-    let config = bench.settings(&format!("sections = [{}]", many.join(",")));
-    let ran = bench
-        .crawl("http://127.0.0.1:9/", &["--config", &config])
-        .expect_code(2);
-    let expected = "sections: expected at most 100 names, found 101";
-    assert!(ran.stderr.contains(expected), "{}", ran.stderr);
 }

@@ -4,7 +4,7 @@
 use std::{
     fs,
     path::Path,
-    process::{Command, Stdio},
+    process::Command,
     sync::{
         Arc, Barrier,
         atomic::{AtomicUsize, Ordering},
@@ -14,7 +14,7 @@ use std::{
 use serde_json::Value;
 
 use crate::support::{
-    program::{Bench, Ran},
+    program::{Bench, Ran, Running},
     published::Published,
     site::{Response, Site},
 };
@@ -108,39 +108,6 @@ fn several_hosts_are_crawled_at_the_same_time() {
         "{}",
         ran.stderr
     );
-}
-
-#[test]
-fn a_chosen_site_is_written_where_it_is_with_the_others() {
-    let edition = Arc::new(AtomicUsize::new(1));
-    let shown = Arc::clone(&edition);
-    let one = Site::allowing(move |request| match request.target.as_str() {
-        "/" => Response::linking((0..shown.load(Ordering::SeqCst)).map(|page| format!("/{page}"))),
-        _ => Response::html("<title>page</title>"),
-    });
-    let two = Site::of_two_pages();
-    let bench = Bench::new();
-    let tables = [&one, &two].map(|site| table(&site.url("/"), ""));
-    let file = format!("{SHARED}{}", tables.concat());
-    crawl(&bench, &file).expect_code(0);
-    edition.store(2, Ordering::SeqCst);
-    let chosen = Ran::of(command(&bench, &file, &[&one.url("/")])).expect_code(0);
-    assert_eq!(chosen.summary()["outcome"], "published");
-    let chosen = Ran::of(command(&bench, &file, &[&two.url("/")])).expect_code(0);
-    assert_eq!(chosen.summary()["outcome"], "unchanged");
-    let folder = bench
-        .output()
-        .join(format!("http_127.0.0.1_{}", one.port()));
-    assert_eq!(Published::read(&folder).urls().len(), 3);
-    let mut names: Vec<_> = fs::read_dir(bench.output())
-        .expect("there are sets")
-        .map(|entry| entry.expect("readable").file_name().into_string())
-        .map(|name| name.expect("a name in UTF-8"))
-        .collect();
-    names.sort();
-    let mut expected = [one.port(), two.port()].map(|port| format!("http_127.0.0.1_{port}"));
-    expected.sort();
-    assert_eq!(names, expected);
 }
 
 #[test]
@@ -272,19 +239,6 @@ fn holders_of(text: &str, folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_url_that_is_typed_chooses_its_site() {
-    let (one, two) = (Site::of_two_pages(), Site::of_two_pages());
-    let tables = [&one, &two].map(|site| table(&site.url("/"), "exclude = [\"/a\"]"));
-    let bench = Bench::new();
-    let file = format!("{SHARED}{}", tables.concat());
-    let ran = Ran::of(command(&bench, &file, &[&two.url("")])).expect_code(0);
-    assert_eq!(ran.summaries().len(), 1);
-    assert_eq!(one.log().len(), 0);
-    let set = Published::read(&bench.output());
-    assert!(set.urls().iter().eq([&two.url("/")]), "{set:?}");
-}
-
-#[test]
 fn a_site_that_fails_stops_no_other() {
     let good = Site::of_two_pages();
     let gone = Site::allowing(|_| Response::status(404));
@@ -341,86 +295,6 @@ fn a_site_that_fails_stops_no_other() {
 }
 
 #[test]
-fn the_last_good_run_is_remembered_over_bad_ones() {
-    let site = Site::allowing(|request| match request.earlier {
-        0 => Response::linking(["/a"]),
-        _ => Response::status(503),
-    });
-    let bench = Bench::new();
-    let file = format!("{SHARED}{}", table(&site.url("/"), ""));
-    let name = format!("http_127.0.0.1_{}", site.port());
-    crawl(&bench, &file).expect_code(0);
-    let good = last_run(&bench, &name);
-    assert_eq!(good["last_good"], good["ended"]);
-    assert_eq!(good["state"], format!("state/{name}.db"));
-    assert_eq!(good["output"], "out");
-    crawl(&bench, &file).expect_code(5);
-    let bad = last_run(&bench, &name);
-    assert_eq!(bad["last_good"], good["last_good"]);
-    assert_ne!(bad["ended"], good["ended"]);
-    assert_eq!(bad["summary"]["outcome"], "unreachable");
-    let others: Vec<_> = fs::read_dir(bench.state())
-        .expect("a folder")
-        .map(|entry| entry.expect("an entry").file_name())
-        .filter(|name| name.to_string_lossy().contains("tmp"))
-        .collect();
-    assert_eq!(others, [""; 0], "nothing half written is left");
-}
-
-#[test]
-fn two_sites_with_one_place_are_refused_before_anything_is_asked() {
-    let (one, two) = (Site::of_two_pages(), Site::of_two_pages());
-    let bench = Bench::new();
-    let file = [
-        SHARED,
-        &table(&one.url("/"), "output = \"here\""),
-        &table(&two.url("/"), "output = \"there/../here/\""),
-        &table("ftp://example.com/", "rats = 1"),
-    ]
-    .concat();
-    let ran = crawl(&bench, &file).expect_code(2);
-    let told: Vec<_> = ran.stderr.lines().collect();
-    assert_eq!(told.len(), 3, "{}", ran.stderr);
-    assert!(
-        told[0].starts_with("error: config.toml:15: output: "),
-        "{}",
-        told[0]
-    );
-    assert!(told[0].contains(&one.url("/")) && told[0].contains(&two.url("/")));
-    assert!(
-        told[1].starts_with("error: config.toml:18: url: "),
-        "{}",
-        told[1]
-    );
-    assert!(told[2].contains("did you mean rate?"), "{}", told[2]);
-    assert_eq!(ran.stdout, "");
-    assert_eq!((one.log().len(), two.log().len()), (0, 0));
-    assert!(!bench.state().exists());
-}
-
-#[test]
-fn two_urls_that_turn_out_to_be_one_site_are_crawled_once() {
-    let site = Site::allowing(|request| match request.target.as_str() {
-        "/docs" => Response::redirect(301, "/docs/"),
-        _ => Response::html("<title>page</title>"),
-    });
-    let bench = Bench::new();
-    let tables = ["/docs/", "/docs"].map(|path| table(&site.url(path), ""));
-    let ran = crawl(&bench, &format!("{SHARED}{}", tables.concat())).expect_code(2);
-    let outcomes: Vec<_> = ran
-        .summaries()
-        .iter()
-        .map(|summary| summary["outcome"].clone())
-        .collect();
-    assert_eq!(outcomes, ["published", "settings"]);
-    let expected = format!(
-        "{0}/docs is the site {0}/docs/, which writes to ",
-        site.origin()
-    );
-    assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
-}
-
-#[test]
 fn a_signal_stops_all_sites() {
     let meeting = Arc::new(Barrier::new(3));
     let sites: Vec<Site> = (0..2)
@@ -446,27 +320,14 @@ fn a_signal_stops_all_sites() {
     }
     tables.push_str(&table(&waiting.url("/"), ""));
     let bench = Bench::new();
-    let mut command = command(&bench, &format!("max_sites = 2{SHARED}{tables}"), &[]);
-    let child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("started");
+    let file = format!("max_sites = 2{SHARED}{tables}");
+    let running = Running::of(command(&bench, &file, &[]));
     // Both of them are in the middle of it.
     meeting.wait();
-    for _ in 0..2 {
-        let mut kill = Command::new("kill");
-        let sent = kill.arg("-TERM").arg(child.id().to_string()).status();
-        assert!(sent.expect("kill is installed").success());
-    }
-    let ended = child.wait_with_output().expect("it ends");
-    let stderr = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(143), "{stderr}");
-    let stdout = String::from_utf8(ended.stdout).expect("it is text");
-    let outcomes: Vec<Value> = stdout
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["outcome"].clone())
-        .collect();
+    running.signal("TERM");
+    running.signal("TERM");
+    let summaries = running.wait().expect_code(143).summaries();
+    let outcomes: Vec<&Value> = summaries.iter().map(|end| &end["outcome"]).collect();
     assert_eq!(outcomes, ["interrupted"; 3]);
     assert_eq!(waiting.log().len(), 0);
     let name = format!("http_one.test_{}", sites[0].port());
@@ -474,26 +335,4 @@ fn a_signal_stops_all_sites() {
     assert_eq!(last["exit_code"], 143);
     let unbegun = format!("http_127.0.0.1_{}.last.json", waiting.port());
     assert!(!bench.state().join(unbegun).exists(), "it never ran");
-}
-
-#[cfg(unix)]
-#[test]
-fn a_secret_in_a_file_for_everybody_is_warned_of() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let site = Site::of_two_pages();
-    let bench = Bench::new();
-    let file = format!(
-        "{SHARED}{}",
-        table(&site.url("/"), "bearer_token = \"t0ken\"")
-    );
-    for (mode, warns) in [(0o644, true), (0o640, false)] {
-        let command = command(&bench, &file, &[]);
-        let config = bench.path().join("config.toml");
-        fs::set_permissions(config, fs::Permissions::from_mode(mode)).expect("set");
-        let ran = Ran::of(command).expect_code(0);
-        let warning =
-            "everyone on this machine can read config.toml, which has a secret in bearer_token";
-        assert_eq!(ran.stderr.contains(warning), warns, "{}", ran.stderr);
-        assert!(!ran.stderr.contains("t0ken"), "{}", ran.stderr);
-    }
 }

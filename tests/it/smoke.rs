@@ -28,33 +28,3 @@ fn a_small_site_is_crawled_and_published() {
         Some("2020-03-01T10:00:00Z")
     );
 }
-
-#[test]
-fn a_page_that_scripts_render_is_said_loudly() {
-    let site = Site::start(|request| match request.target.as_str() {
-        "/" => Response::html(
-            "<!doctype html><title>App</title><div id=root></div><script src=/app.js></script>",
-        ),
-        _ => Response::status(404),
-    });
-    let ran = Bench::new().crawl(&site.url("/"), &[]).expect_code(0);
-    assert!(ran.stderr.contains("JavaScript"), "{}", ran.stderr);
-}
-
-#[test]
-fn no_rule_lists_what_robots_txt_disallows() {
-    let site = Site::start(|request| match request.target.as_str() {
-        "/robots.txt" => Response::text("User-agent: *\nDisallow: /private/\n"),
-        "/" => Response::linking(["/private/film.mp4", "/films/film.mp4"]),
-        _ => Response::status(404),
-    });
-    let bench = Bench::new();
-    let ran = bench
-        .crawl(&site.url("/"), &["--list-only", "*.mp4"])
-        .expect_code(0);
-    assert_eq!(ran.summary()["excluded"]["robots-disallowed"], 1);
-    assert_eq!(
-        bench.published().urls(),
-        [site.url("/"), site.url("/films/film.mp4")]
-    );
-}

@@ -11,7 +11,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
 };
 
@@ -362,26 +362,4 @@ fn a_page_that_costs_too_much_one_day_stays_listed() {
     let summary = crawl().expect_code(3).summary();
     assert_eq!(bench.published().urls(), both);
     assert_eq!(summary["kept"]["kept-unreachable"], 1, "{summary}");
-}
-
-#[test]
-fn a_robots_txt_that_cannot_be_read_leaves_the_old_set_alone() {
-    let is_down = Arc::new(AtomicBool::new(false));
-    let down = Arc::clone(&is_down);
-    let site = Site::start(move |request| match request.target.as_str() {
-        "/robots.txt" if down.load(Ordering::SeqCst) => Response::status(503),
-        "/robots.txt" => Response::text(""),
-        _ => plain(),
-    });
-    let bench = Bench::new();
-    let config = bench.settings(SETTINGS);
-    let crawl = || bench.crawl(&site.url("/"), &["--config", &config]);
-    crawl().expect_code(0);
-    let before = bench.published();
-    assert_eq!(before.urls(), [site.url("/")]);
-    is_down.store(true, Ordering::SeqCst);
-    site.clear_log();
-    crawl().expect_code(5);
-    assert!(site.pages().is_empty(), "{:?}", site.pages());
-    assert_eq!(bench.published().differences(&before), [] as [String; 0]);
 }

@@ -12,7 +12,11 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{has_program, program::Ran, skip};
+use crate::support::{
+    has_program,
+    program::{Ran, arpent},
+    skip,
+};
 
 /// A sitemap with everything that has a syntax of its own.
 const SEED: &str = r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
@@ -235,8 +239,7 @@ struct Verdict {
 }
 
 fn verdicts_of_check(folder: &Path, names: &[String]) -> BTreeMap<String, Verdict> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
-    command.env_clear().current_dir(folder);
+    let mut command = arpent(folder);
     command
         .args(["check", "--format", "json", "--at", "https://h.example/"])
         .args(names);

@@ -262,27 +262,6 @@ fn trust_comes_back_only_well_below_the_border() {
 }
 
 #[test]
-fn a_selected_date_comes_before_the_header() {
-    let mut bench = Bench::new();
-    let selected = [
-        ("/day", "2025-05-06"),
-        ("/future", "2031-01-01"),
-        ("/words", "yesterday"),
-    ];
-    let found = selected.map(|(path, selected)| {
-        let facts = PageFacts {
-            last_modified: Some(time("2020-01-01T00:00:00Z")),
-            selected_lastmod: Some(selected.to_owned()),
-            ..page()
-        };
-        (path, answered(facts))
-    });
-    bench.crawl_records(time(START), false, found.into());
-    let expected = ["2025-05-06", "2020-01-01T00:00:00Z", "2020-01-01T00:00:00Z"];
-    assert_eq!(bench.dates(), some(&expected));
-}
-
-#[test]
 fn of_several_spellings_that_a_sitemap_writes_alike_one_is_listed() {
     let mut bench = Bench::new();
     // Identity makes no such keys of `|`; a `%` that starts no escape it must leave alone.

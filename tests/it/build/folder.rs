@@ -131,35 +131,6 @@ fn pages_are_judged_by_their_content() {
 }
 
 #[test]
-fn files_are_pages_by_the_same_rule_as_answers() {
-    let builds = Builds::new();
-    let xhtml = "<?xml version=\"1.0\"?>\n<html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title/></head></html>";
-    for (name, body) in [
-        ("index.html", "<p>whatever its bytes"),
-        ("plain", "<!-- a page -->\n<html><p>x"),
-        ("as-xml", xhtml),
-        ("README.md", "<!doctype html><p>x"),
-        ("README", "<h1 align=center>A project</h1>"),
-        ("fix.patch", "<div>From 1234 Mon Sep 17 00:00:00 2001"),
-        (
-            "list.hbs",
-            "<!-- {{title}} --><div class=entry>{{title}}</div>",
-        ),
-        ("partial.tpl", "<header><title>x</title></header>"),
-        (
-            "feed.xsl",
-            "<?xml version='1.0'?><xsl:stylesheet xmlns='http://www.w3.org/1999/xhtml'><html></html></xsl:stylesheet>",
-        ),
-    ] {
-        builds.file(&format!("site/{name}"), body);
-    }
-    let ran = builds.build(&["site"]).expect_code(0);
-    let listed: Vec<String> = builds.lines().into_keys().collect();
-    assert_eq!(listed, ["/", "/as-xml", "/plain"]);
-    assert_eq!(excluded(&ran), json!({"not-a-page": 6}));
-}
-
-#[test]
 fn a_date_is_by_rule_only_where_a_rule_found_it() {
     let builds = Builds::new();
     builds.file("site/index.html", html(""));
@@ -274,20 +245,6 @@ fn links_lead_no_further_than_the_folder() {
         "{}",
         ran.stderr
     );
-}
-
-#[test]
-fn a_set_inside_of_its_folder_is_not_a_page_of_it() {
-    let builds = Builds::new();
-    builds.file("out/index.html", html("first"));
-    builds.file("out/blog/index.html", html("second"));
-    for outcome in ["published", "unchanged"] {
-        let ran = builds
-            .build(&["out", "--layout", "in-place"])
-            .expect_code(0);
-        assert_eq!(ran.summary()["outcome"], outcome);
-        assert_eq!(ran.summary()["known"], 2);
-    }
 }
 
 #[test]
@@ -477,28 +434,6 @@ fn a_host_may_serve_all_pages_without_suffix() {
     builds
         .build(&["site", "--html-suffix", "shorten"])
         .expect_code(2);
-}
-
-#[test]
-fn pages_are_read_in_their_encoding() {
-    let builds = Builds::new();
-    let noindex = html("<meta name=robots content=noindex>");
-    let encoded = |text: &str, bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
-        let text = format!("\u{feff}{text}");
-        text.encode_utf16().flat_map(bytes).collect()
-    };
-    builds.file("site/little.html", encoded(&noindex, u16::to_le_bytes));
-    builds.file("site/big.html", encoded(&noindex, u16::to_be_bytes));
-    builds.file("site/listed.html", encoded(&html(""), u16::to_le_bytes));
-    let latin = html("<meta charset=iso-8859-1><link rel=canonical href='/caf\u{e9}.html'>");
-    let latin: Vec<u8> = latin.chars().map(|character| character as u8).collect();
-    builds.file("site/caf\u{e9}.html", latin);
-    let ran = builds.build(&["site"]).expect_code(0);
-    assert_eq!(excluded(&ran), json!({"noindex": 2}));
-    assert_eq!(
-        builds.lines().into_keys().collect::<Vec<_>>(),
-        ["/caf%C3%A9.html", "/listed.html"]
-    );
 }
 
 #[cfg(unix)]

@@ -270,25 +270,6 @@ fn headers_of_a_file_are_compared_with_the_file() {
 }
 
 #[test]
-fn dates_of_files_are_compared_with_their_index() {
-    let listed = |lastmod: &str| {
-        index(["{}/s.xml"]).replace("</loc>", &format!("</loc><lastmod>{lastmod}</lastmod>"))
-    };
-    let map = xml(urlset(["{}/"])).with("Last-Modified", "Sun, 01 Feb 2026 12:00:00 GMT");
-    let site = site([
-        ("/old.xml", xml(listed("2026-01-01T12:00:00Z"))),
-        ("/new.xml", xml(listed("2026-02-01T12:00:00Z"))),
-        ("/day.xml", xml(listed("2026-02-01"))),
-        ("/s.xml", map),
-    ]);
-    let bench = Bench::new();
-    has(&bench.json(0, &[&site.url("/old.xml")]), "note R41 /s.xml");
-    for fine in ["/new.xml", "/day.xml"] {
-        assert_eq!(findings(&bench.json(0, &[&site.url(fine)])), [""; 0]);
-    }
-}
-
-#[test]
 fn site_that_does_not_answer_has_its_own_exit_code() {
     let gone = Site::start(|_| Response::status(404));
     let silent = gone.url("/sitemap.xml");
@@ -342,72 +323,4 @@ fn files_and_urls_are_one_set() {
     assert_eq!(json["files"][0]["file"], "local.xml");
     assert_eq!(json["files"][0]["url"], Value::Null);
     assert_eq!(json["files"][1]["file"], site.url("/s.xml"));
-}
-
-#[test]
-fn sitemap_that_is_listed_with_its_redirect_is_reported_the_same_in_both_orders() {
-    for order in [["{}/old.xml", "{}/new.xml"], ["{}/new.xml", "{}/old.xml"]] {
-        let site = site([
-            ("/i.xml", xml(index(order))),
-            ("/old.xml", Response::redirect(302, "{}/new.xml")),
-            ("/new.xml", xml(urlset(["{}/"]))),
-        ]);
-        let json = Bench::new().json(0, &[&site.url("/i.xml")]);
-        let reported = message(&json, "R40");
-        assert!(
-            reported.ends_with("/new.xml, which is checked by itself"),
-            "{reported}"
-        );
-        assert_eq!(json["findings"].as_array().unwrap().len(), 1, "{json:#}");
-    }
-}
-
-#[test]
-fn sitemaps_of_two_sites_need_no_index_together() {
-    let start = |count: usize| {
-        let names: Vec<String> = (0..count).map(|number| format!("/{number}.xml")).collect();
-        let lines: Vec<String> = names
-            .iter()
-            .map(|name| format!("Sitemap: {{}}{name}\n"))
-            .collect();
-        let lines = lines.concat();
-        let mut answers = vec![
-            ("/robots.txt", Response::text(lines)),
-            ("/", Response::linking(["/"])),
-        ];
-        answers.extend(
-            names
-                .iter()
-                .enumerate()
-                .map(|(number, name)| (name.as_str(), xml(urlset([format!("{{}}/{number}")])))),
-        );
-        site(answers)
-    };
-    let (first, second, third) = (start(1), start(1), start(2));
-    let bench = Bench::new();
-    let json = bench.json(0, &[&first.url("/"), &second.url("/")]);
-    assert!(!json.to_string().contains("no index"), "{json:#}");
-    let json = bench.json(0, &[&first.url("/"), &third.url("/")]);
-    let expected = format!(
-        "{0}/robots.txt names 2 sitemaps of {0}, but no index that lists them",
-        third.origin()
-    );
-    assert_eq!(message(&json, "R31"), expected);
-    let json = bench.json(0, &[&third.url("/")]);
-    assert_eq!(
-        message(&json, "R31"),
-        "there are 2 sitemaps, but no index that lists them"
-    );
-}
-
-#[test]
-fn missing_sitemap_is_reported_for_every_index_that_lists_it() {
-    let site = site([
-        ("/i.xml", xml(index(["{}/404.xml", "{}/j.xml"]))),
-        ("/j.xml", xml(index(["{}/s.xml", "{}/404.xml"]))),
-        ("/s.xml", xml(urlset(["{}/"]))),
-    ]);
-    let json = Bench::new().json(1, &[&site.url("/i.xml")]);
-    has(&json, "error R40 /i.xml:3");
-    has(&json, "error R40 /j.xml:4");
 }

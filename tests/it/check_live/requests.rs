@@ -122,32 +122,6 @@ fn loops_of_indexes_end_and_are_reported() {
 }
 
 #[test]
-fn sitemap_of_several_indexes_is_requested_once() {
-    let site = site([
-        ("/i.xml", xml(index(["{}/a.xml", "{}/b.xml", "{}/a.xml"]))),
-        ("/a.xml", xml(index(["{}/s.xml", "{}/b.xml", "{}/i.xml"]))),
-        ("/b.xml", xml(index(["{}/s.xml", "{}/s.xml", "{}/t.xml"]))),
-        ("/s.xml", xml(urlset(["{}/"]))),
-        ("/t.xml", Response::redirect(302, "{}/u.xml")),
-        ("/u.xml", xml(urlset(["{}/u"]))),
-    ]);
-    let bench = Bench::new();
-    bench.json(1, &[&site.url("/i.xml"), &site.url("/u.xml")]);
-    assert_eq!(
-        targets(&site),
-        [
-            "/robots.txt",
-            "/i.xml",
-            "/a.xml",
-            "/b.xml",
-            "/s.xml",
-            "/t.xml",
-            "/u.xml"
-        ]
-    );
-}
-
-#[test]
 fn indexes_are_followed_so_deep_and_no_deeper() {
     let site = Site::start(|request| {
         let origin = format!("http://{}", request.headers["host"]);
@@ -202,20 +176,6 @@ fn sitemaps_that_list_many_hosts_bother_only_some() {
     let asked = targets(&named);
     assert!(asked.contains(&"/real.xml".to_owned()), "{asked:?}");
     assert!(!asked.contains(&"/sitemap.xml".to_owned()), "{asked:?}");
-}
-
-#[test]
-fn a_sitemap_that_goes_on_for_ever_is_left_at_a_bound() {
-    let blanks = format!("{}\n", " ".repeat(1023)).repeat(1024);
-    let site = site([("/big.xml", xml(blanks).repeated(usize::MAX, Duration::ZERO))]);
-    let json = Bench::new().json(1, &[&site.url("/big.xml")]);
-    has(&json, "error R28 /big.xml");
-    assert!(
-        json.to_string()
-            .contains("only its first 104857600 bytes were read"),
-        "{json:#}"
-    );
-    assert_eq!(json["files"][0]["complete"], false);
 }
 
 #[test]
@@ -373,24 +333,6 @@ fn the_host_is_spared() {
 }
 
 #[test]
-fn retry_after_is_waited_for() {
-    let site = Site::start(|request| match request.target.as_str() {
-        "/s.xml" if request.earlier == 0 => Response::status(503).with("Retry-After", "1"),
-        "/s.xml" => xml(urlset([format!("http://{}/", request.headers["host"])])),
-        _ => Response::status(404),
-    });
-    let bench = Bench::new();
-    let mut command = bench.command(&[&site.url("/s.xml"), "--rate", "unlimited"]);
-    command
-        .env("ARPENT_MAX_TRIES", "2")
-        .env("ARPENT_RETRY_DELAYS", "0s");
-    Ran::of(command).expect_code(0);
-    let log = site.log();
-    assert_eq!(log.len(), 3);
-    assert!(pauses(&log)[1] >= Duration::from_millis(990), "{log:#?}");
-}
-
-#[test]
 fn disallowed_requests_are_not_faults_but_are_reported() {
     let busy = Response::status(429).with("Retry-After", "3600");
     let site = site([
@@ -489,22 +431,16 @@ fn a_signal_ends_it_with_what_was_found() {
         }
     });
     let bench = Bench::new();
-    let mut command = bench.command(&["--format", "json", &site.url("/i.xml")]);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().unwrap();
+    let running = Running::of(bench.command(&["--format", "json", &site.url("/i.xml")]));
     // It waits once it knows the delay.
     while site.log().is_empty() {
         std::thread::yield_now();
     }
-    let sent = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(sent.unwrap().success());
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{stderr}");
-    assert_eq!(stderr.matches("stopped: ").count(), 1, "{stderr}");
-    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    running.signal("INT");
+    let ran = running.wait().expect_code(130);
+    let stopped = ran.stderr.matches("stopped: ").count();
+    assert_eq!(stopped, 1, "{}", ran.stderr);
+    let json: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(json["summary"]["entries"], 0);
 }
 

@@ -5,10 +5,10 @@ use std::{fs, path::Path, process::Command, time::SystemTime};
 
 use serde_json::Value;
 
-use super::{Manager, SHARED, YEARLY, arpent, owe, table};
+use super::{Manager, SHARED, YEARLY, arpent, owe, stop, table};
 use crate::support::{
     has_program,
-    program::{Bench, Ran, Running, run_tool},
+    program::{Bench, Ran, run_tool},
     published::Published,
     site::Site,
 };
@@ -81,10 +81,9 @@ fn the_command_of_the_service_crawls_and_reloads() {
     let file = format!("{SHARED}{}", table("docs", &site.url("/"), YEARLY));
     let config = bench.settings(&file);
     owe(&bench, &["docs"]);
-    let mut command = command(&bench, &arguments(start.split(' '), &config));
+    let command = command(&bench, &arguments(start.split(' '), &config));
     assert_eq!(value(&unit, "Type"), "notify");
-    let mut manager = Manager::listen(&bench, &mut command);
-    let mut running = Running::of(command);
+    let (mut manager, mut running) = Manager::start(&bench, command);
     manager.wait_for(&mut running, "READY=1");
     manager.wait_for(&mut running, "STATUS=next docs");
     let reload = value(&unit, "ExecReload").replace("$MAINPID", &running.id().to_string());
@@ -93,8 +92,7 @@ fn the_command_of_the_service_crawls_and_reloads() {
     manager.wait_for(&mut running, "RELOADING=1");
     manager.wait_for(&mut running, "READY=1");
     // As systemd stops it, and what it takes for a good end.
-    running.signal("TERM");
-    let ran = running.wait().expect_code(143);
+    let ran = stop(running);
     assert!(value(&unit, "SuccessExitStatus").contains("143"));
     assert!(ran.stderr.contains("docs: published"), "{}", ran.stderr);
     assert_eq!(Published::read(&bench.output()).urls().len(), 2);
@@ -117,11 +115,9 @@ fn the_service_takes_the_example_for_many_sites() {
         .as_secs();
     let to_noon = (DAY + DAY / 2 - seconds % DAY) % DAY;
     command.env("ARPENT_CLOCK_AHEAD", format!("{to_noon}s"));
-    let mut manager = Manager::listen(&bench, &mut command);
-    let mut running = Running::of(command);
+    let (mut manager, mut running) = Manager::start(&bench, command);
     manager.wait_for(&mut running, "READY=1");
-    running.signal("TERM");
-    let ran = running.wait().expect_code(143);
+    let ran = stop(running);
     for start in [
         "https://www.example.com/",
         "https://shop.example.com/",
@@ -195,13 +191,11 @@ fn the_commands_of_the_container_crawl_and_check_its_health() {
     fs::create_dir_all(state.parent().expect("a folder")).expect("created");
     owe(&bench, &["docs"]);
     fs::rename(bench.state(), &state).expect("moved");
-    let mut daemon = in_container(&start);
-    let mut manager = Manager::listen(&bench, &mut daemon);
-    let mut running = Running::of(daemon);
+    let daemon = in_container(&start);
+    let (mut manager, mut running) = Manager::start(&bench, daemon);
     manager.wait_for(&mut running, "STATUS=next docs");
     Ran::of(in_container(&health)).expect_code(0);
-    running.signal("TERM");
-    let ran = running.wait().expect_code(143);
+    let ran = stop(running);
     assert_eq!(super::ends(&super::log(&ran), "docs").len(), 1);
     let set = bench
         .path()

@@ -105,19 +105,6 @@ fn a_foreign_file_in_the_way_is_refused_before_the_first_request_unless_forced()
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_refused_before_the_crawl() {
-    let site = site_of(2);
-    let bench = Bench::new();
-    // A file where the folder should be: that stops everyone, root too.
-    fs::write(bench.output(), "a file").expect("written");
-    let ran = bench.crawl(&site.url("/"), &[]).expect_code(4);
-    assert_outcome(&ran, "refused");
-    assert!(ran.stderr.contains("failed to create"), "{}", ran.stderr);
-    assert_eq!(site.pages(), ["/"], "it shows before the site is crawled");
-    bench.crawl(&site.url("/"), &["--dry-run"]).expect_code(0);
-}
-
-#[test]
 fn an_output_that_cannot_be_written_any_more_is_refused() {
     let bench = Bench::new();
     let output = bench.output();

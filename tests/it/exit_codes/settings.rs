@@ -33,31 +33,6 @@ fn wrong_settings_name_the_setting_its_place_and_what_was_expected() {
         "error: config.toml:3: max_pages: expected a whole number, 1 or more, found -1\n",
     );
     check_settings(
-        "retry_delays = [\"1s\",\n  \"soon\"]\n",
-        &[],
-        "error: config.toml:2: retry_delays: expected a duration such as \"500ms\", \"2s\", \"1m\" or \"24h\", found \"soon\"\n",
-    );
-    check_settings(
-        "excludes = [\"/a\"]\n",
-        &[],
-        "error: config.toml:1: excludes: no such setting; did you mean exclude?\n",
-    );
-    check_settings(
-        "",
-        &["--exclude", "private/*"],
-        "error: --exclude: \"private/*\" can never match: it must begin with `/`, `*`, `http://` or `https://`\n",
-    );
-    check_settings(
-        "",
-        &["--scope", "host"],
-        "error: --scope: expected \"dir\" or \"origin\", found \"host\"\n",
-    );
-    check_settings(
-        "",
-        &["--header", "Range: bytes=0-1"],
-        "error: --header: the header Range is set by arpent itself\n",
-    );
-    check_settings(
         "[[page_rule]]\nselector = \"p[\"\naction = \"exclude\"\n",
         &[],
         "error: config.toml:1: page_rule: \"p[\" is not a CSS selector: Unexpected EOL\n",

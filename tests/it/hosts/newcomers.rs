@@ -42,42 +42,6 @@ fn a_crawl_delay_is_told_once() {
 }
 
 #[test]
-fn a_backup_is_told_in_a_sentence() {
-    let site = small_site("");
-    let bench = Bench::new();
-    fs::create_dir_all(bench.output()).expect("created");
-    let path = bench.output().join("sitemap.xml");
-    fs::write(&path, "mine").expect("written");
-    let ran = crawl_for_people(&bench, &site.url("/"), &[]).expect_code(4);
-    assert!(
-        ran.stdout
-            .starts_with(&format!("{}: not published\n", site.url("/"))),
-        "{}",
-        ran.stdout
-    );
-    let ran = bench.crawl(&site.url("/"), &["--force"]).expect_code(0);
-    let sentence = format!(
-        "warning: {path} was not as arpent left it; what it was is kept as {path}.bak-",
-        path = path.display()
-    );
-    assert_eq!(ran.stderr.matches(&sentence).count(), 1, "{}", ran.stderr);
-    assert!(!ran.stderr.contains("WARN"), "{}", ran.stderr);
-    // Now there is a set to speak of.
-    fs::write(&path, "mine again").expect("written");
-    let gone = Site::start(|request| match request.target.as_str() {
-        "/robots.txt" => Response::text(""),
-        _ => page("<meta name=robots content=noindex>", &[]),
-    });
-    let ran = crawl_for_people(&bench, &gone.url("/"), &[]).expect_code(4);
-    assert!(
-        ran.stdout
-            .contains(": not published, the old sitemaps stand\n"),
-        "{}",
-        ran.stdout
-    );
-}
-
-#[test]
 fn a_url_without_a_job_is_told_which_it_could_be() {
     let check = |argument: &str, hint: Option<&str>| {
         let ran = arpent(&Bench::new(), [argument]).expect_code(2);

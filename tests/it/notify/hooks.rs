@@ -3,7 +3,6 @@
 use std::{
     fs,
     path::Path,
-    process::{Command, Stdio},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -86,16 +85,12 @@ fn a_hook_inherits_no_secret() {
     let settings = bench.settings(
         "header = [{ variable = \"OF_THE_HEADER\" }]\n[notify]\nhook_shell = \"env > seen\"\n",
     );
-    let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+    let mut command = bench.program();
     command
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").expect("a path"))
         .env("LANG", "C.UTF-8")
         .env("OF_THE_HEADER", "X-Key: secret-one")
         .env("ARPENT_BASIC_AUTH", "user:secret-two")
         .env("CREDENTIALS_DIRECTORY", "/run/secret-three")
-        .current_dir(bench.path())
-        .stdin(Stdio::null())
         .args(["crawl", &site.url("/"), "--config", &settings, "--output"])
         .arg(bench.output())
         .arg("--state")

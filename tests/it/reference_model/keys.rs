@@ -1,4 +1,4 @@
-//! A site of 120,000 URLs with sections of many shapes, and changes of it: of single URLs, and such
+//! A site of 12,000 URLs with sections of many shapes, and changes of it: of single URLs, and such
 //! that directories and shards come and go.
 
 use std::collections::BTreeSet;
@@ -6,10 +6,14 @@ use std::collections::BTreeSet;
 use crate::support::random::Random;
 
 /// URLs of the site.
-pub(super) const URLS: usize = 120_000;
+pub(super) const URLS: usize = 12_000;
+
+/// Entries that a file has at most, and those that a directory in the root, or one below it, needs for a file of its own: a tenth
+/// of what they are by default, as the site is a tenth of a large one.
+pub(super) const THRESHOLDS: [u64; 3] = [1_000, 10, 100];
 
 /// Pages that link to all others.
-pub(super) const HUBS: usize = 120;
+pub(super) const HUBS: usize = 12;
 
 /// A change of the site.
 #[derive(Debug, Default)]
@@ -40,30 +44,30 @@ impl Keys {
         };
         keys.grow(HUBS, |_, number| hub(number));
         // Too many for one file, by number: shards of prefixes.
-        keys.grow(60_000, |_, number| format!("/p/{}", 1_000_001 + number));
+        keys.grow(6_000, |_, number| format!("/p/{}", 1_000_001 + number));
         // Nearly full, in directories of years and months.
-        keys.grow(9_900, |random, number| {
+        keys.grow(990, |random, number| {
             let (year, month) = (2016 + number % 10, 1 + number / 10 % 12);
             format!("/blog/{year}/{month:02}/{}", words(random))
         });
         // Nearly full, flat.
-        keys.grow(9_950, |random, _| format!("/u/{}", words(random)));
+        keys.grow(995, |random, _| format!("/u/{}", words(random)));
         // Just too many for one file, flat.
-        keys.grow(10_200, |random, _| format!("/tag/{}", words(random)));
+        keys.grow(1_020, |random, _| format!("/tag/{}", words(random)));
         // Exactly full.
-        keys.grow(10_000, |random, number| {
+        keys.grow(1_000, |random, number| {
             format!("/docs/chapter-{}/{}", number % 40, words(random))
         });
         // Names that have to be encoded in one layout and decoded in the other.
-        keys.grow(300, |random, _| format!("/Shop%20A/{}", random.word()));
-        keys.grow(300, |random, _| format!("/caf%C3%A9/{}", random.word()));
-        keys.grow(1_200, |random, _| format!("/x_y/Z/{}", words(random)));
+        keys.grow(30, |random, _| format!("/Shop%20A/{}", random.word()));
+        keys.grow(30, |random, _| format!("/caf%C3%A9/{}", random.word()));
+        keys.grow(120, |random, _| format!("/x_y/Z/{}", words(random)));
         // Around the threshold of a file of one's own.
-        keys.grow(80, |random, _| format!("/club/{}", random.word()));
-        keys.grow(120, |random, _| format!("/small/{}", random.word()));
-        keys.grow(50, |random, _| format!("/search?q={}", random.word()));
+        keys.grow(8, |random, _| format!("/club/{}", random.word()));
+        keys.grow(12, |random, _| format!("/small/{}", random.word()));
+        keys.grow(5, |random, _| format!("/search?q={}", random.word()));
         // Many directories without a file of their own, and pages in the root.
-        keys.grow(6_000, |random, number| {
+        keys.grow(600, |random, number| {
             format!("/m{}/{}", number % 170, words(random))
         });
         let rest = URLS - keys.all.len();
@@ -164,19 +168,19 @@ impl Keys {
         match step {
             2 => added(
                 "a section gets a file",
-                self.grow(30, |random, _| format!("/club/{}", words(random))),
+                self.grow(3, |random, _| format!("/club/{}", words(random))),
             ),
             5 => added(
                 "a full section splits by letter",
-                self.grow(100, |random, _| format!("/u/{}", words(random))),
+                self.grow(10, |random, _| format!("/u/{}", words(random))),
             ),
             8 => added(
                 "a full section splits by year",
-                self.grow(200, |random, _| format!("/blog/2024/05/{}", words(random))),
+                self.grow(20, |random, _| format!("/blog/2024/05/{}", words(random))),
             ),
-            11 => removed("a section loses its file", self.shrink(75, "/small/")),
-            14 => removed("shards become one file", self.shrink(5_300, "/tag/")),
-            17 => removed("years become one file", self.shrink(6_000, "/blog/")),
+            11 => removed("a section loses its file", self.shrink(8, "/small/")),
+            14 => removed("shards become one file", self.shrink(530, "/tag/")),
+            17 => removed("years become one file", self.shrink(600, "/blog/")),
             _ => match step % 3 {
                 0 => self.add(),
                 1 => self.remove(),

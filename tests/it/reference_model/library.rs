@@ -15,7 +15,7 @@ use crawler::{
 };
 use jiff::{Timestamp, ToSpan as _};
 
-use super::keys::Change;
+use super::keys::{Change, THRESHOLDS};
 
 /// Where the pages are.
 pub(super) const ORIGIN: &str = "https://shop.example";
@@ -50,6 +50,10 @@ impl Library {
         let mut config = Config::default();
         output.clone_into(&mut config.publish.output);
         config.publish.layout = layout;
+        let [file_entries, min_section, min_subsection] = THRESHOLDS;
+        config.publish.file_entries = file_entries;
+        config.publish.min_section = min_section;
+        config.publish.min_subsection = min_subsection;
         config.publish.guard = GuardConfig::OFF;
         // What is dropped leaves the folder at once, so that the folder is the set.
         config.publish.grace = std::time::Duration::ZERO;

@@ -7,6 +7,7 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
+use super::keys::THRESHOLDS;
 use crate::support;
 
 /// Reads lines `+key` and `-key` up to an empty one; answers with a line `root-name<TAB>in-place-name<TAB>count`
@@ -34,7 +35,8 @@ for line in sys.stdin:
     if line:
         (keys.add if line[0] == '+' else keys.remove)(line[1:])
         continue
-    answer, previous = model.layout(keys, previous=previous)
+    target, section, minimum = map(int, sys.argv[2:5])
+    answer, previous = model.layout(keys, previous=previous, section=section, minimum=minimum, target=target)
     out = []
     for name, (ident, held) in answer.items():
         out.append(f'{name}\\t{in_place(*ident)}\\t{len(held)}')
@@ -72,6 +74,7 @@ impl Model {
         let mut child = Command::new("python3")
             .args(["-B", "-c", CONVERSATION])
             .arg(script)
+            .args(THRESHOLDS.map(|threshold| threshold.to_string()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -19,17 +19,12 @@ use crate::support::{
 /// Crawls with a clock that is off by `ahead`.
 #[track_caller]
 fn crawl(bench: &Bench, site: &Site, ahead: &str) -> Ran {
-    let mut command = bench.command(&site.url("/"), &[]);
-    command.env("ARPENT_CLOCK_AHEAD", ahead);
-    Ran::of(command).expect_code(0)
+    bench.crawl_ahead(ahead, &site.url("/"), &[]).expect_code(0)
 }
 
 /// The dates that are published, by path.
 fn dates(bench: &Bench, site: &Site) -> BTreeMap<String, Option<String>> {
-    let entries = bench.published().entries().into_iter();
-    entries
-        .map(|(url, lastmod)| (url.replace(&site.origin(), ""), lastmod))
-        .collect()
+    bench.published().dates(&site.origin())
 }
 
 /// A site with pages that state a date, change with its edition, and stay.
@@ -129,13 +124,10 @@ fn a_page_that_fails_since_yesterday_is_kept_when_our_clock_jumps_ahead() {
     let bench = Bench::new();
     let crawl_on = |host: usize, ours: &str, code| {
         day.store(host, Ordering::SeqCst);
-        let mut command = bench.command(&site.url("/"), &[]);
-        command.args([
-            "--config",
-            &bench.settings("pause = \"1ms\"\nretry_delays = [\"0s\"]\n"),
-        ]);
-        command.env("ARPENT_CLOCK_AHEAD", ours);
-        Ran::of(command).expect_code(code);
+        let config = bench.settings("pause = \"1ms\"\nretry_delays = [\"0s\"]\n");
+        bench
+            .crawl_ahead(ours, &site.url("/"), &["--config", &config])
+            .expect_code(code);
         bench.published().urls().len()
     };
     assert_eq!(crawl_on(0, "0d", 0), 3);

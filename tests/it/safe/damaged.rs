@@ -38,9 +38,9 @@ fn serve() -> (Site, Arc<AtomicUsize>) {
 
 /// The dates of the pages that have one, by path.
 fn dates(published: &Published, site: &Site) -> BTreeMap<String, String> {
-    let entries = published.entries().into_iter();
-    entries
-        .filter_map(|(url, lastmod)| Some((url.replace(&site.origin(), ""), lastmod?)))
+    let dates = published.dates(&site.origin()).into_iter();
+    dates
+        .filter_map(|(path, lastmod)| Some((path, lastmod?)))
         .collect()
 }
 
@@ -150,39 +150,6 @@ fn what_is_found_while_the_state_is_read_is_no_end_either() {
     );
 }
 
-#[test]
-fn the_database_of_another_program_is_kept() {
-    let harm = |bench: &Bench| {
-        let file = state::file(bench);
-        fs::remove_file(file).expect("the state");
-        let entries = fs::read_dir(bench.state()).expect("a folder").flatten();
-        let lock = entries
-            .map(|entry| entry.path())
-            .find(|path| path.to_string_lossy().ends_with(".db.lock"))
-            .expect("the lock stays");
-        let name = lock.to_string_lossy();
-        meddle(
-            Path::new(name.trim_end_matches(".lock")),
-            "CREATE TABLE page (url)",
-        );
-    };
-    check(
-        harm,
-        &["is a database of another program", "it is kept as "],
-        true,
-    );
-}
-
-#[test]
-fn a_lost_state_is_told_the_dates_by_the_set() {
-    let harm = |bench: &Bench| fs::remove_dir_all(bench.state()).expect("the state");
-    let words = [
-        "the state does not know the published set",
-        "read back: 31 pages",
-    ];
-    check(harm, &words, false);
-}
-
 /// What somebody else wrote into the files since is no evidence of ours.
 #[test]
 fn a_published_file_that_was_changed_tells_no_dates() {
@@ -211,22 +178,4 @@ fn a_published_file_that_was_changed_tells_no_dates() {
     fs::remove_dir_all(bench.state()).expect("the state");
     bench.crawl(&site.url("/"), &["--no-gzip"]).expect_code(0);
     assert_eq!(dates(&bench.published(), &site), BTreeMap::new());
-}
-
-/// What the set lists is known, whatever became of the state.
-#[test]
-fn a_partial_crawl_with_a_damaged_state_does_not_shrink_the_set() {
-    let (site, _) = serve();
-    let bench = Bench::new();
-    bench.crawl(&site.url("/"), &[]).expect_code(0);
-    let before = bench.published();
-    fs::write(state::file(&bench), "no state").expect("it can be written");
-    let ran = bench
-        .crawl(&site.url("/"), &["--max-pages", "3"])
-        .expect_code(3);
-    assert_told(&ran, &["it is kept as "]);
-    assert_eq!(bench.published().differences(&before), [""; 0]);
-    bench.crawl(&site.url("/"), &[]).expect_code(0);
-    assert_eq!(bench.published().differences(&before), [""; 0]);
-    assert_eq!(set_aside(&bench).len(), 1);
 }

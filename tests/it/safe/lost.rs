@@ -68,9 +68,7 @@ fn serve() -> (Site, impl Fn(Edition)) {
 
 /// Crawls some days later.
 fn crawl_on(day: u32, bench: &Bench, site: &Site, options: &[&str]) -> Ran {
-    let mut command = bench.command(&site.url("/"), options);
-    command.env("ARPENT_CLOCK_AHEAD", format!("{}h", 24 * day));
-    Ran::of(command)
+    bench.crawl_ahead(&format!("{day}d"), &site.url("/"), options)
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{
     program::{Bench, Ran},
-    site::{Response, Site},
+    site::Site,
     state,
 };
 
@@ -72,38 +72,6 @@ fn links_in_the_output_are_never_followed() {
         assert_eq!(fs::read_dir(&folder).expect("read").count(), 0);
     }
     assert_eq!(bench.published().urls().len(), 2);
-}
-
-#[test]
-fn urls_that_look_like_files_of_the_server_make_no_folders() {
-    let directories = [
-        ".git",
-        ".arpent.lock",
-        ".htaccess",
-        "robots.txt",
-        "index.php",
-        "blog",
-    ];
-    let links: Vec<String> = directories
-        .iter()
-        .flat_map(|directory| (0..3).map(move |number| format!("/{directory}/{number}")))
-        .collect();
-    let site = Site::allowing(move |request| match request.target.as_str() {
-        "/" => Response::linking(&links),
-        _ => Response::html("<title>page</title>"),
-    });
-    let bench = Bench::new();
-    let config = bench.settings("min_section = 2\n");
-    let options = ["--config", &config, "--layout", "in-place"];
-    bench.crawl(&site.url("/"), &options).expect_code(0);
-    let folders: Vec<_> = fs::read_dir(bench.output())
-        .expect("an output")
-        .map(|entry| entry.expect("an entry"))
-        .filter(|entry| entry.path().is_dir())
-        .map(|entry| entry.file_name())
-        .collect();
-    assert_eq!(folders, ["blog"]);
-    assert_eq!(bench.published().urls().len(), 19);
 }
 
 /// What the state remembers of the network that the last crawl began on.

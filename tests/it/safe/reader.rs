@@ -12,8 +12,8 @@ use crate::support::{
     site::{Response, Site},
 };
 
-/// Sets that are published one after the other.
-const EDITIONS: usize = 12;
+/// Sets that are published one after the other, in each layout.
+const EDITIONS: usize = 8;
 
 /// Directories of the site.
 const DIRECTORIES: usize = 8;
@@ -46,7 +46,7 @@ fn assert_later_than_entries(bench: &Bench) {
     let index = &published.files["sitemap.xml"];
     assert!(index.is_index);
     for (loc, lastmod) in &index.entries {
-        let name = loc.rsplit('/').next().expect("a name");
+        let name = loc.splitn(4, '/').nth(3).expect("a path");
         let changed = time(lastmod.as_deref().expect("each has one"));
         let dates = published.files[name].entries.iter();
         for date in dates.filter_map(|(_, date)| date.as_deref()) {
@@ -56,8 +56,13 @@ fn assert_later_than_entries(bench: &Bench) {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "what was seen is worth reading")]
 fn a_reader_never_sees_anything_but_a_whole_set() {
+    check("root");
+    check("in-place");
+}
+
+#[expect(clippy::print_stderr, reason = "what was seen is worth reading")]
+fn check(layout: &str) {
     let edition = Arc::new(AtomicUsize::new(0));
     let current = Arc::clone(&edition);
     let site = Site::start(move |request| {
@@ -83,14 +88,14 @@ fn a_reader_never_sees_anything_but_a_whole_set() {
     for number in 1..=EDITIONS {
         edition.store(number, Ordering::SeqCst);
         // The guard would keep the set of a site that loses much.
-        let options = ["--config", &config, "--force"];
+        let options = ["--config", &config, "--force", "--layout", layout];
         bench.crawl(&site.url("/"), &options).expect_code(0);
         assert_later_than_entries(&bench);
-        let mut check = std::process::Command::new(env!("CARGO_BIN_EXE_arpent"));
+        let mut check = bench.program();
         check.arg("check").arg(bench.output());
         Ran::of(check).expect_code(0);
     }
     let seen = reader.finish();
-    eprintln!("{seen:?}");
+    eprintln!("{layout}: {seen:?}");
     assert!(seen.looks > EDITIONS && seen.indexes > 1, "{seen:?}");
 }

@@ -13,7 +13,9 @@ pub mod site;
 pub mod state;
 pub mod xmllint;
 
-use std::path::PathBuf;
+use std::{io::Write as _, path::PathBuf};
+
+use flate2::{Compression, write::GzEncoder};
 
 /// In this environment nothing may be skipped: set by CI.
 const REQUIRE_ALL: &str = "ARPENT_REQUIRE_ALL";
@@ -26,6 +28,13 @@ pub fn skip(reason: &str) {
         "a test may not be skipped here: {reason}"
     );
     eprintln!("skipped: {reason}");
+}
+
+/// The bytes, compressed.
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).expect("memory can be written");
+    encoder.finish().expect("memory can be written")
 }
 
 /// The folder with conformance tables and schemas, or `None` after saying that the test is skipped.

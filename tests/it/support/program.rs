@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsStr,
-    io::Read as _,
+    io::{Read as _, Write as _},
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
 };
@@ -43,6 +43,18 @@ impl Ran {
     /// Runs a command to its end.
     pub fn of(mut command: Command) -> Self {
         Self::new(&command.output().expect("the program starts"))
+    }
+
+    /// Runs a command to its end, with this on its standard input.
+    pub fn with_input(mut command: Command, input: &[u8]) -> Self {
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        // A program that knows before it has read anything that it was misused leaves the pipe broken.
+        drop(child.stdin.take().expect("it is piped").write_all(input));
+        Self::new(&child.wait_with_output().expect("the program ends"))
     }
 
     /// Every summary line of `--summary json`.
@@ -121,14 +133,7 @@ impl Bench {
 
     /// The program in the folder of the place, with nothing to read and nothing from the environment but where programs are.
     pub fn program(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
-        command
-            .env_clear()
-            .env("HOME", self.path())
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .current_dir(self.path())
-            .stdin(Stdio::null());
-        command
+        arpent(self.path())
     }
 
     /// The command line of a crawl of `url` with further options.
@@ -153,6 +158,13 @@ impl Bench {
         Ran::of(self.command(url, options))
     }
 
+    /// The same with a clock that is `ahead`, or behind: `-10d`.
+    pub fn crawl_ahead(&self, ahead: &str, url: &str, options: &[&str]) -> Ran {
+        let mut command = self.command(url, options);
+        command.env("ARPENT_CLOCK_AHEAD", ahead);
+        Ran::of(command)
+    }
+
     /// Writes a settings file; returns its name, for `--config`.
     pub fn settings(&self, text: &str) -> String {
         let path = self.path().join("config.toml");
@@ -164,6 +176,18 @@ impl Bench {
     pub fn spawn(&self, url: &str, options: &[&str]) -> Running {
         Running::of(self.command(url, options))
     }
+}
+
+/// The program in this folder, with nothing to read and nothing from the environment but where programs are.
+pub fn arpent(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
+    command
+        .env_clear()
+        .env("HOME", folder)
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .current_dir(folder)
+        .stdin(Stdio::null());
+    command
 }
 
 /// A run that was left running.

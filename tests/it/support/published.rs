@@ -58,6 +58,14 @@ impl Published {
         all
     }
 
+    /// The same by path and query: without the origin of the site.
+    pub fn dates(&self, origin: &str) -> BTreeMap<String, Option<String>> {
+        let entries = self.entries().into_iter();
+        entries
+            .map(|(url, lastmod)| (url.replace(origin, ""), lastmod))
+            .collect()
+    }
+
     /// All listed URLs, sorted.
     pub fn urls(&self) -> Vec<String> {
         self.entries().into_keys().collect()

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crawler::page::Reason;
 
-use super::row::{Row, file, found, gzip, link, listed, page, plain, row, target, typed};
-use crate::support::site::Response;
+use super::row::{Row, file, found, link, listed, page, plain, row, target, typed};
+use crate::support::{gzip, site::Response};
 
 /// Pages stay far below it; the start page with its links is the longest.
 pub(super) const MAX_BODY_BYTES: usize = 65_536;

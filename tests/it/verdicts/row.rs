@@ -1,7 +1,5 @@
 //! One URL of a table, and the pages that tables are made of.
 
-use std::io::Write as _;
-
 use crawler::page::Reason;
 
 use crate::support::site::Response;
@@ -81,10 +79,4 @@ pub(super) fn typed(content_type: &str, body: Vec<u8>) -> Response {
         body,
         ..Response::html("")
     }
-}
-
-pub(super) fn gzip(body: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    encoder.write_all(body).expect("written to memory");
-    encoder.finish().expect("written to memory")
 }

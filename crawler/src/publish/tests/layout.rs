@@ -103,12 +103,3 @@ fn a_sitemap_does_not_take_the_place_of_a_page() {
     );
     assert_eq!(bench.files().len(), 0);
 }
-
-#[test]
-fn plain_parts_have_plain_names() {
-    let mut bench = Bench::new("/");
-    bench.config.gzip = false;
-    bench.crawl(&shop());
-    bench.publish().unwrap();
-    assert_eq!(bench.read("sitemap.blog.xml").matches("<loc>").count(), 150);
-}

@@ -11,10 +11,7 @@ use super::*;
 use crate::{
     export::{ExtensionCounts, Listed, Without},
     page::{Given, State},
-    publish::{
-        content::entry_at,
-        trial::{LeftOut, Trial},
-    },
+    publish::{content::entry_at, trial::Trial},
 };
 
 fn pages(paths: &[&str]) -> BTreeMap<String, u64> {
@@ -173,11 +170,6 @@ fn many_are_told_up_to_a_bound_and_counted() {
     assert_eq!(excluded(&bench).len(), 2_345);
     assert_eq!(published.notes.len(), 11);
     assert!(published.notes[10].text.starts_with("2335 more entries"));
-}
-
-#[test]
-fn nothing_left_out_is_not_told() {
-    assert_eq!(LeftOut::default().notes().count(), 0);
 }
 
 #[test]
