@@ -1,6 +1,8 @@
 //! Runs beside the work: shows the newest progress, obeys signals. It is independent of the work.
 
-use std::{future::Future, io, pin::pin, time::Duration};
+use std::{future::Future, pin::pin, time::Duration};
+
+use anyhow::Context as _;
 
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
@@ -74,10 +76,11 @@ impl Attendant {
     ///
     /// # Errors
     /// The system refused.
-    pub(crate) fn new(output: &Output) -> io::Result<Self> {
+    pub(crate) fn new(output: &Output) -> anyhow::Result<Self> {
+        let signals = Signals::listen_beside_hangups();
         Ok(Self {
             output: output.clone(),
-            signals: Signals::listen_beside_hangups()?,
+            signals: signals.context("failed to listen to signals")?,
             stop: Stop::default(),
             stopped: None,
             sends_requests: true,

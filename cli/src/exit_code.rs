@@ -8,8 +8,8 @@ use crawler::{
     fetch::FetchError,
     publish::PublishError,
     seeds::SeedListError,
-    site_run::SessionError,
-    store::{StoreError, StoreErrorKind},
+    site_run::{Outcome, SessionError},
+    store::StoreError,
 };
 
 use crate::{
@@ -69,105 +69,61 @@ impl ExitCode {
 
     /// The code for an error that ended the work on a site, or the program.
     pub(crate) fn of_error(error: &anyhow::Error) -> Self {
-        if let Some(error) = error.downcast_ref::<CrawlError>() {
-            return Self::of_crawl_error(error);
-        }
-        if let Some(error) = error.downcast_ref::<PublishError>() {
-            return Self::of_publish_error(error);
-        }
-        if let Some(error) = error.downcast_ref::<StoreError>() {
-            return Self::of_store_error(error);
-        }
-        if let Some(error) = error.downcast_ref::<BuildError>() {
-            return Self::of_build_error(error);
-        }
-        if error.is::<FaultyInput>() {
+        if is_unusable_input(error) {
+            // Like a setting, it is the user's to mend.
             return Self::Usage;
         }
-        if error.is::<SettingsError>()
+        outcome_of(error).into()
+    }
+}
+
+/// How the work ended that this error ended.
+pub(crate) fn outcome_of(error: &anyhow::Error) -> Outcome {
+    let crawl = error.downcast_ref::<CrawlError>().map(Outcome::from);
+    let publish = || error.downcast_ref::<PublishError>().map(Outcome::from);
+    let store = || error.downcast_ref::<StoreError>().map(Outcome::from);
+    let session = || error.downcast_ref().map(SessionError::outcome);
+    let outcome = crawl.or_else(publish).or_else(store).or_else(session);
+    if let Some(outcome) = outcome {
+        return outcome;
+    }
+    match error.downcast_ref::<BuildError>() {
+        Some(BuildError::Open { .. } | BuildError::Scope(_) | BuildError::Rules(_)) => {
+            Outcome::Settings
+        }
+        Some(BuildError::Broken { .. }) => Outcome::Refused,
+        Some(BuildError::Stopped) => Outcome::Interrupted,
+        Some(BuildError::Store(error)) => error.into(),
+        _ if is_unusable_input(error) => Outcome::Refused,
+        // The only fetch error that gets here: the client cannot be built from its settings.
+        _ if error.is::<SettingsError>()
             || error.is::<SeedListError>()
             || error.is::<FetchError>()
-            || error.is::<Misuse>()
+            || error.is::<Misuse>() =>
         {
-            // The only fetch error that gets here: the client cannot be built from its settings.
-            return Self::Usage;
+            Outcome::Settings
         }
-        if error.is::<AnotherDaemon>() {
-            return Self::Busy;
-        }
-        if error.is::<SiteDown>() {
-            return Self::Refused;
-        }
-        debug_assert!(
-            error.is::<Panicked>() || error.is::<std::io::Error>(),
-            "no exit code of its own: {error:#}"
-        );
-        Self::Internal
-    }
-
-    fn of_crawl_error(error: &CrawlError) -> Self {
-        match error {
-            CrawlError::Start(_) | CrawlError::Robots(_) => Self::NotCrawled,
-            CrawlError::Settings(_) => Self::Usage,
-            // As with a state that cannot be read: no request was sent, the old set stands.
-            CrawlError::Holds(_) => Self::Refused,
-            CrawlError::Store(error) => Self::of_store_error(error),
-            CrawlError::Stopped => Self::Interrupted,
-            // `Internal`, and later errors of the library that are not handled here yet.
-            _ => Self::Internal,
-        }
-    }
-
-    fn of_publish_error(error: &PublishError) -> Self {
-        match error {
-            PublishError::Empty
-            | PublishError::Refused(_)
-            | PublishError::Foreign(_)
-            | PublishError::Astray(_)
-            | PublishError::Unmounted { .. }
-            | PublishError::Outdated { .. }
-            | PublishError::NoRoom { .. }
-            | PublishError::Io { .. } => Self::Refused,
-            PublishError::Busy { .. } => Self::Busy,
-            PublishError::Settings(_) => Self::Usage,
-            PublishError::Stopped => Self::Interrupted,
-            PublishError::Store(error) => Self::of_store_error(error),
-            // `Check`, and later errors of the library that are not handled here yet.
-            _ => Self::Internal,
-        }
-    }
-
-    fn of_build_error(error: &BuildError) -> Self {
-        match error {
-            BuildError::Open { .. }
-            | BuildError::Format { .. }
-            | BuildError::TooMuch { .. }
-            | BuildError::Scope(_)
-            | BuildError::Rules(_) => Self::Usage,
-            BuildError::Broken { .. } => Self::Refused,
-            BuildError::Stopped => Self::Interrupted,
-            BuildError::Store(error) => Self::of_store_error(error),
-            // The library may learn to fail in new ways; until this place knows them they are bugs.
-            _ => Self::Internal,
-        }
-    }
-
-    fn of_store_error(error: &StoreError) -> Self {
-        match error.kind() {
-            StoreErrorKind::Busy => Self::Busy,
-            // Another folder or another version of arpent: the user's to choose.
-            StoreErrorKind::Open | StoreErrorKind::Version => Self::Usage,
-            StoreErrorKind::Corrupt | StoreErrorKind::Io => Self::Refused,
+        _ if error.is::<AnotherDaemon>() => Outcome::Busy,
+        _ => {
+            debug_assert!(
+                error.is::<Panicked>() || error.is::<std::io::Error>(),
+                "no outcome of its own: {error:#}"
+            );
+            Outcome::Internal
         }
     }
 }
 
-/// The host failed too often: answers of a failing host are not published.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "the site went down during the crawl; nothing is published, the same command later goes on"
-)]
-pub(crate) struct SiteDown;
+/// Returns whether an input was opened and read, and nothing can be made of it: the work had begun.
+fn is_unusable_input(error: &anyhow::Error) -> bool {
+    let unusable = |error: &BuildError| {
+        matches!(
+            error,
+            BuildError::Format { .. } | BuildError::TooMuch { .. }
+        )
+    };
+    error.is::<FaultyInput>() || error.downcast_ref::<BuildError>().is_some_and(unusable)
+}
 
 /// An input of a strict build has lines or values that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -197,6 +153,22 @@ pub(crate) struct AnotherDaemon {
 #[error("{0}")]
 pub(crate) struct Misuse(pub(crate) String);
 
+impl From<Outcome> for ExitCode {
+    /// The code of work that ended like this without a set.
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Published | Outcome::Unchanged | Outcome::DryRun => Self::Success,
+            Outcome::Partial => Self::Partial,
+            Outcome::Refused => Self::Refused,
+            Outcome::Unreachable => Self::NotCrawled,
+            Outcome::Busy => Self::Busy,
+            Outcome::Settings => Self::Usage,
+            Outcome::Interrupted => Self::Interrupted,
+            Outcome::Internal => Self::Internal,
+        }
+    }
+}
+
 impl From<StopSignal> for ExitCode {
     fn from(signal: StopSignal) -> Self {
         match signal {
@@ -219,7 +191,7 @@ pub(crate) fn error_of(error: SessionError) -> anyhow::Error {
         SessionError::Publish(error) => error.into(),
         SessionError::Store(error) => error.into(),
         SessionError::Settings(message) => Misuse(message).into(),
-        SessionError::SiteDown => SiteDown.into(),
+        error @ SessionError::SiteDown => error.into(),
         // `Internal`, and whatever the library may learn to fail by until this place knows it.
         error => Panicked::new(in_full(&error.into())).into(),
     }
@@ -227,7 +199,9 @@ pub(crate) fn error_of(error: SessionError) -> anyhow::Error {
 
 #[cfg(test)]
 mod tests {
-    use crawler::{fetch::FetchErrorKind, holds::HoldsError, notes::Note};
+    use crawler::{
+        fetch::FetchErrorKind, notes::Note, retry_after::RetryAfterError, store::StoreErrorKind,
+    };
 
     use super::*;
 
@@ -255,7 +229,7 @@ mod tests {
         check(CrawlError::Store(store(StoreErrorKind::Version)), 2);
         check(CrawlError::Store(store(StoreErrorKind::Corrupt)), 4);
         check(CrawlError::Store(store(StoreErrorKind::Io)), 4);
-        check(SiteDown, 4);
+        check(SessionError::SiteDown, 4);
         check(
             AnotherDaemon {
                 folder: PathBuf::from("x"),
@@ -322,11 +296,11 @@ mod tests {
     #[test]
     fn a_bug_and_a_file_that_cannot_be_read_are_distinguished() {
         let io = || std::io::Error::other("x");
-        let holds = CrawlError::Holds(HoldsError::Read {
+        let retry_after = CrawlError::RetryAfter(RetryAfterError::Read {
             path: PathBuf::from("x"),
             source: io(),
         });
-        assert_eq!(ExitCode::of_error(&holds.into()), ExitCode::Refused);
+        assert_eq!(ExitCode::of_error(&retry_after.into()), ExitCode::Refused);
         let internal = CrawlError::Internal {
             work: "testing",
             source: Box::new(io()),
@@ -337,7 +311,11 @@ mod tests {
     #[test]
     fn an_output_that_is_held_full_or_gone_has_its_code() {
         fn check(error: &PublishError, expected: u8) {
-            assert_eq!(ExitCode::of_publish_error(error) as u8, expected, "{error}");
+            assert_eq!(
+                ExitCode::from(Outcome::from(error)) as u8,
+                expected,
+                "{error}"
+            );
         }
         let (output, path) = (PathBuf::from("x"), PathBuf::from("y"));
         let holder = "process 1".to_owned();

@@ -16,25 +16,25 @@ const SAMPLE_GAP: Duration = Duration::from_millis(500);
 /// Pages per second over the last half minute.
 #[derive(Debug, Default)]
 pub(crate) struct Speed {
-    /// Time since the start, pages done and URLs waiting. At most the window divided by the gap, and one.
-    samples: VecDeque<(Duration, u64, u64)>,
+    /// Time since the start, and pages done. At most the window divided by the gap, and one.
+    samples: VecDeque<(Duration, u64)>,
 }
 
 impl Speed {
-    /// Takes note that `pages` were done and `queued` URLs waited at `elapsed` since the start.
-    pub(crate) fn note(&mut self, elapsed: Duration, pages: u64, queued: u64) {
+    /// Takes note that `pages` were done at `elapsed` since the start.
+    pub(crate) fn note(&mut self, elapsed: Duration, pages: u64) {
         if self
             .samples
             .back()
-            .is_some_and(|(last, ..)| elapsed < *last + SAMPLE_GAP)
+            .is_some_and(|(last, _)| elapsed < *last + SAMPLE_GAP)
         {
             return;
         }
-        self.samples.push_back((elapsed, pages, queued));
+        self.samples.push_back((elapsed, pages));
         while self
             .samples
             .front()
-            .is_some_and(|(first, ..)| *first + SPEED_WINDOW < elapsed)
+            .is_some_and(|(first, _)| *first + SPEED_WINDOW < elapsed)
         {
             self.samples.pop_front();
         }
@@ -42,7 +42,7 @@ impl Speed {
 
     /// `None` while too little is known.
     pub(crate) fn per_second(&self) -> Option<f64> {
-        let ((first, before, _), (last, after, _)) = (self.samples.front()?, self.samples.back()?);
+        let ((first, before), (last, after)) = (self.samples.front()?, self.samples.back()?);
         let seconds = last.checked_sub(*first)?.as_secs_f64();
         let pages = after.checked_sub(*before)?;
         #[expect(
@@ -50,14 +50,6 @@ impl Speed {
             reason = "pages within half a minute are far below 2^53"
         )]
         (seconds > 0.0).then(|| pages as f64 / seconds)
-    }
-
-    /// Returns whether more URLs wait than at any time before in the window.
-    pub(crate) fn is_queue_growing(&self) -> bool {
-        let mut samples = self.samples.iter().rev();
-        samples.next().is_some_and(|(_, _, queued)| {
-            samples.len() > 0 && samples.all(|(_, _, before)| before < queued)
-        })
     }
 }
 
@@ -68,8 +60,6 @@ pub(crate) struct View<'a> {
     pub(crate) progress: &'a Progress,
     /// Pages per second lately, when known.
     pub(crate) per_second: Option<f64>,
-    /// More URLs wait than at any time in the last half minute.
-    pub(crate) is_queue_growing: bool,
     /// The `delay` setting, to distinguish it from the wish of the host.
     pub(crate) delay: Option<Duration>,
 }
@@ -106,51 +96,25 @@ impl View<'_> {
         if progress.site.is_none() {
             return fit("  waiting for robots.txt and the start page", width);
         }
-        let manner = if self.is_queue_growing {
-            "at least"
-        } else {
-            "about"
-        };
-        let left = self
-            .time_left()
-            .map(|left| format!("{manner} {} left", human::duration(whole_seconds(left))));
-        // Each with its rank: the lowest ranks stay when not all fit.
+        let left = self.time_left();
         let figures = [
-            (
-                0,
-                Some(format!("{} pages done", human::number(progress.fetched))),
-            ),
-            (
-                1,
-                Some(format!("{} queued", human::number(progress.queued))),
-            ),
-            (
-                3,
-                self.per_second
-                    .map(|speed| format!("{} pages/s", human::speed(speed))),
-            ),
-            (
-                5,
-                (progress.bytes_in > 0).then(|| human::bytes(progress.bytes_in)),
-            ),
-            (
-                2,
-                (progress.failed > 0).then(|| format!("{} failed", human::number(progress.failed))),
-            ),
-            (4, left),
+            Some(format!("{} pages done", human::number(progress.fetched))),
+            Some(format!("{} queued", human::number(progress.queued))),
+            (progress.failed > 0).then(|| format!("{} failed", human::number(progress.failed))),
+            self.per_second
+                .map(|speed| format!("{} pages/s", human::speed(speed))),
+            left.map(|left| format!("about {} left", human::duration(whole_seconds(left)))),
+            (progress.bytes_in > 0).then(|| human::bytes(progress.bytes_in)),
         ];
-        let line_up_to = |rank| {
-            let shown = figures
-                .iter()
-                .filter(|(own, _)| *own <= rank)
-                .filter_map(|(_, text)| text.as_deref());
-            format!("  {}", shown.collect::<Vec<_>>().join(", "))
-        };
-        let fitting = (0..figures.len())
-            .rev()
-            .map(line_up_to)
-            .find(|line| line.chars().count() <= width);
-        fitting.unwrap_or_else(|| fit(&line_up_to(0), width))
+        let mut figures: Vec<String> = figures.into_iter().flatten().collect();
+        // The last ones give way.
+        loop {
+            let line = format!("  {}", figures.join(", "));
+            if figures.len() == 1 || line.chars().count() <= width {
+                return fit(&line, width);
+            }
+            figures.pop();
+        }
     }
 
     /// State of the host, when it is worth reporting.
@@ -256,13 +220,12 @@ mod tests {
         View {
             progress,
             per_second: Some(9.8),
-            is_queue_growing: false,
             delay: None,
         }
     }
 
     #[test]
-    fn figures_give_way_by_rank_on_narrow_lines() {
+    fn the_last_figures_give_way_on_narrow_lines() {
         fn check(width: usize, expected: &[&str]) {
             assert_eq!(view(&progress()).lines(width), expected, "{width}");
         }
@@ -271,21 +234,21 @@ mod tests {
             100,
             &[
                 site,
-                "  1,234 pages done, 5,678 queued, 9.8 pages/s, 12.3 MiB, 3 failed, about 9 min left",
+                "  1,234 pages done, 5,678 queued, 3 failed, 9.8 pages/s, about 9 min left, 12.3 MiB",
             ],
         );
         check(
             80,
             &[
                 site,
-                "  1,234 pages done, 5,678 queued, 9.8 pages/s, 3 failed, about 9 min left",
+                "  1,234 pages done, 5,678 queued, 3 failed, 9.8 pages/s, about 9 min left",
             ],
         );
         check(
             60,
             &[
                 site,
-                "  1,234 pages done, 5,678 queued, 9.8 pages/s, 3 failed",
+                "  1,234 pages done, 5,678 queued, 3 failed, 9.8 pages/s",
             ],
         );
         check(45, &[site, "  1,234 pages done, 5,678 queued, 3 failed"]);
@@ -318,7 +281,6 @@ mod tests {
             let view = View {
                 progress: &progress,
                 per_second: None,
-                is_queue_growing: false,
                 delay: delay.map(Duration::from_secs),
             };
             assert_eq!(
@@ -386,19 +348,13 @@ mod tests {
         progress.host = HostState::SlowedDown(2);
         assert_eq!(
             view(&progress).log_line(),
-            "https://www.example.com/docs/: 1,234 pages done, 5,678 queued, 9.8 pages/s, 12.3 MiB, 3 failed, \
-             about 9 min left; slowed down to 1/2: answers take twice as long"
+            "https://www.example.com/docs/: 1,234 pages done, 5,678 queued, 3 failed, 9.8 pages/s, \
+             about 9 min left, 12.3 MiB; slowed down to 1/2: answers take twice as long"
         );
-        let growing = View {
-            is_queue_growing: true,
-            ..view(&progress)
-        };
-        assert!(growing.log_line().contains("at least 9 min left"));
         assert_eq!(
             View {
                 progress: &Progress::default(),
                 per_second: None,
-                is_queue_growing: false,
                 delay: None
             }
             .log_line(),
@@ -417,7 +373,6 @@ mod tests {
             let view = View {
                 progress: &progress,
                 per_second,
-                is_queue_growing: false,
                 delay: None,
             };
             assert_eq!(view.time_left(), expected.map(Duration::from_secs));
@@ -437,22 +392,15 @@ mod tests {
     fn the_speed_is_that_of_the_last_half_minute() {
         let mut speed = Speed::default();
         assert_eq!(speed.per_second(), None);
-        speed.note(Duration::ZERO, 0, 10);
+        speed.note(Duration::ZERO, 0);
         assert_eq!(speed.per_second(), None);
-        speed.note(Duration::from_millis(100), 50, 10);
+        speed.note(Duration::from_millis(100), 50);
         assert_eq!(speed.per_second(), None, "samples too close are not taken");
-        speed.note(Duration::from_secs(10), 100, 11);
+        speed.note(Duration::from_secs(10), 100);
         assert_eq!(speed.per_second(), Some(10.0));
-        assert!(speed.is_queue_growing());
         for second in 11..=100 {
-            speed.note(Duration::from_secs(second), 100 + (second - 10) * 2, 11);
+            speed.note(Duration::from_secs(second), 100 + (second - 10) * 2);
         }
-        assert!(!speed.is_queue_growing());
-        let mut shrinking = Speed::default();
-        for (second, queued) in [(0, 0), (1, 50), (2, 40)] {
-            shrinking.note(Duration::from_secs(second), second, queued);
-        }
-        assert!(!shrinking.is_queue_growing(), "it was longer");
         assert_eq!(speed.per_second(), Some(2.0));
         assert!(speed.samples.len() <= 61, "{}", speed.samples.len());
     }

@@ -1,5 +1,5 @@
 //! The program `arpent`: what was typed becomes settings, settings become a crawl, its result is
-//! published and told; or files are checked. Everything that crawls lives in the library [`crawler`].
+//! published, and others are notified; or files are checked. Everything that crawls lives in the library [`crawler`].
 //!
 //! # Map
 //! | file | question it answers |
@@ -9,7 +9,7 @@
 //! | `commands` | what is done, in which order? |
 //! | `attend` | what happens beside the work: progress, signals |
 //! | `panicked`, `fault` | what becomes of a bug? |
-//! | `exit_code` | what is the parent told? |
+//! | `exit_code` | what does the parent process get? |
 //! | `advice` | which option helps where something was refused? |
 //! | `live`, `summary`, `human`, `untrusted` | what does it look like? |
 //! | `log` | what does it look like for programs that collect logs? |

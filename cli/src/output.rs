@@ -6,7 +6,6 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use tracing::{Level, Span, level_filters::LevelFilter};
 use tracing_subscriber::{
     filter::Targets,
@@ -23,15 +22,11 @@ use crate::{
     untrusted::{escape, escape_json, shorten},
 };
 
-/// Redraws of the live view per second, at most.
-const REDRAWS_PER_SECOND: u8 = 10;
-
 /// Longest message, in characters: enough for a long URL and its text.
 pub(crate) const MAX_TALK: usize = 4_000;
 
-/// Width and height that are assumed when the terminal does not report them.
-const USUAL_WIDTH: usize = 80;
-const USUAL_HEIGHT: u16 = 24;
+/// Columns and lines that are assumed when the terminal does not report them.
+const USUAL_SIZE: (u16, u16) = (80, 24);
 
 /// The two ways out of the process. Clones share them.
 #[derive(Debug, Clone)]
@@ -61,7 +56,8 @@ struct Screen {
     is_log: bool,
     /// Messages about a site have its name.
     names_sites: bool,
-    live: Option<ProgressBar>,
+    /// The live view as it is drawn: the cursor is at the end of its last line, so that the echo of Ctrl-C begins no line.
+    live: Option<String>,
 }
 
 /// Style of data on a terminal.
@@ -151,50 +147,36 @@ impl Output {
         self.shared.is_terminal && !self.screen().is_json
     }
 
-    /// Columns of the terminal.
-    pub(crate) fn width() -> usize {
+    /// Columns and lines of the terminal.
+    pub(crate) fn size() -> (usize, usize) {
         let size = terminal_size::terminal_size_of(io::stderr());
-        size.map_or(USUAL_WIDTH, |(terminal_size::Width(width), _)| {
-            usize::from(width)
-        })
-    }
-
-    /// Lines of the terminal.
-    pub(crate) fn height() -> usize {
-        let size = terminal_size::terminal_size_of(io::stderr());
-        let (_, terminal_size::Height(height)) =
-            size.unwrap_or((terminal_size::Width(0), terminal_size::Height(USUAL_HEIGHT)));
-        usize::from(height)
+        let (width, lines) = size.map_or(USUAL_SIZE, |(width, height)| (width.0, height.0));
+        (width.into(), lines.into())
     }
 
     /// A line of talk.
     pub(crate) fn say(&self, line: &str) {
-        self.talk(Kind::Plain, line);
+        self.say_with(Kind::Plain, line, &Map::new());
     }
 
     /// A line that the user should not miss.
     pub(crate) fn warn(&self, line: &str) {
-        self.talk(Kind::Warning, line);
+        self.say_with(Kind::Warning, line, &Map::new());
     }
 
     /// An error; it is printed in any case.
     pub(crate) fn error(&self, line: &str) {
-        self.talk(Kind::Error, line);
-    }
-
-    /// A line of talk that a log of JSON has `fields` beside.
-    pub(crate) fn say_with(&self, kind: Kind, line: &str, fields: &Map<String, Value>) {
-        self.talk_with(kind, line, fields);
+        self.say_with(Kind::Error, line, &Map::new());
     }
 
     /// A line of a log, made already.
     pub(crate) fn log_line(&self, json: &str) {
-        Self::write_talk(&escape_json(json), &self.screen());
+        print_beside(io::stderr(), &escape_json(json), &self.screen());
     }
 
     /// A line of data. A reader that went away ends the data, not the program.
     pub(crate) fn data(&self, line: &str) {
-        self.write_out(&escape(line));
+        print_beside(io::stdout(), &escape(line), &self.screen());
     }
 
     /// A line of data made of pieces, coloured where stdout is a terminal.
@@ -216,12 +198,12 @@ impl Output {
                 line.push_str(&escape(text));
             }
         }
-        self.write_out(&line);
+        print_beside(io::stdout(), &line, &self.screen());
     }
 
     /// A line of JSON as data.
     pub(crate) fn data_json(&self, json: &str) {
-        self.write_out(&escape_json(json));
+        print_beside(io::stdout(), &escape_json(json), &self.screen());
     }
 
     /// Text of the command line parser: help and version are data, the rest is talk.
@@ -229,7 +211,7 @@ impl Output {
         let text = error.render().to_string();
         for line in text.lines() {
             if error.use_stderr() {
-                Self::write_talk(&escape(line), &self.screen());
+                print_beside(io::stderr(), &escape(line), &self.screen());
             } else {
                 self.data(line);
             }
@@ -242,27 +224,25 @@ impl Output {
         if !self.shared.is_terminal || screen.is_json || screen.quiet {
             return;
         }
-        let bar = screen.live.get_or_insert_with(|| {
-            let terminal = Box::new(Terminal::default());
-            let target = ProgressDrawTarget::term_like_with_hz(terminal, REDRAWS_PER_SECOND);
-            let style = ProgressStyle::with_template("{msg}")
-                .unwrap_or_else(|_| ProgressStyle::default_spinner());
-            ProgressBar::with_draw_target(None, target).with_style(style)
-        });
-        bar.set_message(
-            lines
-                .iter()
-                .map(|line| escape(line))
-                .collect::<Vec<_>>()
-                .join("\n"),
-        );
+        // A line that wraps would not be removed; some terminals wrap after a full line.
+        let width = Self::size().0.saturating_sub(1);
+        let lines = lines.iter().map(|line| escape(line));
+        let lines: Vec<_> = lines
+            .map(|line| shorten(&line, width).into_owned())
+            .collect();
+        let view = lines.join("\n");
+        if screen.live.as_ref() != Some(&view) {
+            let erase = screen.erase();
+            print_to(io::stderr(), &format!("{erase}{view}"));
+            screen.live = Some(view);
+        }
     }
 
     /// Takes the live view away.
     pub(crate) fn hide(&self) {
-        if let Some(bar) = self.screen().live.take() {
-            bar.finish_and_clear();
-        }
+        let mut screen = self.screen();
+        print_to(io::stderr(), &screen.erase());
+        screen.live = None;
     }
 
     /// Sends the log to stderr, from `level` on, and panics with it as errors. Other
@@ -302,7 +282,7 @@ impl Output {
     pub(crate) fn log_text(&self, line: &str) {
         let screen = self.screen();
         let line = format!("{} {}{line}", time_now(), self.site_prefix(&screen));
-        Self::write_talk(&shorten(&escape(&line), MAX_TALK), &screen);
+        print_beside(io::stderr(), &shorten(&escape(&line), MAX_TALK), &screen);
     }
 
     /// The name of the site, where lines have it.
@@ -311,11 +291,8 @@ impl Output {
         site.map_or_else(String::new, |site| format!("{site}: "))
     }
 
-    fn talk(&self, kind: Kind, line: &str) {
-        self.talk_with(kind, line, &Map::new());
-    }
-
-    fn talk_with(&self, kind: Kind, line: &str, fields: &Map<String, Value>) {
+    /// A line of talk that a log of JSON has `fields` beside.
+    pub(crate) fn say_with(&self, kind: Kind, line: &str, fields: &Map<String, Value>) {
         let screen = self.screen();
         if screen.quiet && kind != Kind::Error {
             return;
@@ -327,7 +304,7 @@ impl Output {
                 Kind::Error => Level::ERROR,
             };
             let line = own_line(level, self.site.as_deref(), line, fields);
-            Self::write_talk(&escape_json(&line), &screen);
+            print_beside(io::stderr(), &escape_json(&line), &screen);
             return;
         }
         let (word, colour) = match kind {
@@ -345,27 +322,13 @@ impl Output {
         let site = self.site_prefix(&screen);
         let site = escape(&site);
         if self.shared.colours && !word.is_empty() {
-            Self::write_talk(&format!("{time}{site}{colour}{word}\x1b[0m{line}"), &screen);
+            print_beside(
+                io::stderr(),
+                &format!("{time}{site}{colour}{word}\x1b[0m{line}"),
+                &screen,
+            );
         } else {
-            Self::write_talk(&format!("{time}{site}{word}{line}"), &screen);
-        }
-    }
-
-    fn write_talk(line: &str, screen: &Screen) {
-        // A failure of stderr cannot be reported.
-        let write = || drop(writeln!(io::stderr().lock(), "{line}"));
-        match &screen.live {
-            Some(bar) => bar.suspend(write),
-            None => write(),
-        }
-    }
-
-    fn write_out(&self, line: &str) {
-        let screen = self.screen();
-        let write = || drop(writeln!(io::stdout().lock(), "{line}"));
-        match &screen.live {
-            Some(bar) => bar.suspend(write),
-            None => write(),
+            print_beside(io::stderr(), &format!("{time}{site}{word}{line}"), &screen);
         }
     }
 
@@ -378,97 +341,29 @@ impl Output {
     }
 }
 
-/// The terminal at stderr, on which the live view is drawn.
-///
-/// The view fills each line with spaces up to the edge, so that the next one begins below. The echo of Ctrl-C would then begin a
-/// new line, and the view would be removed from the wrong lines; so lines end where their text does.
-#[derive(Debug, Default)]
-struct Terminal {
-    drawing: Mutex<Drawing>,
-}
-
-/// Text that waits to be written.
-#[derive(Debug, Default)]
-struct Drawing {
-    text: String,
-    /// The line has been filled: the next text is below.
-    is_filled: bool,
-}
-
-impl Terminal {
-    fn draw(&self, draw: impl FnOnce(&mut Drawing)) {
-        draw(&mut self.drawing.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-
-    /// A control sequence that moves the cursor (ECMA-48 section 8.3).
-    fn move_cursor(&self, steps: usize, direction: char) {
-        if steps > 0 {
-            let sequence = format!("\x1b[{steps}{direction}");
-            self.draw(|drawing| drawing.text.push_str(&sequence));
+impl Screen {
+    /// The control sequences that remove the live view (ECMA-48 section 8.3); none where there is none.
+    fn erase(&self) -> String {
+        let Some(live) = &self.live else {
+            return String::new();
+        };
+        match live.matches('\n').count() {
+            0 => "\r\x1b[J".to_owned(),
+            above => format!("\r\x1b[{above}A\x1b[J"),
         }
     }
 }
 
-impl TermLike for Terminal {
-    fn width(&self) -> u16 {
-        u16::try_from(Output::width()).unwrap_or(u16::MAX)
-    }
+/// Prints a line above the live view.
+fn print_beside(to: impl Write, line: &str, screen: &Screen) {
+    print_to(io::stderr(), &screen.erase());
+    print_to(to, &format!("{line}\n"));
+    print_to(io::stderr(), screen.live.as_deref().unwrap_or_default());
+}
 
-    fn height(&self) -> u16 {
-        let size = terminal_size::terminal_size_of(io::stderr());
-        size.map_or(USUAL_HEIGHT, |(_, terminal_size::Height(height))| height)
-    }
-
-    fn move_cursor_up(&self, steps: usize) -> io::Result<()> {
-        self.move_cursor(steps, 'A');
-        Ok(())
-    }
-
-    fn move_cursor_down(&self, steps: usize) -> io::Result<()> {
-        self.move_cursor(steps, 'B');
-        Ok(())
-    }
-
-    fn move_cursor_right(&self, steps: usize) -> io::Result<()> {
-        self.move_cursor(steps, 'C');
-        Ok(())
-    }
-
-    fn move_cursor_left(&self, steps: usize) -> io::Result<()> {
-        self.move_cursor(steps, 'D');
-        Ok(())
-    }
-
-    fn write_line(&self, text: &str) -> io::Result<()> {
-        self.write_str(text)?;
-        self.draw(|drawing| drawing.text.push('\n'));
-        Ok(())
-    }
-
-    fn write_str(&self, text: &str) -> io::Result<()> {
-        self.draw(|drawing| {
-            if !text.is_empty() && text.bytes().all(|byte| byte == b' ') {
-                drawing.is_filled = true;
-                return;
-            }
-            if std::mem::take(&mut drawing.is_filled) {
-                drawing.text.push('\n');
-            }
-            drawing.text.push_str(text);
-        });
-        Ok(())
-    }
-
-    fn clear_line(&self) -> io::Result<()> {
-        self.draw(|drawing| drawing.text.push_str("\r\x1b[2K"));
-        Ok(())
-    }
-
-    fn flush(&self) -> io::Result<()> {
-        let mut text = String::new();
-        self.draw(|drawing| text = std::mem::take(drawing).text);
-        let mut stderr = io::stderr().lock();
-        stderr.write_all(text.as_bytes())?;
-        stderr.flush()
+/// Prints text at once. A reader that went away ends the data, not the program; a failure of stderr cannot be reported.
+fn print_to(mut to: impl Write, text: &str) {
+    if !text.is_empty() {
+        drop(to.write_all(text.as_bytes()).and_then(|()| to.flush()));
     }
 }

@@ -8,9 +8,9 @@ use std::{
     task::Poll,
 };
 
-use tokio::task::JoinError;
+use tokio::task::{JoinError, spawn_blocking};
 
-/// Work that ended by a panic: a bug. The panic itself was told when it happened.
+/// Work that ended by a panic: a bug. The panic itself was reported when it happened.
 #[derive(Debug, thiserror::Error)]
 #[error("ended by an internal error: {message}")]
 pub(crate) struct Panicked {
@@ -44,6 +44,22 @@ pub(crate) fn words_of(payload: &dyn Any) -> &str {
     let text = payload.downcast_ref::<&str>().copied();
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("a panic without words")
+}
+
+/// Runs `work` on a thread that may block; what it logs is of the same site.
+///
+/// # Errors
+/// It failed, or panicked.
+pub(crate) async fn blocking<T, E>(
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> anyhow::Result<T>
+where
+    T: Send + 'static,
+    E: Into<anyhow::Error> + Send + 'static,
+{
+    let span = tracing::Span::current();
+    let ended = spawn_blocking(move || span.in_scope(work)).await;
+    ended.map_err(Panicked::from_join)?.map_err(Into::into)
 }
 
 /// Runs `work` so that a panic in it ends the work, not the program.

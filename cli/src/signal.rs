@@ -60,82 +60,73 @@ impl Stop {
     }
 }
 
-/// The stop signals of this process. While it exists they do not end the process by themselves.
+/// The signals of the system.
 #[cfg(unix)]
-#[derive(Debug)]
-pub(crate) struct Signals {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
+mod system {
+    use std::io;
+
+    use tokio::signal::unix::{Signal, SignalKind, signal};
+
+    pub(super) type Interrupt = Signal;
+    pub(super) type Terminate = Signal;
+
+    pub(super) fn interrupt() -> io::Result<Interrupt> {
+        signal(SignalKind::interrupt())
+    }
+
+    pub(super) fn terminate() -> io::Result<Terminate> {
+        signal(SignalKind::terminate())
+    }
+
+    pub(super) fn hangup() -> io::Result<Signal> {
+        signal(SignalKind::hangup())
+    }
 }
 
-#[cfg(unix)]
+#[cfg(windows)]
+mod system {
+    pub(super) use tokio::signal::windows::{
+        CtrlC as Interrupt, CtrlShutdown as Terminate, ctrl_c as interrupt,
+        ctrl_shutdown as terminate,
+    };
+}
+
+/// The stop signals of this process. While it exists they do not end the process by themselves.
+#[derive(Debug)]
+pub(crate) struct Signals {
+    interrupt: system::Interrupt,
+    terminate: system::Terminate,
+}
+
 impl Signals {
     /// Starts listening; needs a running runtime.
     ///
     /// # Errors
     /// The system refused.
     pub(crate) fn listen() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
         Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
+            interrupt: system::interrupt()?,
+            terminate: system::terminate()?,
         })
     }
 
     /// Listens for a job that goes on when SIGHUP comes and no terminal is there that could have been closed: then SIGHUP means a
     /// request to read the settings again. With a terminal SIGHUP stays the end of the session, and the next one goes on from
-    /// there.
+    /// there. A system without SIGHUP has the stop signals alone.
     ///
     /// # Errors
     /// The system refused.
     pub(crate) fn listen_beside_hangups() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        let has_terminal =
-            io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
-        if !has_terminal {
-            // Who has listened once never gets the signal's own effect again.
-            drop(signal(SignalKind::hangup())?);
+        #[cfg(unix)]
+        {
+            let has_terminal = io::stdin().is_terminal()
+                || io::stdout().is_terminal()
+                || io::stderr().is_terminal();
+            if !has_terminal {
+                // Who has listened once never gets the signal's own effect again.
+                drop(system::hangup()?);
+            }
         }
-        Self::listen()
-    }
-
-    /// The next signal. Cancel safe: a signal that is not taken stays.
-    pub(crate) async fn next(&mut self) -> StopSignal {
-        // Both arms are cancel safe: `recv` loses nothing when it is dropped.
-        tokio::select! {
-            _ = self.interrupt.recv() => StopSignal::Interrupt,
-            _ = self.terminate.recv() => StopSignal::Terminate,
-        }
-    }
-}
-
-/// The stop signals of this process. While it exists they do not end the process by themselves.
-#[cfg(windows)]
-#[derive(Debug)]
-pub(crate) struct Signals {
-    interrupt: tokio::signal::windows::CtrlC,
-    terminate: tokio::signal::windows::CtrlShutdown,
-}
-
-#[cfg(windows)]
-impl Signals {
-    /// Starts listening; needs a running runtime.
-    ///
-    /// # Errors
-    /// The system refused.
-    pub(crate) fn listen() -> io::Result<Self> {
-        use tokio::signal::windows::{ctrl_c, ctrl_shutdown};
-        Ok(Self {
-            interrupt: ctrl_c()?,
-            terminate: ctrl_shutdown()?,
-        })
-    }
-
-    /// Listens to signals that stop a job: this system has no SIGHUP.
-    ///
-    /// # Errors
-    /// The system refused.
-    pub(crate) fn listen_beside_hangups() -> io::Result<Self> {
         Self::listen()
     }
 
@@ -175,7 +166,7 @@ impl DaemonSignals {
         Ok(Self {
             stop: Signals::listen()?,
             #[cfg(unix)]
-            hangup: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup())?,
+            hangup: system::hangup()?,
         })
     }
 

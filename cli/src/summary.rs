@@ -1,15 +1,12 @@
-//! What is told of a site at the end: one line of JSON for scripts, a page of text for people. It
+//! What is reported of a site at the end: one line of JSON for scripts, a page of text for people. It
 //! holds what others counted; it counts nothing itself but the sums.
 
-mod dates;
-mod extensions;
+mod counts;
 mod files;
 mod guard;
-mod input;
 mod log;
 mod notified;
 mod outcome;
-mod reasons;
 mod robots;
 mod seeds;
 
@@ -22,8 +19,10 @@ use crawler::{
     build::Loaded,
     config::{Config, HookEvent},
     engine::CrawlError,
+    export::ExtensionCounts,
     notes::Note,
-    publish::{PublishError, Published},
+    notify::Notified,
+    publish::{PublishError, Published, PublishedFile},
     report::Report,
     site::Site,
     site_run::{CrawlFacts, Outcome},
@@ -31,26 +30,21 @@ use crawler::{
 use serde::Serialize;
 
 use self::{
-    dates::add_dates,
-    extensions::ExtensionLines,
-    files::FileLine,
+    counts::{add_dates, add_extensions, add_reasons, add_unused, read_of, with_texts},
     guard::GuardLine,
-    input::InputLine,
-    reasons::{add_reasons, with_texts},
     robots::RobotsLine,
     seeds::SeedLine,
 };
 use crate::{advice::in_full, human};
 
-pub(crate) use self::notified::{Channel, Notified};
-pub(crate) use self::outcome::of_failure;
+pub(crate) use self::notified::text as text_of_notified;
 pub(crate) use self::robots::RobotsFile;
 
-/// Everything that is told of one site. The serialised fields are the line of JSON.
+/// Everything that is reported of one site. The serialised fields are the line of JSON.
 #[derive(Debug, Clone, Default, Serialize)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "independent facts of a run, each told in words of its own"
+    reason = "independent facts of a run, each reported in words of its own"
 )]
 pub(crate) struct Summary {
     /// The site's directory as a URL, or the start URL while the site is not known.
@@ -71,19 +65,19 @@ pub(crate) struct Summary {
     /// Finished page requests of this start of the program.
     fetched: u64,
     not_modified: u64,
-    files: Vec<FileLine>,
+    files: Vec<PublishedFile>,
     /// Entries with a `lastmod`, by where it came from.
     lastmod: BTreeMap<&'static str, u64>,
     /// What became of the extensions that were asked for.
-    #[serde(skip_serializing_if = "ExtensionLines::is_empty")]
-    extensions: ExtensionLines,
+    #[serde(skip_serializing_if = "has_no_extensions")]
+    extensions: ExtensionCounts,
     /// Wall time of this start, in seconds.
     duration_s: f64,
     /// Bytes received.
     bytes_in: u64,
     /// Of a build: what its inputs were.
     #[serde(skip_serializing_if = "Option::is_none")]
-    input: Option<InputLine>,
+    input: Option<Loaded>,
     /// The URL of the directory that the site is written as, when that is another one.
     #[serde(rename = "as")]
     written_as: Option<String>,
@@ -97,12 +91,12 @@ pub(crate) struct Summary {
     seeds: SeedLine,
     /// Listed URLs that stay so although they did not answer well this time, by reason.
     kept: BTreeMap<&'static str, u64>,
-    /// Who was told of the set.
+    /// Who was notified of the set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notified: Vec<Notified>,
     /// Where the state is that was damaged: the run began with a new one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) damaged_state: Option<PathBuf>,
+    pub(crate) damaged_state: Option<String>,
     /// What ended the work without a set, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
@@ -185,7 +179,7 @@ impl Summary {
     pub(crate) fn set_loaded(&mut self, loaded: &Loaded) {
         self.bytes_in = loaded.bytes;
         self.notes.clone_from(&loaded.notes);
-        self.input = Some(InputLine::from(loaded));
+        self.input = Some(loaded.clone());
     }
 
     /// The known URLs by reason.
@@ -202,7 +196,7 @@ impl Summary {
 
     /// The set that stands now, and the robots.txt that should name it.
     pub(crate) fn set_published(&mut self, published: &Published, robots: &RobotsFile) {
-        self.files = published.files.iter().map(FileLine::from).collect();
+        self.files.clone_from(&published.files);
         self.robots_txt = published
             .sitemap_urls
             .iter()
@@ -214,7 +208,7 @@ impl Summary {
         self.lastmod = sources
             .map(|(source, count)| (source.as_str(), *count))
             .collect();
-        self.extensions = ExtensionLines::new(&published.extensions);
+        self.extensions = published.extensions.clone();
         self.notes.extend_from_slice(&published.notes);
     }
 
@@ -246,7 +240,7 @@ impl Summary {
 
     /// Whether readers see another set than before.
     pub(crate) fn has_changed(&self) -> bool {
-        self.dropped > 0 || self.files.iter().any(FileLine::has_changed)
+        self.dropped > 0 || self.files.iter().any(|file| file.changed)
     }
 
     /// What hooks are called for: a set that changed, or of which they do not know yet, one that was refused, and every
@@ -265,11 +259,9 @@ impl Summary {
     }
 
     /// The line of JSON.
-    ///
-    /// # Errors
-    /// A number that JSON does not have.
-    pub(crate) fn json(&self) -> serde_json::Result<String> {
-        serde_json::to_string(self)
+    pub(crate) fn json(&self) -> String {
+        // Neither its keys nor its values are of a kind that JSON does not have.
+        serde_json::to_string(self).unwrap_or_default()
     }
 
     /// The page of text.
@@ -288,9 +280,9 @@ impl Summary {
         if !self.files.is_empty() {
             files::add_lines(self, &mut lines);
         }
-        self.extensions.add_to(&mut lines);
+        add_extensions(&self.extensions, &mut lines);
         robots::add_lines(&self.robots_txt, &mut lines);
-        let notified = self.notified.iter().map(Notified::text);
+        let notified = self.notified.iter().map(text_of_notified);
         lines.extend(notified.map(|line| format!("  {line}")));
         if let Some(state) = self.state.as_ref().filter(|_| self.known > 0) {
             lines.push(format!("  state in {}", state.display()));
@@ -317,10 +309,27 @@ impl Summary {
 
     fn add_counts(&self, lines: &mut Vec<String>) {
         let took = self.duration();
-        if let Some(input) = self.input {
-            input.add_to(self, took, lines);
+        let listed = format!(
+            "  {} listed of {} known",
+            human::number(self.listed),
+            human::count(self.known, "URL")
+        );
+        let (took, bytes) = (human::duration(took), human::bytes(self.bytes_in));
+        if let Some(loaded) = &self.input {
+            lines.push(format!(
+                "{listed}; {} read in {took} ({bytes})",
+                read_of(loaded)
+            ));
+            add_unused(loaded, lines);
         } else {
-            self.add_fetched(took, lines);
+            lines.push(format!(
+                "{listed}; {} fetched in {took} ({} not modified, {bytes})",
+                human::count(self.fetched, "page"),
+                human::number(self.not_modified),
+            ));
+            if self.resumed {
+                lines.push("  this start went on with the run before it".to_owned());
+            }
         }
         add_reasons(lines, "of the listed kept", with_texts(&self.report.kept));
         add_reasons(lines, "excluded", with_texts(&self.report.excluded));
@@ -356,19 +365,8 @@ impl Summary {
             ));
         }
     }
+}
 
-    fn add_fetched(&self, took: Duration, lines: &mut Vec<String>) {
-        lines.push(format!(
-            "  {} listed of {} known; {} in {} ({} not modified, {})",
-            human::number(self.listed),
-            human::count(self.known, "URL"),
-            human::count(self.fetched, "page") + " fetched",
-            human::duration(took),
-            human::number(self.not_modified),
-            human::bytes(self.bytes_in),
-        ));
-        if self.resumed {
-            lines.push("  this start went on with the run before it".to_owned());
-        }
-    }
+fn has_no_extensions(counts: &ExtensionCounts) -> bool {
+    counts.images.is_none() && counts.hreflang.is_none()
 }

@@ -6,35 +6,26 @@ use std::borrow::Cow;
 /// `text` without a character that does anything but be seen: each becomes text
 /// such as `\u{1b}`.
 pub(crate) fn escape(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(acts) {
-        return Cow::Borrowed(text);
-    }
-    let mut escaped = String::with_capacity(text.len() + 16);
-    for letter in text.chars() {
-        if acts(letter) {
-            escaped.extend(letter.escape_unicode());
-        } else {
-            escaped.push(letter);
-        }
-    }
-    Cow::Owned(escaped)
+    escape_as(text, |letter| letter.escape_unicode().to_string())
 }
 
 /// Escapes such characters in a line of JSON, which stays the same JSON: there such characters stand in strings only.
 pub(crate) fn escape_json(json: &str) -> Cow<'_, str> {
-    if !json.chars().any(acts) {
-        return Cow::Borrowed(json);
+    escape_as(json, |letter| format!("\\u{:04x}", u32::from(letter)))
+}
+
+fn escape_as(text: &str, escaped: impl Fn(char) -> String) -> Cow<'_, str> {
+    if !text.chars().any(acts) {
+        return Cow::Borrowed(text);
     }
-    let mut escaped = String::with_capacity(json.len() + 16);
-    for letter in json.chars() {
+    let letters = text.chars().map(|letter| {
         if acts(letter) {
-            let code = format!("\\u{:04x}", u32::from(letter));
-            escaped.push_str(&code);
+            escaped(letter)
         } else {
-            escaped.push(letter);
+            letter.to_string()
         }
-    }
-    Cow::Owned(escaped)
+    });
+    Cow::Owned(letters.collect())
 }
 
 /// The beginning of `text`, at most `most` characters, with `...` when something is missing.

@@ -37,10 +37,10 @@ pub mod fetch;
 
 pub mod runs;
 
-pub mod holds;
+pub mod retry_after;
 pub mod store;
 
-mod machine;
+pub mod machine;
 
 pub mod site;
 

@@ -3,6 +3,7 @@
 //! who holds a lock; besides the clock of threads the only room that asks the system for more than the standard library does.
 
 mod lock;
+pub mod private;
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -11,7 +12,7 @@ use std::{
     process::Command,
 };
 
-pub(crate) use self::lock::{Lock, NotTaken};
+pub use self::lock::{Lock, NotTaken};
 
 /// Characters of the name of a machine that are shown; Linux allows 64.
 const MAX_HOST_NAME: usize = 64;

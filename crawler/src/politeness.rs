@@ -34,7 +34,7 @@ use tokio::time::Instant;
 
 use crate::{
     config::PolitenessConfig,
-    holds::MAX_HOLD,
+    retry_after::MAX_RETRY_AFTER,
     url_key::{HostKey, Origin},
 };
 
@@ -439,7 +439,7 @@ impl Politeness {
 
 /// When a wait ends that a host asks for `now`: it is obeyed for 24 hours, or `max_retry_after` if that is longer.
 pub fn end_of_wait(wait: Duration, now: Instant, max_retry_after: Duration) -> Instant {
-    after(now, wait.min(MAX_HOLD.max(max_retry_after)))
+    after(now, wait.min(MAX_RETRY_AFTER.max(max_retry_after)))
 }
 
 /// `now + wait`, however long `wait` is.

@@ -17,28 +17,26 @@ use tokio::{sync::watch, task::spawn_blocking};
 
 use self::opening::{Opening, opener};
 pub use self::{
-    opening::{OpenRequest, Opened, open_state},
+    opening::Opened,
     outcome::{Outcome, SessionError},
-    stored::{StoredRequest, publish_built, publish_stored, restore},
+    stored::{Stored, StoredRequest},
 };
 use crate::{
     clock::Clock,
     config::Config,
     engine::{Crawled, Ending, Limit, Progress, Seams, Shutdown, crawl},
     fetch::Fetch,
-    holds::Holds,
     notes::Note,
-    notify::adopt,
     politeness::SharedPoliteness,
-    publish::{OutputHold, PublishError, PublishRequest, Published, Publishing, publish},
+    publish::{OutputLock, PublishError, Published, Publishing},
     report::Report,
+    retry_after::RetryAfterFile,
     robots::Rules,
     runs,
     seeds::SeedList,
     site::Site,
     store::{Store, StoreError, StoreErrorKind, with_causes},
     url_key::UrlKey,
-    verdict::Mode,
 };
 
 /// How long URLs may be counted after requests in flight were dropped; a million take about a second.
@@ -47,16 +45,35 @@ const COUNT_GRACE: Duration = Duration::from_secs(1);
 /// Where the files of a site are.
 #[derive(Debug, Clone)]
 pub struct Places {
-    /// The file of its state.
-    pub state: PathBuf,
-    /// The folder that the locks of outputs are in.
-    pub locks: PathBuf,
+    /// The file of its state, in the folder that the locks of outputs are in too; `None`: no state is stored.
+    pub state: Option<PathBuf>,
     /// The folder of its published set.
     pub output: PathBuf,
-    /// The folder for copies of the sets that can be restored.
-    pub generations: PathBuf,
+    /// The folder for copies of the sets that can be restored; `None`: none are stored.
+    pub generations: Option<PathBuf>,
     /// URL of the directory where the output is served; `None`: the directory of the site.
     pub public_url: Option<String>,
+}
+
+impl Places {
+    /// The settings of the site: `config` with its output, public URL and generations.
+    pub fn config(&self, config: &Config) -> Config {
+        let mut config = config.clone();
+        config.publish.output.clone_from(&self.output);
+        config.publish.public_url.clone_from(&self.public_url);
+        config.publish.generations.clone_from(&self.generations);
+        config.publish.remembers = self.state.is_some();
+        config
+    }
+
+    /// Locks the output against other sessions.
+    ///
+    /// # Errors
+    /// See [`OutputLock::take`].
+    pub fn lock_output(&self, config: &Config) -> Result<OutputLock, PublishError> {
+        let locks = self.state.as_ref().and_then(|state| state.parent());
+        OutputLock::take(&self.output, locks, &config.publish)
+    }
 }
 
 /// Says where the files of a site are, once it is known which site it is.
@@ -83,7 +100,7 @@ pub struct Session {
     /// Gets what the crawl is doing.
     pub progress: watch::Sender<Progress>,
     /// `Retry-After` of earlier sessions.
-    pub holds: Holds,
+    pub retry_after: RetryAfterFile,
     /// URL lists of the user.
     pub lists: Vec<SeedList>,
     /// Work on a copy of the state, and write no files.
@@ -109,7 +126,7 @@ pub struct Ended {
     /// The site.
     pub site: Option<Site>,
     /// Where its files are.
-    pub places: Option<Places>,
+    places: Option<Places>,
     /// How its state was opened.
     pub opened: Option<Opened>,
     /// What the crawl did.
@@ -124,13 +141,26 @@ pub struct Ended {
     pub held: Option<Held>,
 }
 
+impl Ended {
+    /// Takes over how publishing ended.
+    fn take(&mut self, publishing: Result<Publishing, SessionError>) {
+        match publishing {
+            Ok(Publishing { report, result }) => {
+                self.report = report;
+                self.published = result.map_err(SessionError::Publish);
+            }
+            Err(error) => self.published = Err(error),
+        }
+    }
+}
+
 /// What nobody else may work with meanwhile.
 #[derive(Debug)]
 pub struct Held {
     /// The state.
     pub store: Store,
     /// The output.
-    pub output: Option<OutputHold>,
+    pub output: Option<OutputLock>,
 }
 
 /// What a crawl did in this session.
@@ -178,7 +208,7 @@ async fn run_with(session: &Session, damage: Option<String>) -> Ended {
         politeness: Arc::clone(&session.politeness),
         progress: session.progress.clone(),
         open_store: opener(session, Arc::clone(&opening), damage),
-        holds: session.holds.clone(),
+        retry_after: session.retry_after.clone(),
         lists: session.lists.clone(),
         public_url: public_url(session),
     };
@@ -202,7 +232,7 @@ async fn run_with(session: &Session, damage: Option<String>) -> Ended {
         held: None,
     };
     match crawled {
-        Ok(crawled) => after_crawl(session, crawled, opening.hold, &mut ended).await,
+        Ok(crawled) => after_crawl(session, crawled, opening.lock, &mut ended).await,
         Err(error) => {
             let error = opening.misfit.unwrap_or(SessionError::Crawl(error));
             ended.published = Err(error);
@@ -216,7 +246,7 @@ async fn run_with(session: &Session, damage: Option<String>) -> Ended {
 async fn after_crawl(
     session: &Session,
     crawled: Crawled,
-    output: Option<OutputHold>,
+    output: Option<OutputLock>,
     ended: &mut Ended,
 ) {
     ended.site = Some(crawled.site.clone());
@@ -264,50 +294,34 @@ async fn counted(store: Store, shutdown: &Shutdown) -> Option<Report> {
 async fn publish_crawled(
     session: &Session,
     crawled: Crawled,
-    output: Option<OutputHold>,
+    output: Option<OutputLock>,
     ended: &mut Ended,
 ) {
     (session.on_publish)();
-    let mut config = session.config.clone();
-    if let Some(places) = &ended.places {
-        config.publish.output.clone_from(&places.output);
-        config.publish.public_url.clone_from(&places.public_url);
-        config.publish.generations = Some(places.generations.clone());
-    }
-    let (now, dry_run) = (session.clock.now(), session.dry_run);
-    let shutdown = session.shutdown.clone();
+    let Some(config) = ended
+        .places
+        .as_ref()
+        .map(|places| places.config(&session.config))
+    else {
+        return;
+    };
+    let session = session.clone();
     let span = tracing::Span::current();
     let work = spawn_blocking(move || {
         let _entered = span.entered();
-        let mut store = crawled.store;
-        let is_drained = crawled.ending == Ending::Drained;
-        let noted = runs::note_drained(&mut store, is_drained);
-        let mode = match noted.and_then(|()| Mode::of(&store, config.publish.force)) {
-            Ok(mode) => mode,
-            Err(error) => {
-                let result = Err(PublishError::Store(error));
-                return (
-                    Publishing {
-                        report: None,
-                        result,
-                    },
-                    store,
-                );
-            }
-        };
-        let request = PublishRequest {
+        let request = StoredRequest {
             site: &crawled.site,
-            judge: &crawled.judge,
-            mode,
-            config: &config.publish,
-            robots: crawled.robots.as_ref().filter(|_| !config.ignore.robots),
-            is_drained,
-            dry_run,
-            now,
-            is_stopped: &|| shutdown.is_stopping(),
+            config: &config,
+            state: None,
+            dry_run: session.dry_run,
+            clock: &session.clock,
+            is_stopped: &|| session.shutdown.is_stopping(),
         };
-        let adopts = config.notify.indexnow && !dry_run;
-        let publishing = publish_and_adopt(&mut store, &request, adopts);
+        let (mut store, robots) = (crawled.store, crawled.robots.as_ref());
+        let is_drained = crawled.ending == Ending::Drained;
+        let noted = runs::note_drained(&mut store, is_drained).map_err(SessionError::Store);
+        let publishing = noted
+            .and_then(|()| request.publish(&mut store, &crawled.judge, robots, is_drained));
         (publishing, store)
     });
     let (publishing, store) = match work.await {
@@ -317,21 +331,8 @@ async fn publish_crawled(
             return;
         }
     };
-    let Publishing { report, result } = publishing;
-    ended.report = report;
-    ended.published = result.map_err(SessionError::Publish);
+    ended.take(publishing);
     ended.held = Some(Held { store, output });
-}
-
-/// Publishes; `adopts`: engines are notified from now on.
-fn publish_and_adopt(store: &mut Store, request: &PublishRequest<'_>, adopts: bool) -> Publishing {
-    if adopts && let Err(error) = adopt(store) {
-        return Publishing {
-            report: None,
-            result: Err(PublishError::Store(error)),
-        };
-    }
-    publish(store, request)
 }
 
 /// Where the set will be served, for the engine; settings that do not fit the site are reported where its state is opened.

@@ -6,6 +6,7 @@
 
 mod identity;
 mod normal_form;
+pub(crate) mod percent;
 mod stand_in;
 #[cfg(test)]
 mod tests;

@@ -82,26 +82,19 @@ impl Builds {
         Ran::with_input(self.command(BASE, arguments), input)
     }
 
-    /// The temporary stores.
-    fn stores(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.path()).expect("the folder can be read");
-        let stores = entries.flatten().map(|entry| entry.path().join("site.db"));
-        stores
-            .filter(|store| store.exists())
-            .map(|store| store.display().to_string())
-            .collect()
-    }
-
     /// A build that has made its store, and waits for standard input.
     fn start_waiting(&self) -> Child {
-        let before = self.stores();
+        let state = self.path().join("state");
         let mut command = self.command(BASE, &["-"]);
         command
+            .arg("--state")
+            .arg(&state)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
-        while self.stores().iter().all(|store| before.contains(store)) {
+        let has_store = || fs::read_dir(&state).is_ok_and(|mut entries| entries.next().is_some());
+        while !has_store() {
             let ended = child.try_wait().expect("the child can be asked");
             assert!(ended.is_none(), "{ended:?}");
             std::thread::yield_now();
@@ -436,29 +429,16 @@ fn a_build_that_waits_for_its_input_can_be_stopped() {
     }
     let status = child.wait().expect("the program ends");
     assert_eq!(status.code(), Some(130));
-    assert_eq!(builds.stores(), [""; 0]);
     assert!(builds.published().files.is_empty());
 }
 
 #[test]
-fn what_a_killed_build_left_is_removed_by_the_next() {
+fn a_build_without_a_state_leaves_nothing_but_its_output() {
     let builds = Builds::new();
     let list = builds.file("list.txt", "/a\n");
-    let kill = |mut child: Child| {
-        child.kill().expect("it runs");
-        child.wait().expect("it ends");
-    };
-    kill(builds.start_waiting());
-    let left = builds.stores();
-    assert_eq!(left.len(), 1, "{left:?}");
-    let running = builds.start_waiting();
-    let of_running = builds.stores();
-    assert_eq!(of_running.len(), 1, "{of_running:?}");
-    assert_ne!(of_running, left);
-    // What runs keeps its own.
     builds.build(&[&list]).expect_code(0);
-    assert_eq!(builds.stores(), of_running);
-    kill(running);
-    builds.build(&[&list]).expect_code(0);
-    assert_eq!(builds.stores(), [""; 0]);
+    let entries = fs::read_dir(builds.path()).expect("the folder can be read");
+    let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["list.txt", "out"]);
 }

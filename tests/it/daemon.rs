@@ -386,7 +386,7 @@ fn a_state_has_one_daemon() {
     manager.wait_for(&mut running, "READY=1");
     let second = Ran::of(daemon(&bench, &file)).expect_code(6);
     let expected = format!(
-        "error: another daemon crawls with the state state: process {}, started 20",
+        "error: another daemon crawls with the state state: process {} on ",
         running.id()
     );
     assert!(second.stderr.starts_with(&expected), "{}", second.stderr);

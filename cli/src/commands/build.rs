@@ -1,43 +1,38 @@
 //! `arpent build`: inputs become the records of one run, and the set is published from them as after a
 //! crawl. The store is a temporary one, unless there is something in it to be remembered.
 
-mod place;
-
 use std::{fs, io, path::PathBuf, sync::Arc};
 
 use anyhow::Context as _;
 use crawler::{
     build::{BuildError, LoadRequest, News, Source, load},
     clock::Clock,
-    config::{Config, ScopeWidth},
+    config::ScopeWidth,
     engine::Shutdown,
-    publish::OutputHold,
     report::Report,
     runs,
     site::{Site, settle},
-    site_run::{OpenRequest, Outcome, Places, StoredRequest, open_state, publish_built},
-    store::Store,
+    site_run::{Outcome, Places, Stored, StoredRequest},
 };
 use tokio::time::Instant;
 
-use self::place::Place;
 use super::{
-    crawl::{begin_telling, check_site, foresee_log, read_settings_file, site::places_of},
-    print,
-    published::print_published,
+    crawl::{begin_log, check_site, foresee_log, read_settings_file, site::places_of},
+    dependencies, print,
+    published::{print_published, report_opened},
+    report_error,
     runtime::{self, Threads},
-    seams, tell,
 };
 use crate::{
     args::BuildArgs,
     attend::Attendant,
-    exit_code::{ExitCode, FaultyInput, Misuse, error_of},
+    exit_code::{ExitCode, FaultyInput, Misuse, error_of, outcome_of},
     fault::Faults,
     human,
     output::Output,
     panicked::Panicked,
     settings::{BuildSettings, Environment, settled, typed},
-    summary::{RobotsFile, Summary, of_failure},
+    summary::{RobotsFile, Summary},
 };
 
 /// Lines about faulty inputs that are shown; the others are counted.
@@ -46,7 +41,7 @@ const MAX_REMARKS: u64 = 20;
 /// Runs `arpent build`.
 ///
 /// # Errors
-/// The settings make no sense, or the program cannot start; what fails later is told and only changes
+/// The settings make no sense, or the program cannot start; what fails later is reported and only changes
 /// the exit code.
 pub(super) fn run(
     args: &BuildArgs,
@@ -56,7 +51,7 @@ pub(super) fn run(
     foresee_log(&typed(args), environment, output);
     let settings = BuildSettings::load(args, environment, read_settings_file)?;
     let common = &settings.common;
-    begin_telling(common, output);
+    begin_log(common, output);
     let site = common
         .urls
         .first()
@@ -65,31 +60,21 @@ pub(super) fn run(
     let mut summary = Summary::of_build(&format!("{}{}", site.origin, site.directory));
     let format = common.summary;
     let began = Instant::now();
-    // Outlives the work, also when that waits for an input that does not come.
-    let place =
-        check_site(common, &site).and_then(|()| Ok(Place::choose(&settings, &site, environment)?));
-    let place = match place {
-        Ok(place) => place,
-        Err(error) => {
-            let code = ExitCode::of_error(&error);
-            tell(&error, output);
-            summary.outcome = of_failure(code);
-            print(&summary, format, output);
-            return Ok(code);
-        }
-    };
+    if let Err(error) = check_site(common, &site) {
+        let code = ExitCode::of_error(&error);
+        report_error(&error, output);
+        summary.outcome = outcome_of(&error);
+        print(&summary, format, output);
+        return Ok(code);
+    }
     // Nobody waits for a read of standard input that still runs.
     let code = runtime::run(Threads::One, async {
-        let mut attendant = Attendant::new(output)
-            .context("failed to listen to signals")?
-            .of_work_without_requests();
+        let mut attendant = Attendant::new(output)?.of_work_without_requests();
         let job = Job {
-            clock: seams::clock(environment),
+            clock: dependencies::clock(environment),
             faults: Faults::new(environment),
             output: output.clone(),
             shutdown: attendant.stop().shutdown.clone(),
-            store: place.path.clone(),
-            is_kept: place.is_kept(),
             settings,
             site,
         };
@@ -117,36 +102,21 @@ pub(super) fn run(
         };
         let signal = attendant.stop().asked_by();
         Ok(result.unwrap_or_else(|error| {
+            let outcome = outcome_of(&error);
             let code = match (ExitCode::of_error(&error), signal) {
                 (ExitCode::Interrupted, Some(signal)) => signal.into(),
                 (code, _) => {
-                    tell(&error, output);
+                    report_error(&error, output);
                     code
                 }
             };
-            summary.outcome = if is_unusable_input(&error) {
-                Outcome::Refused
-            } else {
-                of_failure(code)
-            };
+            summary.outcome = outcome;
             code
         }))
     })?;
     summary.set_duration(began.elapsed());
     print(&summary, format, output);
     Ok(code)
-}
-
-/// Whether an input was opened and read, and nothing can be made of it: the work had begun.
-fn is_unusable_input(error: &anyhow::Error) -> bool {
-    // The other errors have their outcomes by their exit codes.
-    let unusable = |error: &BuildError| {
-        matches!(
-            error,
-            BuildError::Format { .. } | BuildError::TooMuch { .. }
-        )
-    };
-    error.is::<FaultyInput>() || error.downcast_ref::<BuildError>().is_some_and(unusable)
 }
 
 /// Everything that the work needs, away from the thread that listens to signals.
@@ -157,10 +127,6 @@ struct Job {
     faults: Faults,
     output: Output,
     shutdown: Shutdown,
-    /// The file of the store.
-    store: PathBuf,
-    /// The next build finds it again.
-    is_kept: bool,
 }
 
 impl Job {
@@ -168,20 +134,30 @@ impl Job {
         self.faults.pass("panic-in-build");
         let common = &self.settings.common;
         let output = common.output_of(&self.site.name());
-        if self.is_kept && settled(&output) == settled(&common.state) {
+        let state = self.settings.state_of(&self.site);
+        if state.is_some() && settled(&output) == settled(&common.state) {
             return Err(Misuse(format!(
                 "{} is the output, and the state is kept in it; expected a folder that has nothing in it but what is served",
                 output.display()
             ))
             .into());
         }
-        let mut places = places_of(common, &self.site)?;
-        places.state.clone_from(&self.store);
-        let mut config = common.config.clone();
-        config.publish.output.clone_from(&places.output);
-        config.publish.public_url.clone_from(&places.public_url);
-        config.publish.remembers = self.is_kept;
-        let mut store = self.open_store(&places, &config)?;
+        let places = Places {
+            state,
+            generations: None,
+            ..places_of(common, &self.site)?
+        };
+        let config = places.config(&common.config);
+        let stored = StoredRequest {
+            site: &self.site,
+            config: &config,
+            state: places.state.as_deref(),
+            dry_run: common.dry_run,
+            clock: &self.clock,
+            is_stopped: &|| self.shutdown.is_stopping(),
+        };
+        let (mut store, opened) = stored.open(None).map_err(error_of)?;
+        report_opened(&opened, &self.site.url(), &self.output);
         // Whatever an earlier build left open, this one begins with nothing.
         let now = self.clock.now();
         runs::open(&mut store, "build", now, true)?;
@@ -189,7 +165,7 @@ impl Job {
             site: &self.site,
             config: &config,
             now,
-            is_stopped: &|| self.shutdown.is_stopping(),
+            is_stopped: stored.is_stopped,
         };
         let mut talk = Talk {
             output: &self.output,
@@ -214,51 +190,15 @@ impl Job {
         summary.output = Some(places.output.clone());
         self.output.show(&["  writing the sitemaps".to_owned()]);
         // Not before: an input may be waited for as long as it likes.
-        let _hold = (!common.dry_run)
-            .then(|| {
-                let state = self.is_kept.then_some(common.state.as_path());
-                OutputHold::take(&config.publish.output, state, &config.publish)
-            })
+        let _lock = (!common.dry_run)
+            .then(|| places.lock_output(&config))
             .transpose()?;
-        let is_stopped = || self.shutdown.is_stopping();
-        let request = StoredRequest {
-            site: &self.site,
-            config: &config,
-            places: &places,
-            dry_run: common.dry_run,
-            clock: &self.clock,
-            is_stopped: &is_stopped,
-        };
-        let ended = publish_built(store, &request, loaded.robots.as_ref());
-        let outcome = match ended.outcome {
-            Outcome::Published | Outcome::Unchanged if loaded.has_faults() => Outcome::Partial,
-            outcome => outcome,
-        };
-        print_published(
-            summary,
-            ended.report,
-            ended.published,
-            outcome,
-            &RobotsFile::unread(&self.site),
-            &self.output,
-        )
-    }
-
-    /// The store, which knows the published set.
-    fn open_store(&self, places: &Places, config: &Config) -> anyhow::Result<Store> {
-        let opened = open_state(
-            &OpenRequest {
-                site: &self.site,
-                places,
-                config,
-                clock: &self.clock,
-                dry_run: self.settings.common.dry_run,
-            },
-            None,
-        );
-        let (store, opened) = opened.map_err(error_of)?;
-        seams::report_opened(&opened, &self.site.url(), &self.output);
-        Ok(store)
+        let mut ended = stored.run(store, Stored::Inputs(loaded.robots.as_ref()));
+        if loaded.has_faults() && matches!(ended.outcome, Outcome::Published | Outcome::Unchanged) {
+            ended.outcome = Outcome::Partial;
+        }
+        let robots = RobotsFile::unread(&self.site);
+        print_published(summary, ended, &robots, &self.output).map(|(code, _)| code)
     }
 
     fn sources(&self) -> Result<Vec<Source>, BuildError> {
@@ -269,7 +209,7 @@ impl Job {
                     bytes: Box::new(io::stdin()),
                 });
             }
-            // Told before anything is read, not after an hour.
+            // Reported before anything is read, not after an hour.
             let path = PathBuf::from(input);
             match fs::metadata(&path) {
                 Ok(_) => Ok(Source::Path(path)),

@@ -23,9 +23,9 @@ use tokio::runtime::Handle;
 
 use self::{printer::Printer, view::CheckView};
 use super::{
-    crawl::{begin_telling, read_settings_file, with_https_twin},
+    crawl::{begin_log, read_settings_file, with_https_twin},
+    dependencies,
     runtime::{self, Threads},
-    seams,
     ways::Ways,
 };
 use crate::{
@@ -55,7 +55,7 @@ pub(crate) fn run(
         return Err(misuse("expected `-`, standard input, once"));
     }
     let urls: Vec<String> = args.paths.iter().filter_map(|path| url_of(path)).collect();
-    let options = options(args, seams::clock(environment).now())?;
+    let options = options(args, dependencies::clock(environment).now())?;
     let pages = pages(args.pages.as_deref())?;
     if !urls.is_empty() {
         return live(args, urls, options, pages, environment, output);
@@ -169,10 +169,10 @@ fn live(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let settings = Settings::load_check(args, urls, environment, read_settings_file)?;
-    begin_telling(&settings, output);
-    let clock = seams::clock(environment);
+    begin_log(&settings, output);
+    let clock = dependencies::clock(environment);
     runtime::run(Threads::OfCores, async {
-        let mut attendant = Attendant::new(output).context("failed to listen to signals")?;
+        let mut attendant = Attendant::new(output)?;
         let shutdown = attendant.stop().shutdown.clone();
         let politeness = &settings.config.politeness;
         let delay = politeness.delay;
@@ -181,7 +181,11 @@ fn live(
         let (paths, format) = (args.paths.clone(), args.format.clone());
         let (output, runtime) = (output.clone(), Handle::current());
         let work = tokio::task::spawn_blocking(move || {
-            let mut ways = Ways::new(clock, politeness, seams::holds(&settings.state));
+            let mut ways = Ways::new(
+                clock,
+                politeness,
+                dependencies::retry_after(&settings.state),
+            );
             let network = Network {
                 connect: &mut |origin| {
                     ways.to(origin.clone(), || {

@@ -1,4 +1,4 @@
-//! `arpent crawl`: each site is crawled, published, told. Several are crawled at the same time, one per host. A
+//! `arpent crawl`: each site is crawled and published, and others are notified. Several are crawled at the same time, one per host. A
 //! site that fails does not stop the others; a signal does.
 
 pub(super) mod board;
@@ -15,8 +15,8 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::Context as _;
 use crawler::{politeness::Politeness, publish::check_output_for, site::Site, url_key::Origin};
+use serde::Serialize;
 use tracing::level_filters::LevelFilter;
 
 use self::{board::Board, many::crawl_all, site::Crawler};
@@ -30,15 +30,15 @@ use crate::{
     exit_code::ExitCode,
     output::Output,
     settings::{
-        CrawlSettings, Environment, FileText, LogFormat, MAX_FILE_BYTES, Purpose, Settings, Typed,
-        typed,
+        CrawlSettings, Environment, FileText, LogFormat, MAX_FILE_BYTES, Purpose, Settings,
+        SettingsError, Typed, typed,
     },
 };
 
 /// Runs `arpent crawl`.
 ///
 /// # Errors
-/// The settings make no sense, or the program cannot start; what fails on a site is told and only
+/// The settings make no sense, or the program cannot start; what fails on a site is reported and only
 /// changes the exit code.
 pub(super) fn run(
     args: &CrawlArgs,
@@ -50,16 +50,11 @@ pub(super) fn run(
         sites,
         shared,
         max_sites,
-    } = CrawlSettings::load(
-        Purpose::Crawl,
-        (args.config.as_deref(), typed(args)),
-        environment,
-        read_settings_file,
-    )?;
-    begin_telling(&shared, output);
+    } = load(Purpose::Crawl, (args.config.as_deref(), args), environment)?;
+    begin_log(&shared, output);
     output.begin_log(sites.len() > 1);
     runtime::run(Threads::OfCores, async {
-        let mut attendant = Attendant::new(output).context("failed to listen to signals")?;
+        let mut attendant = Attendant::new(output)?;
         let politeness = Politeness::new(&shared.config.politeness);
         let stop = attendant.stop().clone();
         let crawler = Crawler::new(output, politeness, stop, environment);
@@ -75,6 +70,23 @@ pub(super) fn run(
     })
 }
 
+/// The settings of the sites of a command with these arguments, among them the path of its settings file.
+///
+/// # Errors
+/// See [`CrawlSettings::load`].
+pub(super) fn load(
+    purpose: Purpose,
+    (config, args): (Option<&Path>, &impl Serialize),
+    environment: &Environment,
+) -> Result<CrawlSettings, SettingsError> {
+    CrawlSettings::load(
+        purpose,
+        (config, typed(args)),
+        environment,
+        read_settings_file,
+    )
+}
+
 /// Makes what is wrong with the settings part of the log that they ask for, as far as that is known before they
 /// are read.
 pub(super) fn foresee_log(typed: &Typed, environment: &Environment, output: &Output) {
@@ -84,7 +96,7 @@ pub(super) fn foresee_log(typed: &Typed, environment: &Environment, output: &Out
 }
 
 /// From now on stderr is as the settings say; what the user should know of them is said first.
-pub(super) fn begin_telling(settings: &Settings, output: &Output) {
+pub(super) fn begin_log(settings: &Settings, output: &Output) {
     if settings.quiet {
         output.be_quiet();
     }

@@ -11,28 +11,27 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-use std::{path::Path, sync::Arc};
+use std::{io::ErrorKind, path::Path, sync::Arc};
 
 use anyhow::Context as _;
 use crawler::{clock::Clock, politeness::Politeness, store::StoreError};
 
 use self::{
     dispatch::{Dispatcher, Outside},
-    kept::{KeptError, Pasts},
-    lock::Lock,
+    kept::Pasts,
     service::ServiceManager,
 };
 use super::{
-    crawl::{begin_telling, foresee_log, read_settings_file, site::Crawler},
+    crawl::{begin_log, foresee_log, load, site::Crawler},
+    dependencies,
     runtime::{self, Threads},
-    seams,
 };
 use crate::{
     args::DaemonArgs,
     exit_code::{ExitCode, Misuse},
     output::Output,
     panicked::caught,
-    settings::{CrawlSettings, Environment, Purpose, typed},
+    settings::{Environment, Purpose, typed},
     signal::{DaemonSignals, Stop},
 };
 
@@ -40,29 +39,28 @@ use crate::{
 ///
 /// # Errors
 /// The settings make no sense or schedule nothing, another daemon holds the state, or the program cannot start; what
-/// fails on a site is told only.
+/// fails on a site is only reported.
 pub(super) fn run(
     args: &DaemonArgs,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     foresee_log(&typed(&args), environment, output);
-    let load = {
+    let load_again = {
         let (args, environment) = (args.clone(), environment.clone());
         move || {
-            CrawlSettings::load(
+            load(
                 Purpose::Daemon,
-                (args.config.as_deref(), typed(&args)),
+                (args.config.as_deref(), &args),
                 &environment,
-                read_settings_file,
             )
         }
     };
-    let settings = load()?;
-    begin_telling(&settings.shared, output);
-    let clock = seams::clock(environment);
+    let settings = load_again()?;
+    begin_log(&settings.shared, output);
+    let clock = dependencies::clock(environment);
     let state = settings.shared.state.clone();
-    let lock = Lock::acquire(&state, clock.now())?;
+    let lock = lock::acquire(&state)?;
     let pasts = pasts(&state, &*clock, output)?;
     output.begin_log(true);
     // What still runs was left to itself: as after a crash, the next start goes on with it.
@@ -77,7 +75,7 @@ pub(super) fn run(
             stop,
             politeness: Arc::clone(&crawler.politeness),
             service: ServiceManager::new(),
-            load: Arc::new(load),
+            load: Arc::new(load_again),
         };
         let dispatcher = Dispatcher::new(outside, &settings, pasts, |site, watch| {
             let crawler = crawler.for_site(&site);
@@ -94,24 +92,25 @@ pub(super) fn run(
 
 /// What earlier daemons did. What is damaged is set aside, and the schedules begin anew.
 fn pasts(state: &Path, clock: &dyn Clock, output: &Output) -> anyhow::Result<Pasts> {
-    match kept::read(state) {
-        Ok(kept) => Ok(kept.sites),
-        Err(KeptError::Damaged { path, problem }) => {
-            let aside = kept::set_aside(&path, clock.now()).map_err(|error| {
-                let path = path.display();
-                let message = format!("{path} is damaged ({problem}), and cannot be set aside");
-                StoreError::of_io(message, error)
+    let path = kept::file_in(state);
+    let error = match kept::read(state) {
+        Ok(kept) => return Ok(kept.sites),
+        Err(error) => error,
+    };
+    let path_text = path.display();
+    match error.kind() {
+        ErrorKind::InvalidData => {
+            let aside = kept::set_aside(&path, clock.now()).map_err(|source| {
+                let message = format!("{path_text} is damaged ({error}), and cannot be set aside");
+                StoreError::of_io(message, source)
             })?;
             output.warn(&format!(
-                "{} is damaged ({problem}) and set aside as {}; runs that were missed are not made up",
-                path.display(),
+                "{path_text} is damaged ({error}) and set aside as {}; runs that were missed are not made up",
                 aside.display()
             ));
             Ok(Pasts::new())
         }
-        Err(KeptError::Io { path, source }) => {
-            Err(StoreError::of_io(format!("failed to read {}", path.display()), source).into())
-        }
-        Err(error @ KeptError::Newer { .. }) => Err(Misuse(error.to_string()).into()),
+        ErrorKind::Unsupported => Err(Misuse(format!("{path_text}: {error}")).into()),
+        _ => Err(StoreError::of_io(format!("failed to read {path_text}"), error).into()),
     }
 }

@@ -2,18 +2,18 @@
 
 use std::{fs, path::Path};
 
-use crawler::store::StoreError;
+use crawler::store::{self, StoreError};
 
 use super::{
-    crawl::read_settings_file,
+    crawl::load,
     names::{self, Named},
-    seams, tell,
+    report_error,
 };
 use crate::{
     args::ForgetArgs,
     exit_code::{ExitCode, Misuse},
     output::Output,
-    settings::{CrawlSettings, Environment, Purpose, SiteSettings, typed},
+    settings::{Environment, Purpose, SiteSettings},
 };
 
 /// Runs `arpent forget`.
@@ -25,17 +25,12 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let settings = CrawlSettings::load(
-        Purpose::Look,
-        (args.config.as_deref(), typed(args)),
-        environment,
-        read_settings_file,
-    )?;
+    let settings = load(Purpose::Look, (args.config.as_deref(), args), environment)?;
     let mut worst = ExitCode::Success;
     for site in &settings.sites {
         if let Err(error) = forget(site, output) {
             worst = worst.worse(ExitCode::of_error(&error));
-            tell(&error.context(site.start.to_string()), output);
+            report_error(&error.context(site.start.to_string()), output);
         }
     }
     Ok(worst)
@@ -53,7 +48,7 @@ fn forget(site: &SiteSettings, output: &Output) -> anyhow::Result<()> {
     let names = names::of_site(folder, &site)?;
     let beside = [settings.generations_of(&site), settings.last_run_of(&site)];
     let beside = beside.into_iter().filter(|path| path.exists());
-    let mut files = seams::files_of(&state)?;
+    let mut files = store::files_of(&state)?;
     files.extend(beside.clone());
     if files.is_empty() && names.is_empty() {
         let folder = folder.display();
@@ -69,7 +64,7 @@ fn forget(site: &SiteSettings, output: &Output) -> anyhow::Result<()> {
     }
     if !settings.dry_run {
         // A name goes last, so that the site is found by it when this is interrupted and said again.
-        seams::forget(&state, || {
+        store::forget(&state, || {
             for path in beside {
                 let removed = if path.is_dir() {
                     fs::remove_dir_all(&path)

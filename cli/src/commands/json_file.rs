@@ -1,12 +1,9 @@
 //! Small files of JSON beside the states: at every instant the old one or the new one stands there, for whoever reads
 //! meanwhile.
 
-use std::{
-    fs::{self, File},
-    io::{self, Write as _},
-    path::Path,
-};
+use std::{fs::File, io, path::Path};
 
+use crawler::machine::private;
 use serde::{Serialize, de::DeserializeOwned};
 
 /// What stands in `path`, of which at most `max_bytes` are read; `None`: there is no such file.
@@ -29,37 +26,9 @@ pub(super) fn read<T: DeserializeOwned>(path: &Path, max_bytes: u64) -> io::Resu
 /// It cannot be written; what was there before stands.
 pub(super) fn write(path: &Path, value: &impl Serialize) -> io::Result<()> {
     if let Some(folder) = path.parent() {
-        create_private(folder)?;
+        private::create_folder(folder)?;
     }
-    // Several programs may write the same file: each has its own until then.
-    let temporary = path.with_extension(format!("json.{}.tmp", std::process::id()));
-    let written = write_to(&temporary, value).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        // It is not there, or cannot be removed either.
-        drop(fs::remove_file(&temporary));
-    }
-    written
-}
-
-fn write_to(path: &Path, value: &impl Serialize) -> io::Result<()> {
-    let mut options = File::options();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    serde_json::to_writer(&file, value)?;
-    file.write_all(b"\n")?;
-    file.sync_all()
-}
-
-/// Makes the folder of the states, for this user alone.
-///
-/// # Errors
-/// The system refused.
-pub(super) fn create_private(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    let mut json = serde_json::to_vec(value)?;
+    json.push(b'\n');
+    private::replace(path, &*json)
 }

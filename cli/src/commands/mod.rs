@@ -1,10 +1,11 @@
 //! From the start of the process to its exit code: reads the outside world once (arguments,
-//! environment), runs the job, tells what went wrong.
+//! environment), runs the job, reports what went wrong.
 
 mod build;
 mod check;
 mod crawl;
 mod daemon;
+mod dependencies;
 mod forget;
 mod json_file;
 mod names;
@@ -12,7 +13,6 @@ mod notify;
 mod publish;
 mod published;
 mod runtime;
-mod seams;
 mod status;
 mod ways;
 
@@ -59,7 +59,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Forget(args) => forget::run(&args, &environment, &output),
     };
     result.unwrap_or_else(|error| {
-        tell(&error, &output);
+        report_error(&error, &output);
         ExitCode::of_error(&error)
     })
 }
@@ -76,7 +76,7 @@ fn url_for_a_job(first: &str) -> Option<String> {
 }
 
 /// Says what went wrong: the error and its causes on one line, problems of the settings on a line each.
-fn tell(error: &anyhow::Error, output: &Output) {
+fn report_error(error: &anyhow::Error, output: &Output) {
     match error.downcast_ref::<SettingsError>() {
         Some(SettingsError::Problems(problems)) => {
             for problem in problems {
@@ -87,14 +87,11 @@ fn tell(error: &anyhow::Error, output: &Output) {
     }
 }
 
-/// Prints what is told at the end.
+/// Prints the summary at the end.
 fn print(summary: &Summary, format: SummaryFormat, output: &Output) {
     match format {
         SummaryFormat::Text => summary.text().iter().for_each(|line| output.data(line)),
-        SummaryFormat::Json => match summary.json() {
-            Ok(json) => output.data_json(&json),
-            Err(error) => output.error(&format!("failed to write the summary as JSON: {error}")),
-        },
+        SummaryFormat::Json => output.data_json(&summary.json()),
     }
 }
 

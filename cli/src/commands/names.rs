@@ -9,6 +9,7 @@ use std::{
 
 use crawler::{
     config::ScopeWidth,
+    machine::private,
     site::{Site, settle_so_far},
     store::StoreError,
     url_key::UrlKey,
@@ -93,20 +94,25 @@ pub(super) fn foreseen(settings: &Settings, typed: &UrlKey) -> Site {
     }
 }
 
-/// The site that `typed` means, and its state.
+/// The site that `typed` means, written as the settings want it, and its state.
 ///
 /// # Errors
-/// It has no state, or what is known of names cannot be read.
+/// It has no state, or cannot be written so; or what is known of names cannot be read.
 pub(super) fn find_state(settings: &Settings, typed: &UrlKey) -> anyhow::Result<(Site, PathBuf)> {
     let site = site_of(settings, typed)?.site;
     let path = settings.state_of(&site);
-    if path.is_file() {
-        return Ok((site, path));
+    if !path.is_file() {
+        let folder = settings.state.display();
+        let message =
+            format!("there is no state of it in {folder}; expected one that arpent crawl left");
+        return Err(Misuse(message).into());
     }
-    let folder = settings.state.display();
-    let message =
-        format!("there is no state of it in {folder}; expected one that arpent crawl left");
-    Err(Misuse(message).into())
+    let Some(original) = &settings.config.written_as else {
+        return Ok((site, path));
+    };
+    let written = site.standing_for(original);
+    let written = written.map_err(|error| Misuse(format!("as: {error}")))?;
+    Ok((written, path))
 }
 
 /// Remembers in the folder `state` that `typed` led to `site`; where it led before is forgotten.
@@ -178,7 +184,7 @@ fn change(state: &Path, edit: impl Fn(&mut Vec<Name>)) -> io::Result<()> {
     if edited()?.is_none() {
         return Ok(());
     }
-    json_file::create_private(state)?;
+    private::create_folder(state)?;
     // Several programs may use one file; the kernel releases the lock.
     let lock = File::create(state.join(FILE).with_extension("lock"))?;
     lock.lock()?;

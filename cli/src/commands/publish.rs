@@ -1,59 +1,54 @@
 //! `arpent publish`: a set is made of what the state of a site knows, or an earlier one is restored, and others are
-//! told of it as after a crawl. Nothing is asked of the site but what telling needs.
+//! notified of it as after a crawl. Nothing is asked of the site but what that needs.
 
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use crawler::{
     politeness::Politeness,
-    publish::{OutputHold, is_published},
+    publish::is_published,
     runs,
-    site_run::{Held, OpenRequest, StoredRequest, open_state, publish_stored, restore},
+    site_run::{Held, Stored, StoredRequest},
 };
-use tokio::{task::spawn_blocking, time::Instant};
+use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::{
     crawl::{
-        begin_telling, check_site, read_settings_file,
+        begin_log, check_site, load,
         site::{Crawler, SiteRun, places_of, summary_of},
     },
     names::find_state,
     print,
-    published::print_published,
+    published::{print_published, report_opened},
     runtime::{self, Threads},
-    seams,
 };
 use crate::{
     args::PublishArgs,
     attend::Attendant,
     exit_code::{ExitCode, Misuse, error_of},
     output::Output,
-    panicked::Panicked,
-    settings::{CrawlSettings, Environment, Purpose, SiteSettings, typed},
+    panicked::blocking,
+    settings::{CrawlSettings, Environment, Purpose, SiteSettings},
     summary::{RobotsFile, Summary},
 };
 
 /// Runs `arpent publish`.
 ///
 /// # Errors
-/// The settings make no sense, or the program cannot start; what fails for a site is told and only changes the exit
+/// The settings make no sense, or the program cannot start; what fails for a site is reported and only changes the exit
 /// code.
 pub(super) fn run(
     args: &PublishArgs,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let CrawlSettings { sites, shared, .. } = CrawlSettings::load(
-        Purpose::Crawl,
-        (args.config.as_deref(), typed(args)),
-        environment,
-        read_settings_file,
-    )?;
-    begin_telling(&shared, output);
+    let CrawlSettings { sites, shared, .. } =
+        load(Purpose::Crawl, (args.config.as_deref(), args), environment)?;
+    begin_log(&shared, output);
     output.begin_log(sites.len() > 1);
     runtime::run(Threads::One, async {
-        let attendant = Attendant::new(output).context("failed to listen to signals")?;
+        let attendant = Attendant::new(output)?;
         let mut attendant = attendant.of_work_without_requests();
         let politeness = Politeness::new(&shared.config.politeness);
         let stop = attendant.stop().clone();
@@ -77,21 +72,15 @@ pub(super) fn run(
     })
 }
 
-/// Publishes one site, or restores the set of `back` publishes ago, and tells others of it. A dry run tells nobody.
+/// Publishes one site, or restores the set of `back` publishes ago, and notifies others of it. A dry run notifies nobody.
 async fn publish_site(crawler: &Crawler, site: &Arc<SiteSettings>, back: Option<u32>) -> SiteRun {
     let mut summary = summary_of(site);
     let (started, began) = (crawler.clock.now(), Instant::now());
-    let job = Job {
-        crawler: crawler.clone(),
-        site: Arc::clone(site),
-        back,
-    };
-    let (given, span) = (summary.clone(), tracing::Span::current());
-    let work = spawn_blocking(move || {
-        let _entered = span.entered();
+    let (given, worker, of) = (summary.clone(), crawler.clone(), Arc::clone(site));
+    let work = blocking(move || {
         let mut summary = given;
-        let published = job.publish(&mut summary);
-        (published, summary)
+        let published = publish(&worker, &of, back, &mut summary);
+        anyhow::Ok((published, summary))
     });
     let is_dry = site.settings.dry_run;
     let result = match work.await {
@@ -99,17 +88,17 @@ async fn publish_site(crawler: &Crawler, site: &Arc<SiteSettings>, back: Option<
             summary = known;
             published
         }
-        Err(error) => Err(Panicked::from_join(error).into()),
+        Err(error) => Err(error),
     };
     let result = match result {
-        Ok(Done { code, held }) => {
-            // The output is held until others are told.
+        Ok((code, held)) => {
+            // The output is locked until others are notified.
             let Held {
                 store,
                 output: _output,
             } = held;
             if !is_dry {
-                crawler.tell_of(site, store, &mut summary).await;
+                crawler.notify_of(site, store, &mut summary).await;
             }
             Ok(code)
         }
@@ -120,101 +109,60 @@ async fn publish_site(crawler: &Crawler, site: &Arc<SiteSettings>, back: Option<
     let run = SiteRun { summary, code };
     // Of a site that was never crawled there is nothing to note beside.
     if !is_dry && run.summary.state.is_some() {
-        crawler.tell_of_end(site, &run, started, end).await;
+        crawler.report_end(site, &run, started, end).await;
     }
     run
 }
 
-/// The command, for one site.
-struct Job {
-    crawler: Crawler,
-    site: Arc<SiteSettings>,
-    /// Which set is restored; `None`: a new one is made.
+/// The command, for one site; the set is published, and its state and output are locked. `back`: which set is restored; `None`:
+/// a new one is made.
+fn publish(
+    crawler: &Crawler,
+    configured: &Arc<SiteSettings>,
     back: Option<u32>,
-}
-
-/// A set is published.
-struct Done {
-    code: ExitCode,
-    held: Held,
-}
-
-impl Job {
-    fn publish(&self, summary: &mut Summary) -> anyhow::Result<Done> {
-        let settings = &self.site.settings;
-        let (mut site, path) = find_state(settings, &self.site.start)?;
-        summary.state = Some(path.clone());
-        if let Some(original) = &settings.config.written_as {
-            let written = site.standing_for(original);
-            site = written.map_err(|error| Misuse(format!("as: {error}")))?;
+    summary: &mut Summary,
+) -> anyhow::Result<(ExitCode, Held)> {
+    let settings = &configured.settings;
+    let (site, path) = find_state(settings, &configured.start)?;
+    summary.state = Some(path.clone());
+    summary.set_site(&site);
+    check_site(settings, &site)?;
+    let places = places_of(settings, &site)?;
+    let config = places.config(&settings.config);
+    summary.has_old_set = is_published(&places.output);
+    summary.output = Some(places.output.clone());
+    crawler
+        .places
+        .take(configured, &site, [&path, &places.output])?;
+    let output = (!settings.dry_run)
+        .then(|| places.lock_output(&config))
+        .transpose()?;
+    let request = StoredRequest {
+        site: &site,
+        config: &config,
+        state: places.state.as_deref(),
+        dry_run: settings.dry_run,
+        clock: &crawler.clock,
+        is_stopped: &|| crawler.stop.shutdown.is_stopping(),
+    };
+    let (store, opened) = request.open(None).map_err(error_of)?;
+    report_opened(&opened, &site.url(), &crawler.output);
+    let stored = match back {
+        Some(back) => Stored::Generation(usize::try_from(back).unwrap_or(usize::MAX)),
+        None if runs::number(&store)? == 0 && opened.imported.is_none() => {
+            let message = "its state knows of no crawl; arpent crawl begins one";
+            return Err(Misuse(message.to_owned()).into());
         }
-        summary.set_site(&site);
-        check_site(settings, &site)?;
-        let places = places_of(settings, &site)?;
-        let mut config = settings.config.clone();
-        config.publish.output.clone_from(&places.output);
-        config.publish.public_url.clone_from(&places.public_url);
-        config.publish.generations = Some(places.generations.clone());
-        summary.has_old_set = is_published(&places.output);
-        summary.output = Some(places.output.clone());
-        self.crawler
-            .places
-            .take(&self.site, &site, [&path, &places.output])?;
-        let state = Some(settings.state.as_path());
-        let hold = (!settings.dry_run)
-            .then(|| OutputHold::take(&places.output, state, &config.publish))
-            .transpose()?;
-        let opened = open_state(
-            &OpenRequest {
-                site: &site,
-                places: &places,
-                config: &config,
-                clock: &self.crawler.clock,
-                dry_run: settings.dry_run,
-            },
-            None,
-        );
-        let (store, opened) = opened.map_err(error_of)?;
-        seams::report_opened(&opened, &site.url(), &self.crawler.output);
-        let is_stopped = || self.crawler.stop.shutdown.is_stopping();
-        let request = StoredRequest {
-            site: &site,
-            config: &config,
-            places: &places,
-            dry_run: settings.dry_run,
-            clock: &self.crawler.clock,
-            is_stopped: &is_stopped,
-        };
-        let ended = if let Some(back) = self.back {
-            restore(store, &request, usize::try_from(back).unwrap_or(usize::MAX))
-        } else {
-            if runs::number(&store)? == 0 && opened.imported.is_none() {
-                let message = "its state knows of no crawl; arpent crawl begins one";
-                return Err(Misuse(message.to_owned()).into());
-            }
-            let (ended, robots) = publish_stored(store, &request);
-            if robots.is_none() && !config.ignore.robots {
-                self.crawler.output.warn(
-                    "the state does not know what robots.txt said, so what it disallows now may be listed; arpent crawl asks it",
-                );
-            }
-            ended
-        };
-        let code = print_published(
-            summary,
-            ended.report,
-            ended.published,
-            ended.outcome,
-            &RobotsFile::unread(&site),
-            &self.crawler.output,
-        )?;
-        let lasting = ended.held.context("a session without a state")?;
-        Ok(Done {
-            code,
-            held: Held {
-                output: hold,
-                ..lasting
-            },
-        })
+        None => Stored::Crawl,
+    };
+    let ended = request.run(store, stored);
+    if back.is_none() && !opened.knows_robots && !config.ignore.robots {
+        crawler.output.warn(
+                "the state does not know what robots.txt said, so what it disallows now may be listed; arpent crawl asks it",
+            );
     }
+    let robots = RobotsFile::unread(&site);
+    let (code, held) = print_published(summary, ended, &robots, &crawler.output)?;
+    let store = held.context("a session without a state")?.store;
+    Ok((code, Held { store, output }))
 }

@@ -1,33 +1,28 @@
 //! How work ends that may have published: what is printed of the set, whatever it was made from.
 
-use crawler::{
-    publish::Published,
-    report::Report,
-    site_run::{Outcome, SessionError},
-};
+use crawler::site_run::{Ended, Held, Opened, Outcome};
 
 use crate::{
     exit_code::{ExitCode, error_of},
+    human,
     output::Output,
     summary::{RobotsFile, Summary},
 };
 
-/// Prints all of it, and puts it into the summary of the site.
+/// Prints all of it, and puts it into the summary of the site. What is locked is handed back.
 ///
 /// # Errors
 /// Nothing was published.
 pub(super) fn print_published(
     summary: &mut Summary,
-    report: Option<Report>,
-    published: Result<Published, SessionError>,
-    outcome: Outcome,
+    ended: Ended,
     robots: &RobotsFile,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
-    if let Some(report) = report {
+) -> anyhow::Result<(ExitCode, Option<Held>)> {
+    if let Some(report) = ended.report {
         summary.set_report(report);
     }
-    let published = published.map_err(error_of)?;
+    let published = ended.published.map_err(error_of)?;
     // The set is in place whatever failed after it; the next session does that again.
     for problem in &published.problems {
         output.error(&format!("{}: {problem}", summary.site));
@@ -36,11 +31,40 @@ pub(super) fn print_published(
         output.warn(&note.text);
     }
     summary.set_published(&published, robots);
-    summary.outcome = outcome;
-    let is_partial = outcome == Outcome::Partial || summary.is_partial();
-    Ok(if is_partial || !published.problems.is_empty() {
+    summary.outcome = ended.outcome;
+    let is_partial = ended.outcome == Outcome::Partial || summary.is_partial();
+    let code = if is_partial || !published.problems.is_empty() {
         ExitCode::Partial
     } else {
         ExitCode::Success
-    })
+    };
+    Ok((code, ended.held))
+}
+
+/// Prints what opening the state of the site at `url` found: a state that was damaged, or that did not know the published set.
+pub(super) fn report_opened(opened: &Opened, url: &str, output: &Output) {
+    let imported = opened.imported.as_ref().map(|imported| {
+        format!(
+            "the published set is read back: {} in {}",
+            human::count(imported.pages, "page"),
+            human::count(imported.files, "file"),
+        )
+    });
+    match (&opened.damaged, imported) {
+        (Some(damaged), imported) => {
+            let imported = imported.map_or_else(String::new, |imported| format!("; {imported}"));
+            output.error(&format!(
+                "{url}: {}; it is kept as {}, and a new one begins{imported}",
+                damaged.problem,
+                damaged.aside.display()
+            ));
+        }
+        (None, Some(imported)) => output.warn(&format!(
+            "{url}: the state does not know the published set, or is older (is it a copy, or of another user?); {imported}"
+        )),
+        (None, None) => {}
+    }
+    for warning in &opened.warnings {
+        output.warn(&format!("{url}: {warning}"));
+    }
 }

@@ -5,26 +5,26 @@ mod table;
 
 use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
-use crawler::schedule::NextRun;
+use crawler::{schedule::NextRun, store::held_since};
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::{
-    crawl::{last::LastRun, read_settings_file},
+    crawl::{last::LastRun, load},
     daemon::{
         kept::{self, Kept},
         lock,
     },
+    dependencies,
     names::{self, Named},
-    seams,
 };
 use crate::{
     args::StatusArgs,
     exit_code::{ExitCode, Misuse},
     human,
     output::Output,
-    settings::{CrawlSettings, Environment, Purpose, SiteSettings, duration, typed},
+    settings::{Environment, Purpose, SiteSettings, duration},
 };
 
 /// How the file is called that says how the last run of a site ended, behind the site's name.
@@ -145,24 +145,22 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let settings = CrawlSettings::load(
-        Purpose::Look,
-        (args.config.as_deref(), typed(args)),
-        environment,
-        read_settings_file,
-    )?;
+    let settings = load(Purpose::Look, (args.config.as_deref(), args), environment)?;
     let max_age = args.max_age.as_deref().map(max_age).transpose()?;
     let state = &settings.shared.state;
     let has_daemon = lock::is_held(state);
     let mut kept = kept::read(state).unwrap_or_else(|error| {
-        output.warn(&format!("{:#}", anyhow::Error::from(error)));
+        output.warn(&format!(
+            "failed to read {}: {error}",
+            kept::file_in(state).display()
+        ));
         Kept::default()
     });
     if !has_daemon {
         // A daemon that was killed left them behind.
         kept.running.clear();
     }
-    let now = seams::clock(environment).now();
+    let now = dependencies::clock(environment).now();
     let zone = Zone(settings.shared.time_zone.clone());
     let mut sites: Vec<SiteStatus> = if settings.sites.is_empty() {
         let names = names_in(state)?;
@@ -359,7 +357,7 @@ impl SiteStatus {
 
     /// Adds since when somebody works with its `state`, if it is not the daemon that said so.
     fn with_run_under_way(mut self, state: &Path) -> Self {
-        self.running_since = self.running_since.or_else(|| seams::busy_since(state));
+        self.running_since = self.running_since.or_else(|| held_since(state));
         if self.running_since.is_some() {
             self.next = None;
         }

@@ -4,28 +4,34 @@
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 use crawler::{
-    clock::Clock, config::Config, engine::download::Downloader, fetch::FetchError, holds::Holds,
+    clock::Clock,
+    config::Config,
+    engine::download::Downloader,
+    fetch::{FetchError, FetchErrorKind, http::HttpFetch},
     politeness::SharedPoliteness,
+    retry_after::{RetryAfterError, RetryAfterFile},
 };
 use tokio::runtime::Handle;
-
-use super::seams;
 
 /// The ways that were taken so far, each by its place. There are as many as places that the caller asks.
 pub(super) struct Ways<P> {
     clock: Arc<dyn Clock>,
     politeness: SharedPoliteness,
-    holds: Holds,
+    retry_after: RetryAfterFile,
     taken: HashMap<P, Downloader>,
 }
 
 impl<P: Eq + Hash> Ways<P> {
-    /// None yet; `holds` is what remembers what hosts asked to wait for.
-    pub(super) fn new(clock: Arc<dyn Clock>, politeness: SharedPoliteness, holds: Holds) -> Self {
+    /// None yet; `retry_after` is what remembers what hosts asked to wait for.
+    pub(super) fn new(
+        clock: Arc<dyn Clock>,
+        politeness: SharedPoliteness,
+        retry_after: RetryAfterFile,
+    ) -> Self {
         Self {
             clock,
             politeness,
-            holds,
+            retry_after,
             taken: HashMap::new(),
         }
     }
@@ -46,13 +52,13 @@ impl<P: Eq + Hash> Ways<P> {
         let config = config();
         let downloader = Downloader::new(
             &config,
-            seams::network(&config.fetch)?,
+            Arc::new(HttpFetch::new(&config.fetch)?),
             Arc::clone(&self.clock),
             Arc::clone(&self.politeness),
-            self.holds.clone(),
+            self.retry_after.clone(),
         );
         if self.taken.is_empty()
-            && let Some(damage) = downloader.recall().map_err(seams::held)?
+            && let Some(damage) = downloader.recall().map_err(unknown_waits)?
         {
             tracing::warn!("{damage}");
         }
@@ -66,4 +72,13 @@ impl<P: Eq + Hash> Ways<P> {
             handle.block_on(downloader.settle());
         }
     }
+}
+
+/// Where nobody knows which hosts asked to wait, no request may be made.
+fn unknown_waits(error: RetryAfterError) -> FetchError {
+    FetchError::new(
+        FetchErrorKind::Forbidden,
+        "not requested, because nobody knows which hosts asked to wait",
+    )
+    .with_source(error)
 }

@@ -72,7 +72,7 @@ pub(crate) struct SiteTable {
     /// Start of its crawl.
     pub(crate) url: String,
     /// Its name.
-    pub(crate) name: Option<(String, Origin)>,
+    pub(crate) name: Option<String>,
     /// Place of its URL.
     pub(crate) origin: Origin,
     /// Settings of this site alone.
@@ -392,7 +392,7 @@ impl Place {
         let (url, origin) = url?;
         Some(SiteTable {
             url,
-            name,
+            name: name.map(|(name, _)| name),
             origin,
             section,
         })

@@ -168,11 +168,6 @@ impl Merge {
         self.origins.get(name).cloned().unwrap_or_default()
     }
 
-    /// Place of the site's own value for `name` in its table, if it counts.
-    pub(super) fn own_origin(&self, name: &str) -> Option<Origin> {
-        self.own.contains(name).then(|| self.origin(name))
-    }
-
     /// A problem of a value that was read well but does not fit the others.
     pub(super) fn misfit(&mut self, name: &str, message: impl Into<String>) {
         self.wrong(name, self.origin(name), Wrong::new(message));

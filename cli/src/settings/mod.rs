@@ -173,6 +173,16 @@ impl Settings {
 }
 
 impl BuildSettings {
+    /// The state file of the build of `site`: not that of a crawl, whose visits would be lost; `None`: nothing is stored.
+    pub(crate) fn state_of(&self, site: &Site) -> Option<PathBuf> {
+        let is_kept = match self.state {
+            KeptState::Always => true,
+            KeptState::OfFolders => self.inputs.iter().any(|input| Path::new(input).is_dir()),
+            KeptState::Never => false,
+        };
+        is_kept.then(|| self.common.state.join(format!("{}.build.db", site.name())))
+    }
+
     /// The settings of `arpent build`: those that the file has for all sites.
     ///
     /// # Errors

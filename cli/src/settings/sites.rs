@@ -197,23 +197,17 @@ fn foreseen(start: &UrlKey, settings: &Settings) -> Site {
 /// A site whose settings are being put together.
 struct SiteDraft {
     start: UrlKey,
-    name: Option<(String, Origin)>,
-    /// Place of its name.
+    name: Option<String>,
+    /// Place of its URL.
     origin: Origin,
     merge: Merge,
 }
 
-/// A site with its settings, and where the places that it writes to were written: in its table, or else where it
-/// is named.
+/// A site with its settings, and where it is named.
 struct Resolved {
     site: SiteSettings,
     warnings: Vec<String>,
-    /// Place of its name.
     origin: Origin,
-    name_origin: Origin,
-    output_origin: Origin,
-    state_origin: Origin,
-    public_url_origin: Origin,
 }
 
 /// The sites of one start of the program.
@@ -329,14 +323,8 @@ impl SiteDraft {
             mut merge,
         } = self;
         let width = merge.draft.config.scope.width;
-        let (name, name_origin) = name.unwrap_or_else(|| {
-            let site = settle_so_far(&start, &[], width);
-            (site.name(), origin.clone())
-        });
+        let name = name.unwrap_or_else(|| settle_so_far(&start, &[], width).name());
         let schedule = merge.schedule(&name);
-        // What is meant for all sites is not wrong by itself: the site is.
-        let [output_origin, state_origin, public_url_origin] = ["output", "state", "public_url"]
-            .map(|setting| merge.own_origin(setting).unwrap_or_else(|| origin.clone()));
         let mut settings = merge.finish_site(&start, among, environment)?;
         let warnings = std::mem::take(&mut settings.warnings);
         settings.withheld = withheld.to_vec();
@@ -349,15 +337,12 @@ impl SiteDraft {
             },
             warnings,
             origin,
-            name_origin,
-            output_origin,
-            state_origin,
-            public_url_origin,
         })
     }
 }
 
-/// Every pair of sites that would get into each other's way, with the first thing that they have in common.
+/// Every pair of sites that would get into each other's way, with the first thing that they have in common. What is meant for
+/// all sites is not wrong by itself: the site is.
 fn collisions(sites: &[Resolved]) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut owners: BTreeMap<(&str, PathBuf), &Resolved> = BTreeMap::new();
@@ -378,31 +363,24 @@ fn collisions(sites: &[Resolved]) -> Vec<Problem> {
             ("public_url", public_url.map(PathBuf::from)),
             ("name", Some(PathBuf::from(&resolved.site.name))),
         ];
-        let mut first = None;
+        let mut problem = |setting: &str, message| {
+            problems.push(Problem {
+                origin: resolved.origin.clone(),
+                setting: setting.to_owned(),
+                message,
+            });
+        };
+        let mut is_first = true;
         for (setting, claim) in claims {
             let Some(claim) = claim else { continue };
+            let place = claim.display().to_string();
             let other = *owners.entry((setting, claim)).or_insert(resolved);
-            if !std::ptr::eq(other, resolved) {
-                first = first.or(Some((setting, other)));
+            if !std::ptr::eq(other, resolved) && std::mem::take(&mut is_first) {
+                let message = format!(
+                    "{place} would be that of {resolved} and of {other}; expected another one for each site, and each site once"
+                );
+                problem(setting, message);
             }
-        }
-        if let Some((setting, other)) = first {
-            let message = match setting {
-                "state" => format!(
-                    "the state of {resolved} would also be that of {other}; expected a folder of its own for each site, and each site once"
-                ),
-                "output" => format!(
-                    "{} is the output of {resolved} and of {other}; expected a folder of its own for each site",
-                    output.display()
-                ),
-                "public_url" => format!(
-                    "the sitemaps of {resolved} would be served where those of {other} are; expected a directory of its own for each site"
-                ),
-                _ => format!(
-                    "{resolved} would be called as {other} is; expected a name of its own for each site"
-                ),
-            };
-            problems.push(resolved.problem(setting, message));
         }
         // What is in an output is for everybody.
         if let Some(keeper) = states.get(&output) {
@@ -411,27 +389,10 @@ fn collisions(sites: &[Resolved]) -> Vec<Problem> {
                  nothing in it but what is served",
                 output.display()
             );
-            problems.push(resolved.problem("output", message));
+            problem("output", message);
         }
     }
     problems
-}
-
-impl Resolved {
-    /// A problem with a setting of the site.
-    fn problem(&self, setting: &str, message: String) -> Problem {
-        let origin = match setting {
-            "state" => &self.state_origin,
-            "output" => &self.output_origin,
-            "public_url" => &self.public_url_origin,
-            _ => &self.name_origin,
-        };
-        Problem {
-            origin: origin.clone(),
-            setting: setting.to_owned(),
-            message,
-        }
-    }
 }
 
 impl fmt::Display for Resolved {

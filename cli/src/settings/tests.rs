@@ -79,16 +79,6 @@ fn check_file(file: &str, expected: &str) {
     assert_eq!(error.to_string(), expected, "{file}");
 }
 
-fn check_flag(arguments: &[&str], expected: &str) {
-    let error = load(&[&[URL], arguments].concat(), &[], None).unwrap_err();
-    assert_eq!(error.to_string(), expected, "{arguments:?}");
-}
-
-fn check_variable(name: &str, value: &str, expected: &str) {
-    let error = load(&[URL], &[(name, value)], None).unwrap_err();
-    assert_eq!(error.to_string(), expected, "{name}={value}");
-}
-
 fn config_file(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../config")

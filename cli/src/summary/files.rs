@@ -1,40 +1,10 @@
 //! The files of a set.
 
-use crawler::publish::PublishedFile;
-use serde::Serialize;
-
 use super::{Outcome, Summary};
 use crate::human;
 
 /// Files named in the text; the JSON names all.
 const MAX_FILES_SHOWN: usize = 20;
-
-/// One file in the line of JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct FileLine {
-    name: String,
-    entries: u64,
-    bytes: u64,
-    pub(super) changed: bool,
-}
-
-impl From<&PublishedFile> for FileLine {
-    fn from(file: &PublishedFile) -> Self {
-        Self {
-            name: file.name.clone(),
-            entries: file.entries,
-            bytes: file.bytes,
-            changed: file.changed,
-        }
-    }
-}
-
-impl FileLine {
-    /// Whether this run wrote it.
-    pub(super) fn has_changed(&self) -> bool {
-        self.changed
-    }
-}
 
 /// Adds the files of a summary to its text.
 pub(super) fn add_lines(summary: &Summary, lines: &mut Vec<String>) {

@@ -7,7 +7,7 @@ use crate::{
     config::HtmlSuffix,
     page::{Canonical, PageFacts},
     site::Site,
-    url_key::{Identity, UrlKey},
+    url_key::{Identity, UrlKey, percent},
 };
 
 /// What hosts leave away at the end of a path.
@@ -26,7 +26,7 @@ impl Addresses<'_> {
     /// a URL.
     pub(super) fn of_file(&self, folder: &Path, folder_url: &str, name: &OsStr) -> Option<UrlKey> {
         let is_short = self.suffix == HtmlSuffix::Drop && !has_twin(folder, name);
-        let name = encoded(name);
+        let name = percent::segment(name.as_encoded_bytes());
         let name = name
             .strip_suffix(SUFFIX)
             .filter(|short| is_short && !short.is_empty())
@@ -112,41 +112,4 @@ pub(super) fn has_twin(folder: &Path, name: &OsStr) -> bool {
 /// Whether a file of this name is the page of its folder.
 pub(super) fn is_index_name(name: &OsStr) -> bool {
     name == "index.html" || name == "index.htm"
-}
-
-/// A name as a segment of a path: its bytes, all but the unreserved ones and those that mean nothing in
-/// a segment percent-encoded (RFC 3986 section 3.3).
-pub(super) fn encoded(name: &OsStr) -> String {
-    let mut text = String::with_capacity(name.len());
-    for byte in name.as_encoded_bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(byte) {
-            text.push(char::from(*byte));
-        } else {
-            text.push('%');
-            text.extend([byte >> 4, byte & 15].map(hexadecimal));
-        }
-    }
-    text
-}
-
-fn hexadecimal(digit: u8) -> char {
-    char::from_digit(u32::from(digit), 16).map_or('0', |digit| digit.to_ascii_uppercase())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_become_segments_of_a_path() {
-        fn check(name: &str, expected: &str) {
-            assert_eq!(encoded(OsStr::new(name)), expected);
-        }
-        check("about.html", "about.html");
-        check("a b&c.html", "a%20b&c.html");
-        check("100%.html", "100%25.html");
-        check("a?b#c", "a%3Fb%23c");
-        check("é.html", "%C3%A9.html");
-        check("a\\b", "a%5Cb");
-    }
 }

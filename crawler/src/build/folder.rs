@@ -52,7 +52,7 @@ pub(super) fn load(
     request: &LoadRequest<'_>,
     scope: &Scope,
     loaded: &mut Loaded,
-    tell: &mut dyn FnMut(News<'_>),
+    report: &mut dyn FnMut(News<'_>),
 ) -> Result<(), BuildError> {
     let dates_count = match request.config.publish.lastmod {
         FileDates::None => false,
@@ -78,7 +78,7 @@ pub(super) fn load(
     walk.each(&mut |file| {
         loaded.files += 1;
         if loaded.files % PROGRESS_STEP == 1 {
-            tell(News::Progress(loaded));
+            report(News::Progress(loaded));
         }
         loaded.bytes += reading.take(file);
         if file.url.is_none() {

@@ -13,9 +13,9 @@ use sitemap_core::read::{
 
 use super::{
     BuildError,
-    draft::Draft,
     list::ListRows,
     ndjson::{MAX_OBJECT_BYTES, NdjsonRows, is_silent},
+    rows::Rows,
     sitemap::SitemapRows,
 };
 use crate::{config::InputFormat, seeds::Decoded};
@@ -39,148 +39,81 @@ const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 /// The first bytes of every gzip file (RFC 1952 section 2.3.1).
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
-/// One entry of a list.
-#[derive(Debug)]
-pub(super) struct Row {
-    /// Where it begins, from 1.
-    pub(super) line: u64,
-    /// What it says, or why it cannot be used.
-    pub(super) said: Result<Draft, String>,
-}
-
 type Bytes = Box<dyn BufRead + Send>;
 
-/// The rows of a list in whatever format.
-pub(super) enum Rows {
-    List(Box<ListRows<Bytes>>),
-    Ndjson(NdjsonRows<Bytes>),
-    Sitemap(Box<SitemapRows<Bytes>>),
-}
-
-impl Rows {
-    /// Begins to read a list; `format` is found out when none is given, `wanted` are the fields that own
-    /// elements ask for.
-    pub(super) fn open(
-        name: &str,
-        bytes: Box<dyn Read + Send>,
-        format: Option<InputFormat>,
-        wanted: &BTreeSet<String>,
-    ) -> Result<Self, BuildError> {
-        let broken = |line| {
-            move |source| BuildError::Broken {
-                name: name.to_owned(),
-                line,
-                source,
-            }
-        };
-        let (head, raw) = peek(bytes).map_err(broken(0))?;
-        let refused = |line, problem: String| BuildError::Format {
+/// Begins to read a list; `format` is found out when none is given, `wanted` are the fields that own
+/// elements ask for.
+pub(super) fn open_list(
+    name: &str,
+    bytes: Box<dyn Read + Send>,
+    format: Option<InputFormat>,
+    wanted: &BTreeSet<String>,
+) -> Result<Box<dyn Rows>, BuildError> {
+    let broken = |line| {
+        move |source| BuildError::Broken {
             name: name.to_owned(),
             line,
-            problem,
-        };
-        if head.starts_with(ZIP_MAGIC) {
-            let problem =
-                "this is a zip archive, expected a list, which may be compressed with gzip";
-            return Err(refused(1, problem.to_owned()));
+            source,
         }
-        let (head, input) = peek(Box::new(Unpacked::new(raw))).map_err(broken(0))?;
-        if head.starts_with(GZIP_MAGIC) {
-            let problem = format!(
-                "this is compressed more than {MAX_GZIP_LAYERS} times, expected a list that is compressed once"
-            );
-            return Err(refused(1, problem));
-        }
-        let start = Start::of(&head)
-            .ok_or_else(|| refused(1, "this is UTF-32, expected UTF-8 or UTF-16".to_owned()))?;
-        let encoding = start
-            .encoding
-            .and_then(|name| Encoding::for_label(name.as_bytes()))
-            .unwrap_or(UTF_8);
-        let (head, _) = encoding.decode_with_bom_removal(&head);
-        if !start.is_markup && is_binary(&head) {
-            let problem = "this is no text, expected a list of URLs, a sitemap or a feed";
-            return Err(refused(1, problem.to_owned()));
-        }
-        let format = match format {
-            None if start.is_markup => Some(InputFormat::Sitemap),
-            None if is_ndjson(&head) => Some(InputFormat::Ndjson),
-            other => other,
-        };
-        // The reader of sitemaps undoes every encoding itself.
-        let input: Bytes = if encoding == UTF_8 || format == Some(InputFormat::Sitemap) {
-            input
-        } else {
-            Box::new(BufReader::new(Decoded::new(input, encoding)))
-        };
-        let form = match format {
-            Some(InputFormat::Ndjson) => {
-                let lines = Lines::new(input).with_max_bytes(MAX_OBJECT_BYTES);
-                return Ok(Self::Ndjson(NdjsonRows::new(lines, wanted)));
-            }
-            Some(InputFormat::Sitemap) => {
-                return Ok(Self::Sitemap(Box::new(SitemapRows::new(input))));
-            }
-            Some(InputFormat::Text) => Some(ListForm::Lines),
-            Some(InputFormat::Csv) => Some(ListForm::Table),
-            None => None,
-        };
-        match ListRows::open(input, form, wanted) {
-            Ok(rows) => Ok(Self::List(Box::new(rows))),
-            Err(ListError::Refused { line, problem }) if form.is_none() => {
-                let advice = "--input-format text reads each line as one URL";
-                Err(refused(line, format!("{problem} ({advice})")))
-            }
-            Err(error) => Err(BuildError::of_list(name, 0, error)),
-        }
+    };
+    let (head, raw) = peek(bytes).map_err(broken(0))?;
+    let refused = |line, problem: String| BuildError::Format {
+        name: name.to_owned(),
+        line,
+        problem,
+    };
+    if head.starts_with(ZIP_MAGIC) {
+        let problem = "this is a zip archive, expected a list, which may be compressed with gzip";
+        return Err(refused(1, problem.to_owned()));
     }
-
-    /// The next entry.
-    pub(super) fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
-        match self {
-            Self::List(rows) => rows
-                .next()
-                .map_err(|error| BuildError::of_list(name, rows.lines().number(), error)),
-            Self::Ndjson(rows) => rows.next().map_err(|source| {
-                BuildError::of_list(name, rows.lines.number(), ListError::Io(source))
-            }),
-            Self::Sitemap(rows) => rows.next(name),
-        }
+    let (head, input) = peek(Box::new(Unpacked::new(raw))).map_err(broken(0))?;
+    if head.starts_with(GZIP_MAGIC) {
+        let problem = format!(
+            "this is compressed more than {MAX_GZIP_LAYERS} times, expected a list that is compressed once"
+        );
+        return Err(refused(1, problem));
     }
-
-    /// Bytes that were read, after decompression.
-    pub(super) fn bytes(&self) -> u64 {
-        match self {
-            Self::List(rows) => rows.lines().bytes(),
-            Self::Ndjson(rows) => rows.lines.bytes(),
-            Self::Sitemap(rows) => rows.bytes(),
-        }
+    let start = Start::of(&head)
+        .ok_or_else(|| refused(1, "this is UTF-32, expected UTF-8 or UTF-16".to_owned()))?;
+    let encoding = start
+        .encoding
+        .and_then(|name| Encoding::for_label(name.as_bytes()))
+        .unwrap_or(UTF_8);
+    let (head, _) = encoding.decode_with_bom_removal(&head);
+    if !start.is_markup && is_binary(&head) {
+        let problem = "this is no text, expected a list of URLs, a sitemap or a feed";
+        return Err(refused(1, problem.to_owned()));
     }
-
-    /// Whether it was compressed and has other bytes after its end, which are left out.
-    pub(super) fn has_trailing_bytes(&self) -> bool {
-        match self {
-            Self::List(rows) => rows.lines().has_trailing_bytes(),
-            Self::Ndjson(rows) => rows.lines.has_trailing_bytes(),
-            Self::Sitemap(rows) => rows.has_trailing_bytes(),
+    let format = match format {
+        None if start.is_markup => Some(InputFormat::Sitemap),
+        None if is_ndjson(&head) => Some(InputFormat::Ndjson),
+        other => other,
+    };
+    // The reader of sitemaps undoes every encoding itself.
+    let input: Bytes = if encoding == UTF_8 || format == Some(InputFormat::Sitemap) {
+        input
+    } else {
+        Box::new(BufReader::new(Decoded::new(input, encoding)))
+    };
+    let form = match format {
+        Some(InputFormat::Ndjson) => {
+            let lines = Lines::new(input).with_max_bytes(MAX_OBJECT_BYTES);
+            return Ok(Box::new(NdjsonRows::new(lines, wanted)));
         }
-    }
-
-    /// How many rows were left out because their URL does not answer 200.
-    pub(super) fn other_status(&self) -> u64 {
-        match self {
-            Self::List(rows) => rows.other_status(),
-            Self::Ndjson(_) | Self::Sitemap(_) => 0,
+        Some(InputFormat::Sitemap) => {
+            return Ok(Box::new(SitemapRows::new(input)));
         }
-    }
-
-    /// Names of columns and keys that mean nothing here.
-    pub(super) fn unused_columns(&self) -> &[String] {
-        match self {
-            Self::List(rows) => &rows.unused,
-            Self::Ndjson(rows) => &rows.unused,
-            Self::Sitemap(_) => &[],
+        Some(InputFormat::Text) => Some(ListForm::Lines),
+        Some(InputFormat::Csv) => Some(ListForm::Table),
+        None => None,
+    };
+    match ListRows::open(input, form, wanted) {
+        Ok(rows) => Ok(Box::new(rows)),
+        Err(ListError::Refused { line, problem }) if form.is_none() => {
+            let advice = "--input-format text reads each line as one URL";
+            Err(refused(line, format!("{problem} ({advice})")))
         }
+        Err(error) => Err(BuildError::of_list(name, 0, error)),
     }
 }
 

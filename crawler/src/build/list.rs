@@ -3,12 +3,13 @@
 
 use std::{collections::BTreeSet, io::BufRead};
 
-use sitemap_core::read::{Lines, ListError, ListForm, UrlList};
+use sitemap_core::read::{ListError, ListForm, UrlList};
 
 use super::{
+    BuildError,
     draft::{Draft, Field},
-    input::Row,
     quoted,
+    rows::{Row, Rows},
 };
 
 /// The rows of a list.
@@ -17,7 +18,7 @@ pub(super) struct ListRows<R> {
     /// The fields that the columns are for; `None` for the column of URLs, and for one that is not used.
     fields: Vec<Option<Field>>,
     /// Names of columns without a meaning.
-    pub(super) unused: Vec<String>,
+    unused: Vec<String>,
 }
 
 impl<R: BufRead> ListRows<R> {
@@ -45,9 +46,13 @@ impl<R: BufRead> ListRows<R> {
             unused,
         })
     }
+}
 
-    pub(super) fn next(&mut self) -> Result<Option<Row>, ListError> {
-        let Some(row) = self.list.next()? else {
+impl<R: BufRead + Send> Rows for ListRows<R> {
+    fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
+        let row = self.list.next();
+        let read = self.list.lines().number();
+        let Some(row) = row.map_err(|error| BuildError::of_list(name, read, error))? else {
             return Ok(None);
         };
         let said = row.url.map_err(|error| error.to_string()).map(|loc| {
@@ -74,13 +79,19 @@ impl<R: BufRead> ListRows<R> {
         }))
     }
 
-    /// The lines that were read.
-    pub(super) fn lines(&self) -> &Lines<R> {
-        self.list.lines()
+    fn bytes(&self) -> u64 {
+        self.list.lines().bytes()
     }
 
-    /// How many rows were left out because their URL does not answer 200.
-    pub(super) fn other_status(&self) -> u64 {
+    fn has_trailing_bytes(&self) -> bool {
+        self.list.lines().has_trailing_bytes()
+    }
+
+    fn other_status(&self) -> u64 {
         self.list.other_status()
+    }
+
+    fn unused_columns(&self) -> &[String] {
+        &self.unused
     }
 }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A line that cannot be used costs that line, a value that cannot be used costs that value; each is
-//! told with file and line. An input that breaks off ends the run: half a list is no list. Memory is
+//! reported with file and line. An input that breaks off ends the run: half a list is no list. Memory is
 //! bounded by the longest line, never by the number of lines.
 
 mod address;
@@ -18,6 +18,7 @@ mod input;
 mod list;
 mod media_type;
 mod ndjson;
+mod rows;
 mod sitemap;
 
 #[cfg(test)]
@@ -33,6 +34,7 @@ use std::{
 
 use encoding_rs::UTF_8;
 use jiff::{Timestamp, ToSpan as _};
+use serde::Serialize;
 use sitemap_core::{
     LastMod, Loc,
     extension::{Element, Extensions, Namespaces},
@@ -42,7 +44,8 @@ use url::Url;
 
 use self::{
     draft::Draft,
-    input::{Row, Rows},
+    input::open_list,
+    rows::{Row, Rows},
 };
 use crate::{
     config::{Config, ElementValue, Namespace},
@@ -101,27 +104,30 @@ impl fmt::Debug for LoadRequest<'_> {
     }
 }
 
-/// What was loaded.
-#[derive(Debug, Clone, Default)]
+/// What was loaded; as JSON its counts.
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Loaded {
     /// Entries of lists and sitemaps that name a URL, usable or not.
     pub entries: u64,
+    /// Files of folders that were looked at.
+    pub files: u64,
+    /// Entries for a URL that has another one, which counts.
+    pub repeated: u64,
+    /// Entries outside the site's directory.
+    pub outside: u64,
     /// Lines, entries and files that were left out because they cannot be used.
     pub left_out: u64,
     /// Values that were left out of entries that are otherwise used.
     pub values_left_out: u64,
-    /// Entries outside the site's directory.
-    pub outside: u64,
-    /// Entries for a URL that has another one, which counts.
-    pub repeated: u64,
-    /// Files of folders that were looked at.
-    pub files: u64,
     /// Bytes that were read, after decompression.
+    #[serde(skip)]
     pub bytes: u64,
     /// The rules of the first folder with a `robots.txt` that counts: it was obeyed, and images may be
     /// disallowed by it too.
+    #[serde(skip)]
     pub robots: Option<Rules>,
     /// What the user should know.
+    #[serde(skip)]
     pub notes: Vec<Note>,
 }
 
@@ -176,7 +182,7 @@ impl fmt::Display for Remark {
     }
 }
 
-/// What is told while inputs are read.
+/// What is reported while inputs are read.
 #[derive(Debug)]
 pub enum News<'a> {
     /// Something is not used as it is.
@@ -278,7 +284,7 @@ pub fn load(
     store: &mut Store,
     sources: Vec<Source>,
     request: &LoadRequest<'_>,
-    tell: &mut dyn FnMut(News<'_>),
+    report: &mut dyn FnMut(News<'_>),
 ) -> Result<Loaded, BuildError> {
     let scope = Scope::new(request.site, &request.config.scope)?;
     let mut loaded = Loaded::default();
@@ -287,7 +293,7 @@ pub fn load(
         .partition(|source| matches!(source, Source::Path(path) if path.is_dir()));
     for folder in folders {
         if let Source::Path(path) = folder {
-            folder::load(store, &path, request, &scope, &mut loaded, tell)?;
+            folder::load(store, &path, request, &scope, &mut loaded, report)?;
         }
     }
     let mut lists = Lists {
@@ -300,7 +306,7 @@ pub fn load(
         waiting: lists.into_iter(),
         current: None,
         loaded,
-        tell,
+        report,
     };
     let mut failure = None;
     let gave = store.take_given(&mut || match lists.next() {
@@ -333,13 +339,13 @@ struct Lists<'a> {
     waiting: std::vec::IntoIter<Source>,
     current: Option<List>,
     loaded: Loaded,
-    tell: &'a mut dyn FnMut(News<'_>),
+    report: &'a mut dyn FnMut(News<'_>),
 }
 
 /// A list that is being read.
 struct List {
     name: Arc<str>,
-    rows: Rows,
+    rows: Box<dyn Rows>,
     /// Bytes of it that are counted.
     counted: u64,
 }
@@ -380,7 +386,7 @@ impl Lists<'_> {
             };
             self.loaded.entries += 1;
             if self.loaded.entries % PROGRESS_STEP == 1 {
-                (self.tell)(News::Progress(&self.loaded));
+                (self.report)(News::Progress(&self.loaded));
                 if (self.request.is_stopped)() {
                     return Err(BuildError::Stopped);
                 }
@@ -404,7 +410,7 @@ impl Lists<'_> {
             Source::Path(path) => (path.display().to_string(), open_file(&path)?),
         };
         let format = self.request.config.build.format;
-        let rows = Rows::open(&name, bytes, format, &self.wanted)?;
+        let rows = open_list(&name, bytes, format, &self.wanted)?;
         Ok(List {
             name: name.into(),
             rows,
@@ -554,7 +560,7 @@ impl Lists<'_> {
             kind,
             message,
         };
-        (self.tell)(News::Remark(&remark));
+        (self.report)(News::Remark(&remark));
     }
 }
 

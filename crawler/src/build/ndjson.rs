@@ -1,30 +1,28 @@
 //! NDJSON: one JSON object per line, with the names of the protocol as keys.
 
-use std::{
-    collections::BTreeSet,
-    io::{self, BufRead},
-};
+use std::{collections::BTreeSet, io::BufRead};
 
 use serde_json::{Map, Value};
-use sitemap_core::read::{LineError, Lines};
+use sitemap_core::read::{LineError, Lines, ListError};
 
 use super::{
+    BuildError,
     draft::{Draft, Field},
-    input::Row,
     quoted,
+    rows::{Row, Rows},
 };
 
 /// Longest object in bytes: a thousand images of 2,047 characters, and room.
 pub(super) const MAX_OBJECT_BYTES: usize = 4 * 1024 * 1024;
 
-/// Names of unknown keys that are kept to be told.
+/// Names of unknown keys that are kept to be reported.
 const MAX_UNUSED: usize = 20;
 
 /// The rows of an NDJSON list.
 pub(super) struct NdjsonRows<R> {
-    pub(super) lines: Lines<R>,
+    lines: Lines<R>,
     /// Keys that nothing is known of, as far as they are kept.
-    pub(super) unused: Vec<String>,
+    unused: Vec<String>,
     /// Names that own elements ask for.
     wanted: BTreeSet<String>,
 }
@@ -37,10 +35,19 @@ impl<R: BufRead> NdjsonRows<R> {
             wanted: wanted.clone(),
         }
     }
+}
 
-    pub(super) fn next(&mut self) -> io::Result<Option<Row>> {
+impl<R: BufRead + Send> Rows for NdjsonRows<R> {
+    fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
         loop {
-            let Some(readable) = self.lines.next()?.map(|line| line.map(|_| ())) else {
+            let line = self
+                .lines
+                .next()
+                .map(|line| line.map(|line| line.map(|_| ())));
+            let read = self.lines.number();
+            let line =
+                line.map_err(|error| BuildError::of_list(name, read, ListError::Io(error)))?;
+            let Some(readable) = line else {
                 return Ok(None);
             };
             let text = self.lines.lossy();
@@ -55,6 +62,18 @@ impl<R: BufRead> NdjsonRows<R> {
             let line = self.lines.number();
             return Ok(Some(Row { line, said }));
         }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.lines.bytes()
+    }
+
+    fn has_trailing_bytes(&self) -> bool {
+        self.lines.has_trailing_bytes()
+    }
+
+    fn unused_columns(&self) -> &[String] {
+        &self.unused
     }
 }
 
@@ -143,7 +162,7 @@ mod tests {
     fn read(text: &str) -> Vec<(u64, Result<Draft, String>)> {
         let mut rows = NdjsonRows::new(Lines::new(text.as_bytes()), &BTreeSet::new());
         let mut read = Vec::new();
-        while let Some(row) = rows.next().unwrap() {
+        while let Some(row) = rows.next("x").unwrap() {
             read.push((row.line, row.said));
         }
         read

@@ -10,7 +10,11 @@ use sitemap_core::{
     read::{Finding, Item, Problem, ReadError, Reader, Severity},
 };
 
-use super::{BuildError, draft::Draft, input::Row};
+use super::{
+    BuildError,
+    draft::Draft,
+    rows::{Row, Rows},
+};
 
 /// A list may be longer than a sitemap; what bounds it is the disk.
 const LIMITS: Limits = Limits {
@@ -33,43 +37,6 @@ impl<R: BufRead> SitemapRows<R> {
             waiting: VecDeque::new(),
             has_trailing_bytes: false,
         }
-    }
-
-    /// Bytes that were read.
-    pub(super) fn bytes(&self) -> u64 {
-        self.reader.bytes()
-    }
-
-    /// Whether it was compressed and has other bytes behind its end, which are left out.
-    pub(super) fn has_trailing_bytes(&self) -> bool {
-        self.has_trailing_bytes
-    }
-
-    pub(super) fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
-        if self.waiting.is_empty() {
-            let item = self.reader.next();
-            let (lost, findings): (Vec<_>, Vec<_>) = self
-                .reader
-                .take_findings()
-                .into_iter()
-                .partition(|finding| is_lost_entry(&finding.problem));
-            self.has_trailing_bytes |= findings
-                .iter()
-                .any(|finding| finding.problem == Problem::TrailingBytes);
-            let mut rows: Vec<Row> = lost
-                .into_iter()
-                .map(|finding| Row {
-                    line: finding.position.line,
-                    said: Err(finding.problem.to_string()),
-                })
-                .collect();
-            if let Some(item) = item {
-                rows.push(self.row(item, findings, name)?);
-            }
-            rows.sort_by_key(|row| row.line);
-            self.waiting = rows.into();
-        }
-        Ok(self.waiting.pop_front())
     }
 
     /// What the reader yielded.
@@ -146,4 +113,41 @@ fn is_lost_entry(problem: &Problem) -> bool {
         problem,
         Problem::LostEntry { .. } | Problem::LocOutsideEntry
     )
+}
+
+impl<R: BufRead + Send> Rows for SitemapRows<R> {
+    fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
+        if self.waiting.is_empty() {
+            let item = self.reader.next();
+            let (lost, findings): (Vec<_>, Vec<_>) = self
+                .reader
+                .take_findings()
+                .into_iter()
+                .partition(|finding| is_lost_entry(&finding.problem));
+            self.has_trailing_bytes |= findings
+                .iter()
+                .any(|finding| finding.problem == Problem::TrailingBytes);
+            let mut rows: Vec<Row> = lost
+                .into_iter()
+                .map(|finding| Row {
+                    line: finding.position.line,
+                    said: Err(finding.problem.to_string()),
+                })
+                .collect();
+            if let Some(item) = item {
+                rows.push(self.row(item, findings, name)?);
+            }
+            rows.sort_by_key(|row| row.line);
+            self.waiting = rows.into();
+        }
+        Ok(self.waiting.pop_front())
+    }
+
+    fn bytes(&self) -> u64 {
+        self.reader.bytes()
+    }
+
+    fn has_trailing_bytes(&self) -> bool {
+        self.has_trailing_bytes
+    }
 }

@@ -2,11 +2,12 @@
 
 use std::{
     ffi::OsStr,
-    fmt::Write as _,
     path::{Component, Path, PathBuf},
 };
 
 use sitemap_core::Loc;
+
+use crate::url_key::percent;
 
 /// Names of sitemaps and feeds end so.
 const ENDINGS: [&str; 5] = [".xml", ".txt", ".rss", ".atom", ".gz"];
@@ -77,30 +78,11 @@ pub(super) fn place_of_file(at: &Loc, name: Option<&OsStr>) -> Result<Loc, Strin
 
 /// The path of a URL that decodes to a relative path.
 fn encoded(relative: &Path) -> Option<String> {
-    let mut url = String::new();
-    for component in relative.components() {
-        let Component::Normal(name) = component else {
-            return None;
-        };
-        if !url.is_empty() {
-            url.push('/');
-        }
-        for &byte in name.to_str()?.as_bytes() {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                    url.push(char::from(byte));
-                }
-                // May be raw in a path, and usually is (RFC 3986 section 3.3).
-                b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'='
-                | b':' | b'@' => url.push(char::from(byte)),
-                _ => {
-                    // Writing into a string cannot fail.
-                    let _ = write!(url, "%{byte:02X}");
-                }
-            }
-        }
-    }
-    Some(url)
+    let segments = relative.components().map(|component| match component {
+        Component::Normal(name) => Some(percent::segment(name.to_str()?.as_bytes())),
+        _ => None,
+    });
+    Some(segments.collect::<Option<Vec<_>>>()?.join("/"))
 }
 
 /// The relative path that a part of a URL's path names; `None` when it could leave the folder or is not a name of a file.

@@ -1,4 +1,4 @@
-//! Who is told of what was published.
+//! Who is notified of what was published.
 
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
@@ -33,7 +33,7 @@ impl HookEvent {
     }
 }
 
-/// Who is told of what was published. Default: nobody.
+/// Who is notified of what was published. Default: nobody.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotifyConfig {
     /// Changed URLs are sent to an engine of `IndexNow`. Default no.

@@ -20,10 +20,10 @@ use crate::{
         BodySink, BodyWish, Fetch, FetchError, FetchErrorKind, Fetched, Request, ResponseHead,
         Validators,
     },
-    holds::{Holds, HoldsError},
     politeness::{
         Closed, NextTurn, Politeness, SharedPoliteness, Signal, Turn, Weight, end_of_wait,
     },
+    retry_after::{RetryAfterError, RetryAfterFile},
     robots::{self, RobotsSink, Rules},
     url_key::{HostKey, Identity, Origin, StandIn, UrlKey},
 };
@@ -52,7 +52,7 @@ pub(super) struct Door {
     /// The first `Date` that an answer brought: the host's own clock at the start of the run.
     pub(super) first_date: Arc<OnceLock<Timestamp>>,
     /// `Retry-After` across starts.
-    pub(super) holds: Holds,
+    pub(super) retry_after: RetryAfterFile,
     /// Writes to it that are under way.
     pub(super) writes: Arc<Mutex<JoinSet<()>>>,
     /// How many requests that are not for pages wait for a turn, by host.
@@ -200,25 +200,25 @@ impl Door {
     ///
     /// # Errors
     /// Nobody knows; then nobody may be asked.
-    pub(super) fn recall_holds(&self) -> Result<Option<String>, HoldsError> {
+    pub(super) fn recall_waits(&self) -> Result<Option<String>, RetryAfterError> {
         if !self.obeys_retry_after {
             return Ok(None);
         }
         let wall = self.clock.now();
         let now = Instant::now();
         let pause = self.clocks().pause();
-        let held = self.holds.load(wall, pause)?;
+        let waits = self.retry_after.load(wall, pause)?;
         let end = |until: Timestamp| {
             now + Duration::try_from(until.duration_since(wall)).unwrap_or_default()
         };
         let mut clocks = self.clocks();
-        for (host, until) in held.hosts {
+        for (host, until) in waits.hosts {
             clocks.hold_until(&host, end(until), now);
         }
-        if let Some(until) = held.everybody {
+        if let Some(until) = waits.everybody {
             clocks.hold_everybody_until(end(until));
         }
-        Ok(held.damage)
+        Ok(waits.damage)
     }
 
     fn remember_hold(&self, host: HostKey, until: Instant, now: Instant) {
@@ -226,11 +226,11 @@ impl Door {
         let until = wall
             .checked_add(until.saturating_duration_since(now))
             .unwrap_or(Timestamp::MAX);
-        let holds = self.holds.clone();
+        let retry_after = self.retry_after.clone();
         let span = tracing::Span::current();
         self.writes().spawn_blocking(move || {
             let _entered = span.entered();
-            if let Err(error) = holds.remember(&host, until, wall) {
+            if let Err(error) = retry_after.remember(&host, until, wall) {
                 tracing::warn!(target: "engine", %host, "cannot remember that the host asked to wait until {until}: {error}");
             }
         });

@@ -35,10 +35,10 @@ use crate::{
     fetch::{
         BodySink, BodyWish, Fetch, FetchError, FetchErrorKind, Fetched, Headers, ResponseHead,
     },
-    holds::{Holds, HoldsError},
     page::{BodyEnd, PageFacts},
     parse::{PageParser, PageReader},
     politeness::{Closed, SharedPoliteness, Signal},
+    retry_after::{RetryAfterError, RetryAfterFile},
     robots::{self, Rules},
     store::hex,
     url_key::{HostKey, Origin, UrlKey},
@@ -74,7 +74,7 @@ const MAX_ORIGINS: usize = 256;
 ///     config::Config,
 ///     engine::{Shutdown, download::Downloader},
 ///     fetch::http::HttpFetch,
-///     holds::Holds,
+///     retry_after::RetryAfterFile,
 ///     politeness::Politeness,
 ///     url_key::UrlKey,
 /// };
@@ -87,7 +87,7 @@ const MAX_ORIGINS: usize = 256;
 ///     Arc::new(HttpFetch::new(&config.fetch)?),
 ///     Arc::new(SystemClock),
 ///     Arc::new(Mutex::new(Politeness::new(&config.politeness))),
-///     Holds::default(),
+///     RetryAfterFile::default(),
 /// );
 /// let url = UrlKey::from_normalised("https://example.com/sitemap.xml")?;
 /// let document = downloader.download(&url, &Shutdown::default()).await?;
@@ -306,7 +306,7 @@ impl Downloader {
         fetch: Arc<dyn Fetch>,
         clock: Arc<dyn Clock>,
         politeness: SharedPoliteness,
-        holds: Holds,
+        retry_after: RetryAfterFile,
     ) -> Self {
         let agent = robots::agent_token(&config.fetch.user_agent).into();
         let door = Door {
@@ -320,7 +320,7 @@ impl Downloader {
             max_body_bytes: MAX_DOCUMENT_BYTES,
             agent,
             first_date: Arc::new(OnceLock::new()),
-            holds,
+            retry_after,
             writes: Arc::default(),
             waiting: Arc::default(),
         };
@@ -387,8 +387,8 @@ impl Downloader {
     ///
     /// # Errors
     /// Nobody knows; then nothing may be requested.
-    pub fn recall(&self) -> Result<Option<String>, HoldsError> {
-        self.door.recall_holds()
+    pub fn recall(&self) -> Result<Option<String>, RetryAfterError> {
+        self.door.recall_waits()
     }
 
     /// Writes down what hosts asked to wait for (`Retry-After`), so that the next start knows it; to be

@@ -37,11 +37,11 @@ use crate::{
     clock::Clock,
     config::Config,
     fetch::{Fetch, FetchError, Fetched},
-    holds::{Holds, HoldsError},
     notes::Note,
     page::{PageFacts, RunId},
     parse::PageReader,
     politeness::SharedPoliteness,
+    retry_after::{RetryAfterError, RetryAfterFile},
     robots, runs,
     scope::Scope,
     seeds::{MAX_OTHER_HOSTS, SeedList},
@@ -80,7 +80,7 @@ pub struct Seams {
     /// The memory of the site.
     pub open_store: OpenStore,
     /// `Retry-After` of earlier starts.
-    pub holds: Holds,
+    pub retry_after: RetryAfterFile,
     /// URL lists of the user.
     pub lists: Vec<SeedList>,
     /// Where the set of the site will be served.
@@ -252,7 +252,7 @@ pub enum CrawlError {
     Store(#[from] StoreError),
     /// Nobody knows which hosts asked to wait, so none may be asked.
     #[error("failed to recall which hosts asked to wait; nothing is requested")]
-    Holds(#[from] HoldsError),
+    RetryAfter(#[from] RetryAfterError),
     /// Stopped before the crawl came to its end.
     #[error("stopped before the crawl came to its end")]
     Stopped,
@@ -290,7 +290,7 @@ pub async fn crawl(
         politeness,
         progress,
         open_store,
-        holds,
+        retry_after,
         lists,
         public_url,
     } = seams;
@@ -309,12 +309,12 @@ pub async fn crawl(
         max_body_bytes: config.fetch.max_body_bytes,
         agent,
         first_date: Arc::default(),
-        holds,
+        retry_after,
         writes: Arc::default(),
         waiting: Arc::default(),
     };
     let recalling = door.clone();
-    let recalled = tokio::task::spawn_blocking(move || recalling.recall_holds());
+    let recalled = tokio::task::spawn_blocking(move || recalling.recall_waits());
     let damage = recalled
         .await
         .map_err(|error| CrawlError::of_task("recalling which hosts asked to wait", error))??;

@@ -8,6 +8,7 @@ use std::{
     collections::{BTreeMap, HashSet},
 };
 
+use serde::Serialize;
 use sitemap_core::{
     Loc, UrlEntry,
     extension::{Alternate, Element},
@@ -32,7 +33,8 @@ const IMAGE_TAGS_BYTES: usize = 64;
 macro_rules! left_out {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
         /// Why an image or a version in another language is left out of an entry. The codes are stable.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+        #[serde(rename_all = "kebab-case")]
         pub enum LeftOut { $($(#[$doc])* $name,)* }
 
         impl LeftOut {
@@ -76,7 +78,7 @@ left_out! {
 }
 
 /// Counts of one kind of extension.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct KindCounts {
     /// Pages whose entry has any.
     pub pages: u64,
@@ -121,11 +123,13 @@ impl KindCounts {
 }
 
 /// Counts of the extensions that the settings ask for; `None` for other kinds.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ExtensionCounts {
     /// Images.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<KindCounts>,
     /// Versions in other languages.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hreflang: Option<KindCounts>,
 }
 

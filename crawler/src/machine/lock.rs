@@ -21,15 +21,15 @@ const UNKNOWN_HOLDER: &str = "another process";
 /// Bytes of a lock file that are read for a message; one line of ours is shorter than 160.
 const MAX_NOTE_BYTES: u64 = 300;
 
-/// The hold on a file, given back when it is dropped or the process ends.
+/// The lock of a file, given back when it is dropped or the process ends.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub struct Lock {
     file: File,
 }
 
 /// Why a lock was not taken.
 #[derive(Debug)]
-pub(crate) enum NotTaken {
+pub enum NotTaken {
     /// Somebody else has it: who, in words, as far as that is known.
     Held(String),
     /// It cannot be locked.
@@ -46,7 +46,10 @@ impl Drop for Lock {
 
 impl Lock {
     /// Takes the lock of `file`, which is open for reading and writing and holds nothing else, at once.
-    pub(crate) fn take(mut file: File) -> Result<Self, NotTaken> {
+    ///
+    /// # Errors
+    /// See [`NotTaken`].
+    pub fn take(mut file: File) -> Result<Self, NotTaken> {
         match try_lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(NotTaken::Held(holder(&mut file))),
@@ -77,7 +80,7 @@ impl Lock {
 
     /// Since when somebody has the lock of `file`, which is open for reading; `None` when nobody has it, or that cannot be
     /// known.
-    pub(crate) fn held_since(file: &File) -> Option<Timestamp> {
+    pub fn held_since(file: &File) -> Option<Timestamp> {
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => {
                 // Whoever took it has written so.

@@ -3,6 +3,9 @@
 //! killed with all that it has started. No secret of ours is in its environment. Nothing of ours is left when it has ended,
 //! whatever it has left behind.
 
+#[cfg(all(test, unix))]
+mod tests;
+
 use std::{
     cell::RefCell,
     io,
@@ -27,7 +30,7 @@ const MAX_SAID_BYTES: usize = 4 * 1024;
 /// Bytes that are read at once: what a pipe of Linux holds.
 const READ_BYTES: usize = 64 * 1024;
 
-/// What is called, and what it is told.
+/// What is called, and what it is given.
 #[derive(Debug, Clone, Copy)]
 pub struct HookRun<'a> {
     /// The program and its arguments. No shell has a part in it unless it is one.
@@ -177,159 +180,4 @@ async fn end(child: &mut Child) {
     // It may have ended by itself in between.
     let _ = child.start_kill();
     let _ = child.wait().await;
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use std::{
-        fs::{self, File},
-        future,
-        io::{BufRead as _, BufReader, Read as _},
-        process, thread,
-    };
-
-    use tokio::sync::oneshot;
-
-    use super::*;
-
-    async fn shell(script: &str, timeout: Duration) -> Result<(), CommandError> {
-        let command = ["sh", "-c", script].map(str::to_owned);
-        let run = HookRun {
-            command: &command,
-            event: HookEvent::Refused,
-            variables: &[("ARPENT_SITE", "https://example.com/".to_owned())],
-            withheld: &["CARGO_MANIFEST_DIR".to_owned()],
-            summary: &"x".repeat(200_000),
-            timeout,
-        };
-        run_command(&run, future::pending()).await
-    }
-
-    const LONG: Duration = Duration::from_secs(600);
-
-    #[tokio::test]
-    async fn it_gets_the_summary_and_the_variables() {
-        shell(
-            r#"test "$ARPENT_EVENT $ARPENT_SITE $(wc -c)" = "refused https://example.com/ 200000""#,
-            LONG,
-        )
-        .await
-        .unwrap();
-        // Not every program reads what it gets.
-        shell("exit 0", LONG).await.unwrap();
-    }
-
-    #[tokio::test]
-    async fn it_inherits_what_is_not_withheld() {
-        // Cargo sets both.
-        shell(
-            r#"test -n "$PATH" && test -n "$CARGO_PKG_NAME" && test -z "${CARGO_MANIFEST_DIR+set}""#,
-            LONG,
-        )
-        .await
-        .unwrap();
-    }
-
-    #[tokio::test]
-    async fn what_it_has_started_is_killed_with_it() {
-        // The pipe has an end when nobody holds its other side any more.
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("pipe");
-        let made = process::Command::new("mkfifo").arg(&path).status().unwrap();
-        assert!(made.success());
-        let (begun, has_begun) = oneshot::channel();
-        let reader = thread::spawn({
-            let path = path.clone();
-            move || {
-                let mut pipe = BufReader::new(File::open(path).unwrap());
-                let mut text = String::new();
-                pipe.read_line(&mut text).unwrap();
-                begun.send(()).unwrap();
-                pipe.read_to_string(&mut text).unwrap();
-                text
-            }
-        });
-        let script = format!(
-            "(echo begun; sleep 600; echo never) > '{}'; echo never",
-            path.display()
-        );
-        let command = ["sh", "-c", &script].map(str::to_owned);
-        let run = HookRun {
-            command: &command,
-            event: HookEvent::Published,
-            variables: &[],
-            withheld: &[],
-            summary: "{}",
-            timeout: LONG,
-        };
-        let stopped = async { has_begun.await.unwrap() };
-        let error = run_command(&run, stopped).await.unwrap_err();
-        assert!(matches!(error, CommandError::Stopped), "{error}");
-        assert_eq!(reader.join().unwrap(), "begun\n");
-    }
-
-    #[tokio::test]
-    async fn what_it_leaves_behind_holds_nothing_of_ours() {
-        let folder = tempfile::tempdir().unwrap();
-        let pipes = ["go", "answer"].map(|name| folder.path().join(name));
-        let made = process::Command::new("mkfifo")
-            .args(&pipes)
-            .status()
-            .unwrap();
-        assert!(made.success());
-        let [go, answer] = &pipes;
-        let left = format!(
-            "trap '' PIPE; read line < '{}'; env echo late && word=heard || word=refused; echo $word > '{}'",
-            go.display(),
-            answer.display()
-        );
-        shell(&format!("({left}) & exit 0"), LONG).await.unwrap();
-        fs::write(go, "now\n").unwrap();
-        // Had we still an end of the pipe, what is said late would be taken.
-        assert_eq!(fs::read_to_string(answer).unwrap(), "refused\n");
-    }
-
-    #[tokio::test]
-    async fn the_end_of_what_it_says_is_told_when_it_fails() {
-        let error = shell(
-            "cat > /dev/null; yes | head -c 1000000; echo the reason >&2; exit 3",
-            LONG,
-        )
-        .await
-        .unwrap_err();
-        let CommandError::Failed { status, output } = &error else {
-            panic!("{error}");
-        };
-        assert_eq!(status.code(), Some(3));
-        assert!(output.contains("the reason"), "{output}");
-        assert!(output.len() <= MAX_SAID_BYTES);
-        assert!(error.to_string().starts_with("ended with exit status: 3: "));
-    }
-
-    #[tokio::test]
-    async fn it_is_killed_when_its_time_is_over() {
-        let error = shell("echo begun; exec sleep 600", Duration::from_millis(200))
-            .await
-            .unwrap_err();
-        let text = error.to_string();
-        assert!(
-            text.starts_with("did not end within 200ms and was killed"),
-            "{text}"
-        );
-    }
-
-    #[tokio::test]
-    async fn what_cannot_be_started_is_told() {
-        let command = ["/nowhere/at/all".to_owned()];
-        let run = HookRun {
-            command: &command,
-            event: HookEvent::Failed,
-            variables: &[],
-            withheld: &[],
-            summary: "{}",
-            timeout: LONG,
-        };
-        let error = run_command(&run, future::pending()).await.unwrap_err();
-        assert!(matches!(error, CommandError::Start(_)), "{error}");
-    }
 }

@@ -1,9 +1,9 @@
-//! `IndexNow` (<https://www.indexnow.org/documentation>): one engine is told which URLs changed, and passes
+//! `IndexNow` (<https://www.indexnow.org/documentation>): one engine is notified of the URLs that changed, and passes
 //! it on to the others. Always by POST, also for one URL: a GET would put the key into the logs of every
 //! proxy on the way.
 //!
 //! A URL leaves the outbox when the engine has it (200, 202), or refuses that URL alone again and again; the time between
-//! its answer and the store is the only one in which a crash makes it be told twice.
+//! its answer and the store is the only one in which a crash notifies it twice.
 
 use std::{ops::ControlFlow, path::Path, sync::Arc};
 
@@ -59,14 +59,14 @@ pub struct Submission<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Submitted {
     /// URLs that the engine has.
-    pub told: u64,
+    pub sent: u64,
     /// Of these, those that it has before it looked at the key (202).
     pub unchecked: u64,
     /// Requests that it answered like that.
     pub requests: u64,
     /// URLs that still wait.
     pub waiting: u64,
-    /// Of these, those that were told of less than ten minutes ago.
+    /// Of these, those that were sent less than ten minutes ago.
     pub resting: u64,
     /// URLs that a dry run would send.
     pub would_send: u64,
@@ -78,8 +78,8 @@ pub struct Submitted {
     pub problems: Vec<String>,
 }
 
-/// From now on engines are told of the site. What was noted before they were is none of their business, so a run
-/// that is going to tell them begins with this, before it publishes.
+/// From now on engines are notified of the site. What was noted before they were is none of their business, so a run
+/// that is going to notify them begins with this, before it publishes.
 ///
 /// # Errors
 /// The store failed.
@@ -98,7 +98,7 @@ fn adopted() -> MetaValue {
     (TELLS_ENGINES.to_owned(), Some("1".to_owned()))
 }
 
-/// Puts every URL of the published set into the outbox: for a site that begins to tell engines.
+/// Puts every URL of the published set into the outbox: for a site that begins to notify engines.
 ///
 /// # Errors
 /// The store failed; some URLs may wait already.
@@ -137,10 +137,10 @@ pub fn submit_all(store: &mut Store, site: &Site, now: Timestamp) -> Result<(), 
     }
 }
 
-/// Sends what waits in the outbox: where nobody was told before, what the last publish changed. The time is asked for anew where it matters, because answers take time.
+/// Sends what waits in the outbox: where nobody was notified before, what the last publish changed. The time is asked for anew where it matters, because answers take time.
 ///
 /// # Errors
-/// The store failed; what was told before is noted.
+/// The store failed; what was sent before is noted.
 pub fn submit(
     store: &mut Store,
     submission: &Submission<'_>,
@@ -182,8 +182,6 @@ pub fn submit(
         endpoint,
         key,
         outside: 0,
-        untellable: 0,
-        first_untellable: None,
         submitted,
     };
     sender.place_key_file(store, clock())?;
@@ -278,9 +276,6 @@ struct Sender<'a> {
     key: Key,
     /// URLs that no key file covers.
     outside: u64,
-    /// URLs that can stand in no sitemap and in no request, and the first of them.
-    untellable: u64,
-    first_untellable: Option<UrlKey>,
     submitted: Submitted,
 }
 
@@ -361,10 +356,8 @@ impl Sender<'_> {
                 Err(_) => untellable.push(key.clone()),
             }
         }
-        if let Some(first) = untellable.first() {
-            self.untellable += untellable.len() as u64;
-            self.first_untellable.get_or_insert_with(|| first.clone());
-            // They would wait for ever.
+        if !untellable.is_empty() {
+            // No sitemap can list them: they would wait for ever.
             let step = OutboxStep::Told {
                 urls: untellable,
                 at: clock(),
@@ -470,7 +463,7 @@ impl Sender<'_> {
         let step = match answer.status {
             200 | 202 => {
                 let count = urls.len() as u64;
-                self.submitted.told += count;
+                self.submitted.sent += count;
                 self.submitted.requests += 1;
                 if answer.status == 202 {
                     self.submitted.unchecked += count;
@@ -557,12 +550,6 @@ impl Sender<'_> {
     }
 
     fn finish(mut self) -> Submitted {
-        if let Some(first) = &self.first_untellable {
-            self.submitted.notices.push(format!(
-                "no engine can be told of {} of the URLs, because no sitemap can list them; the first is {first}",
-                self.untellable
-            ));
-        }
         if self.outside > 0 {
             self.submitted.problems.push(format!(
                 "{} of the URLs are outside of the directory of the key's file and are not sent; \

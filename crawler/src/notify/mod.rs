@@ -1,11 +1,11 @@
-//! Who is told of what was published, and how. It reads the outbox of the store, writes a key file and a
-//! robots.txt where it is asked to, calls services through a function that it is given, which waits for turns and
+//! Who is notified of what was published, and how. It reads the outbox of the store, writes a key file and a
+//! robots.txt where it is asked to, calls services through a function that it is given, which waits for permits and
 //! answers, and runs the program that a hook is, to its end or the end of its time. So it blocks its caller, who calls it
 //! where that is allowed; it has no part in the runtime, and contacts nobody but through that function.
 //!
 //! ```text
 //! publish -> outbox -> IndexNow: key -> its file in the output -> GET: it is served -> POST, 10,000 URLs each
-//!                      -> 200 or 202: told; anything else: the URLs stay in the outbox
+//!                      -> 200 or 202: notified; anything else: the URLs stay in the outbox
 //! publish -> sitemap URLs -> a request for each index (ping), a line in robots.txt
 //! run     -> summary -> hooks: a program, a URL
 //! ```
@@ -16,6 +16,7 @@ mod command;
 mod engines;
 mod indexnow;
 mod key;
+mod notifications;
 mod ping;
 mod robots_file;
 mod webhook;
@@ -33,6 +34,7 @@ pub use self::{
     engines::{ENGINES, Engine},
     indexnow::{MAX_URLS_PER_REQUEST, Submission, Submitted, adopt, submit, submit_all},
     key::{Key, KeyError},
+    notifications::{Channel, Notifications, Notified, notify},
     ping::{PingTemplate, PingTemplateError, Pinged, ping},
     robots_file::{RobotsFileError, Written, add_lines, missing_lines, write_lines},
     webhook::{call_webhook, service_url, shown_url},

@@ -2,13 +2,13 @@
 //! <https://www.sitemaps.org/protocol.html#submit_ping>): a GET of an engine's URL with that of the sitemap in
 //! it. Google and Bing take it no more; engines of one's own may.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::sync::Arc;
 
 use super::{Caller, service_url, shown_url, with_causes};
 use crate::{
     config::Secret,
     engine::download::{Call, Retry},
-    url_key::UrlKey,
+    url_key::{UrlKey, percent},
 };
 
 /// Stands in a template for the encoded URL of the sitemap.
@@ -62,7 +62,12 @@ impl PingTemplate {
     /// # Ok::<(), crawler::notify::PingTemplateError>(())
     /// ```
     pub fn url_for(&self, sitemap: &str) -> Option<UrlKey> {
-        service_url(&self.0.reveal().replace(PLACE, &encoded(sitemap)))
+        service_url(
+            &self
+                .0
+                .reveal()
+                .replace(PLACE, &percent::query_value(sitemap)),
+        )
     }
 
     /// The origin of the engine, as [`Pinged::engine`] has it: it may be shown and kept.
@@ -70,19 +75,6 @@ impl PingTemplate {
         let url = self.url_for("");
         url.map_or_else(String::new, |url| shown_url(&url))
     }
-}
-
-/// Everything but the unreserved characters of RFC 3986 section 2.3 as `%XX`.
-fn encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len() * 2);
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(byte.into());
-        } else {
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
 }
 
 /// What became of one request.

@@ -48,7 +48,7 @@ pub(super) struct Temporary {
 
 impl Folder {
     /// Creates the folder when it is missing, and removes the temporary files of an interrupted session. New files in it
-    /// get these rights. Sessions exclude each other by [`super::OutputHold`].
+    /// get these rights. Sessions exclude each other by [`super::OutputLock`].
     pub(super) fn open(root: &Path, rights: Rights) -> Result<Self, PublishError> {
         create_durably(root, rights).map_err(failed("create", root))?;
         let folder = Self::at(root, rights);

@@ -26,12 +26,12 @@ mod files;
 mod folder;
 mod generations;
 mod guard;
-mod hold;
 mod import;
 mod index;
 mod install;
 mod journal;
 mod manifest;
+mod output_lock;
 mod own;
 mod pending;
 mod place;
@@ -42,7 +42,7 @@ mod rights;
 mod sections;
 mod set;
 mod trial;
-mod untold;
+mod unnotified;
 
 #[cfg(test)]
 mod tests;
@@ -88,11 +88,11 @@ pub use self::{
     disk::check_disk,
     generations::{KEPT_SETS, KeptSet, kept_sets},
     guard::{Alike, Objection, Refusal},
-    hold::OutputHold,
     import::{Imported, import_set, needs_import},
     journal::Journal,
+    output_lock::OutputLock,
     own::{Placed, Standing, place_file, standing, take_back},
-    untold::{Untold, hooks_know, note_untold, untold},
+    unnotified::{Unnotified, hooks_know, note_unnotified, unnotified},
 };
 
 /// Name of the state's value with the manifest.
@@ -162,11 +162,12 @@ pub enum Settled {
 }
 
 /// One file of the published set.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct PublishedFile {
     /// Path relative to the output, `/` between folders.
     pub name: String,
     /// URL it will be served at.
+    #[serde(skip)]
     pub url: String,
     /// Entries in it.
     pub entries: u64,
@@ -665,8 +666,8 @@ fn replace(
         standing.value(),
         disk::mount(&request.config.output),
     ]);
-    let untold = untold::value_for(&set.previous.manifest, &set.manifest);
-    pending.values.extend(untold);
+    let unnotified = unnotified::value_for(&set.previous.manifest, &set.manifest);
+    pending.values.extend(unnotified);
     pending.values.extend(own_files(store, &set.manifest)?);
     if request.config.remembers {
         pending.write(store)?;

@@ -4,14 +4,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Places, Session, SessionError, file_time};
+use super::{Places, Session, SessionError, StoredRequest, file_time};
 use crate::{
-    clock::Clock,
-    config::{Config, PublishConfig},
+    config::PublishConfig,
     engine::{OpenStore, judge_at_rest},
     publish::{
-        Imported, OutputHold, PublishRequest, check_disk, check_names, import_set, needs_import,
-        settle_pending,
+        Imported, OutputLock, check_disk, check_names, import_set, needs_import, settle_pending,
     },
     runs,
     site::Site,
@@ -26,6 +24,8 @@ pub struct Opened {
     pub damaged: Option<Damaged>,
     /// What was read back from the published set.
     pub imported: Option<Imported>,
+    /// The state knows what robots.txt of the site said.
+    pub knows_robots: bool,
     /// What the user should know of the disks.
     pub warnings: Vec<String>,
 }
@@ -37,7 +37,7 @@ pub(super) struct Opening {
     pub(super) misfit: Option<SessionError>,
     pub(super) places: Option<Places>,
     pub(super) opened: Option<Opened>,
-    pub(super) hold: Option<OutputHold>,
+    pub(super) lock: Option<OutputLock>,
 }
 
 /// Opens the state of the site once the engine knows which it is. `damage` was found in it before.
@@ -70,101 +70,58 @@ fn open(
 ) -> Result<Store, SessionError> {
     let places = (session.places)(site)?;
     opening.places = Some(places.clone());
-    let mut config = session.config.publish.clone();
-    config.output.clone_from(&places.output);
+    let config = places.config(&session.config);
     if !session.dry_run {
-        let hold = OutputHold::take(&places.output, Some(&places.locks), &config);
-        opening.hold = Some(hold.map_err(SessionError::Publish)?);
+        let lock = places.lock_output(&config);
+        opening.lock = Some(lock.map_err(SessionError::Publish)?);
     }
-    let config_of_site = Config {
-        publish: config.clone(),
-        ..session.config.clone()
-    };
-    let request = OpenRequest {
+    let request = StoredRequest {
         site,
-        places: &places,
-        config: &config_of_site,
-        clock: &session.clock,
+        config: &config,
+        state: places.state.as_deref(),
         dry_run: session.dry_run,
+        clock: &session.clock,
+        is_stopped: &|| false,
     };
-    let (mut store, mut opened) = open_state(&request, damage)?;
+    let (mut store, mut opened) = request.open(damage)?;
     if let Some(network) = session.fetch.network() {
         runs::note_network(&mut store, network)?;
     }
-    opened.warnings = check(&store, site, &config, session.dry_run)?;
+    opened.warnings = check(&store, site, &config.publish, session.dry_run)?;
     opening.opened = Some(opened);
     Ok(store)
 }
 
-/// The state that is to be opened.
-#[derive(Clone, Copy)]
-pub struct OpenRequest<'a> {
-    /// Of which site.
-    pub site: &'a Site,
-    /// Where the files of the site are.
-    pub places: &'a Places,
-    /// The settings, with the output of the site.
-    pub config: &'a Config,
-    /// Wall time.
-    pub clock: &'a Arc<dyn Clock>,
-    /// Open a copy that forgets what is written to it.
-    pub dry_run: bool,
-}
-
-impl std::fmt::Debug for OpenRequest<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OpenRequest")
-            .field("site", &self.site)
-            .field("dry_run", &self.dry_run)
-            .finish_non_exhaustive()
+impl StoredRequest<'_> {
+    /// Opens the state of the site, or begins one. A damaged state is set aside; `damage` says what was found in it before.
+    /// A publish that did not come to its end is settled, and a set that this state did not publish is imported.
+    ///
+    /// # Errors
+    /// See [`StoreError`]; a setting does not fit the site.
+    pub fn open(&self, damage: Option<&str>) -> Result<(Store, Opened), SessionError> {
+        let Self { site, config, .. } = *self;
+        let now = self.clock.now();
+        let mut opened = Opened::default();
+        let mut store = match self.state {
+            Some(state) if !self.dry_run => {
+                let sound = Store::open_sound(state, &file_time(now), damage)?;
+                opened.damaged = sound.damaged;
+                sound.store
+            }
+            Some(state) if state.exists() => Store::rehearse(state)?,
+            Some(_) | None => Store::in_memory()?,
+        };
+        let (judge, robots) =
+            judge_at_rest(config, site, &store, self.clock).map_err(SessionError::Crawl)?;
+        opened.knows_robots = robots.is_some();
+        let pending = self.publish_request(&judge, robots.as_ref(), Mode::AtRest, false);
+        settle_pending(&mut store, &pending).map_err(SessionError::Publish)?;
+        let output = &config.publish.output;
+        if needs_import(&store, site, output)? {
+            opened.imported = Some(import_set(&mut store, site, output, now)?);
+        }
+        Ok((store, opened))
     }
-}
-
-/// Opens the state of a site, or begins one. A damaged state is set aside; `damage` says what was found in it before. A publish
-/// that did not come to its end is settled, and a set that this state did not publish is imported.
-///
-/// # Errors
-/// See [`StoreError`]; a setting does not fit the site.
-pub fn open_state(
-    request: &OpenRequest<'_>,
-    damage: Option<&str>,
-) -> Result<(Store, Opened), SessionError> {
-    let OpenRequest {
-        site,
-        places,
-        config,
-        clock,
-        dry_run,
-    } = *request;
-    let now = clock.now();
-    let mut opened = Opened::default();
-    let mut store = if !dry_run {
-        let sound = Store::open_sound(&places.state, &file_time(now), damage)?;
-        opened.damaged = sound.damaged;
-        sound.store
-    } else if places.state.exists() {
-        Store::rehearse(&places.state)?
-    } else {
-        Store::in_memory()?
-    };
-    let (judge, robots) =
-        judge_at_rest(config, site, &store, clock).map_err(SessionError::Crawl)?;
-    let pending = PublishRequest {
-        site,
-        judge: &judge,
-        mode: Mode::AtRest,
-        is_drained: false,
-        config: &config.publish,
-        robots: robots.as_ref().filter(|_| !config.ignore.robots),
-        dry_run,
-        now,
-        is_stopped: &|| false,
-    };
-    settle_pending(&mut store, &pending).map_err(SessionError::Publish)?;
-    if needs_import(&store, site, &places.output)? {
-        opened.imported = Some(import_set(&mut store, site, &places.output, now)?);
-    }
-    Ok((store, opened))
 }
 
 /// Whether nothing of others is in the way of the set, and its disk is there; what the user should know of that.

@@ -103,7 +103,9 @@ pub enum SessionError {
     #[error("{0}")]
     Settings(String),
     /// Too many pauses after failures in a row.
-    #[error("the site does not answer any more; the same command goes on from here")]
+    #[error(
+        "the site went down during the crawl; nothing is published, the same command later goes on"
+    )]
     SiteDown,
     /// A task ended by a panic: a bug of arpent.
     #[error("ended by an internal error while {work}")]
@@ -142,27 +144,52 @@ impl SessionError {
     }
 
     /// The word for a session that ended by this error.
-    fn outcome(&self) -> Outcome {
-        if let Some(error) = self.of_store() {
-            return match error.kind() {
-                StoreErrorKind::Busy => Outcome::Busy,
-                StoreErrorKind::Open | StoreErrorKind::Version => Outcome::Settings,
-                StoreErrorKind::Corrupt | StoreErrorKind::Io => Outcome::Refused,
-            };
-        }
+    pub fn outcome(&self) -> Outcome {
         match self {
-            Self::Crawl(CrawlError::Start(_) | CrawlError::Robots(_)) => Outcome::Unreachable,
-            Self::Crawl(CrawlError::Stopped) | Self::Publish(PublishError::Stopped) => {
-                Outcome::Interrupted
-            }
-            Self::Crawl(CrawlError::Settings(_))
-            | Self::Publish(PublishError::Settings(_))
-            | Self::Settings(_) => Outcome::Settings,
-            Self::Publish(PublishError::Busy { .. }) => Outcome::Busy,
-            Self::Crawl(CrawlError::Internal { .. })
-            | Self::Publish(PublishError::Check { .. })
-            | Self::Internal { .. } => Outcome::Internal,
-            Self::Crawl(_) | Self::Publish(_) | Self::Store(_) | Self::SiteDown => Outcome::Refused,
+            Self::Crawl(error) => error.into(),
+            Self::Publish(error) => error.into(),
+            Self::Store(error) => error.into(),
+            Self::Settings(_) => Outcome::Settings,
+            Self::SiteDown => Outcome::Refused,
+            Self::Internal { .. } => Outcome::Internal,
+        }
+    }
+}
+
+impl From<&StoreError> for Outcome {
+    fn from(error: &StoreError) -> Self {
+        match error.kind() {
+            StoreErrorKind::Busy => Self::Busy,
+            // Another folder or another version of arpent: the user's to choose.
+            StoreErrorKind::Open | StoreErrorKind::Version => Self::Settings,
+            StoreErrorKind::Corrupt | StoreErrorKind::Io => Self::Refused,
+        }
+    }
+}
+
+impl From<&CrawlError> for Outcome {
+    fn from(error: &CrawlError) -> Self {
+        match error {
+            CrawlError::Start(_) | CrawlError::Robots(_) => Self::Unreachable,
+            CrawlError::Settings(_) => Self::Settings,
+            // As with a state that cannot be read: no request was sent, the old set stands.
+            CrawlError::RetryAfter(_) => Self::Refused,
+            CrawlError::Store(error) => error.into(),
+            CrawlError::Stopped => Self::Interrupted,
+            CrawlError::Internal { .. } => Self::Internal,
+        }
+    }
+}
+
+impl From<&PublishError> for Outcome {
+    fn from(error: &PublishError) -> Self {
+        match error {
+            PublishError::Busy { .. } => Self::Busy,
+            PublishError::Settings(_) => Self::Settings,
+            PublishError::Stopped => Self::Interrupted,
+            PublishError::Store(error) => error.into(),
+            PublishError::Check { .. } => Self::Internal,
+            _ => Self::Refused,
         }
     }
 }

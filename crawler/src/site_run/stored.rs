@@ -1,32 +1,33 @@
 //! Publishing without a crawl: what the state of a site knows, a set that was published before, or what inputs name.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
-use super::{Ended, Held, Opened, Outcome, Places, SessionError, publish_and_adopt};
+use super::{Ended, Held, Outcome, SessionError};
 use crate::{
     clock::Clock,
     config::Config,
     engine::judge_at_rest,
     notify::adopt,
-    publish::{OutputHold, PublishRequest, Publishing, roll_back},
+    publish::{PublishRequest, Publishing, publish, roll_back},
     report::Report,
     robots::Rules,
     runs,
     scope::Scope,
     site::Site,
-    store::Store,
+    store::{Store, StoreError},
     verdict::{Judge, Mode},
 };
 
-/// What is published without a crawl.
+/// Work on the state of a site without a crawl.
+#[derive(Clone, Copy)]
 pub struct StoredRequest<'a> {
     /// Which site.
     pub site: &'a Site,
-    /// The settings, with output, public URL and generations of the site.
+    /// The settings of the site ([`super::Places::config`]).
     pub config: &'a Config,
-    /// Where its files are.
-    pub places: &'a Places,
-    /// Plan and count, write nothing.
+    /// The file of its state; `None`: no state is stored.
+    pub state: Option<&'a Path>,
+    /// Work on a copy of the state, and write no files.
     pub dry_run: bool,
     /// Wall time.
     pub clock: &'a Arc<dyn Clock>,
@@ -43,121 +44,107 @@ impl std::fmt::Debug for StoredRequest<'_> {
     }
 }
 
-/// Publishes what `store` knows under the current settings, and by robots.txt as the last crawl read it.
-pub fn publish_stored(mut store: Store, request: &StoredRequest<'_>) -> (Ended, Option<Rules>) {
-    let mut robots = None;
-    let result = judge_at_rest(request.config, request.site, &store, request.clock);
-    let publishing = match result {
-        Ok((judge, noted)) => {
-            robots = noted;
-            runs::is_drained(&store)
-                .map_err(SessionError::Store)
-                .and_then(|is_drained| {
-                    publish_as(&mut store, request, &judge, robots.as_ref(), is_drained)
-                })
-        }
-        Err(error) => Err(SessionError::Crawl(error)),
-    };
-    (ended(request, store, publishing), robots)
+/// What is published without a crawl.
+#[derive(Debug, Clone, Copy)]
+pub enum Stored<'a> {
+    /// What the state knows, by the current settings and robots.txt as the last crawl read it.
+    Crawl,
+    /// The visits that `build` made of its inputs, in whose folder this robots.txt was found.
+    Inputs(Option<&'a Rules>),
+    /// The set that was published so many publishes ago.
+    Generation(usize),
 }
 
-/// Publishes the visits that `build` made of its inputs, in whose folder `robots` was found.
-pub fn publish_built(
-    mut store: Store,
-    request: &StoredRequest<'_>,
-    robots: Option<&Rules>,
-) -> Ended {
-    let StoredRequest { site, config, .. } = *request;
-    let publishing = Scope::new(site, &config.scope)
-        .map_err(|error| SessionError::Settings(error.to_string()))
-        .and_then(|scope| {
-            let rules = robots.cloned().unwrap_or_default();
-            let judge = Judge::new(config, scope, rules, 0, Arc::clone(request.clock));
-            publish_as(&mut store, request, &judge, robots, true)
-        });
-    ended(request, store, publishing)
-}
-
-/// Publishes the set again that was published `back` publishes ago.
-pub fn restore(mut store: Store, request: &StoredRequest<'_>, back: usize) -> Ended {
-    let publishing = restored(&mut store, request, back);
-    ended(request, store, publishing)
-}
-
-fn restored(
-    store: &mut Store,
-    request: &StoredRequest<'_>,
-    back: usize,
-) -> Result<Publishing, SessionError> {
-    if request.config.notify.indexnow && !request.dry_run {
-        adopt(store)?;
-    }
-    let (judge, robots) = judge_at_rest(request.config, request.site, store, request.clock)
-        .map_err(SessionError::Crawl)?;
-    let wanted = publish_request(request, &judge, robots.as_ref(), Mode::AtRest, false);
-    let result = roll_back(store, &wanted, back);
-    let report = result.as_ref().ok().map(|published| Report {
-        listed: published.listed,
-        ..Report::default()
-    });
-    Ok(Publishing { report, result })
-}
-
-fn publish_as(
-    store: &mut Store,
-    request: &StoredRequest<'_>,
-    judge: &Judge,
-    robots: Option<&Rules>,
-    is_drained: bool,
-) -> Result<Publishing, SessionError> {
-    let mode = Mode::of(store, request.config.publish.force)?;
-    let wanted = publish_request(request, judge, robots, mode, is_drained);
-    let adopts = request.config.notify.indexnow && !request.dry_run;
-    Ok(publish_and_adopt(store, &wanted, adopts))
-}
-
-fn publish_request<'a>(
-    request: &StoredRequest<'a>,
-    judge: &'a Judge,
-    robots: Option<&'a Rules>,
-    mode: Mode,
-    is_drained: bool,
-) -> PublishRequest<'a> {
-    PublishRequest {
-        site: request.site,
-        judge,
-        mode,
-        is_drained,
-        config: &request.config.publish,
-        robots: robots.filter(|_| !request.config.ignore.robots),
-        dry_run: request.dry_run,
-        now: request.clock.now(),
-        is_stopped: request.is_stopped,
-    }
-}
-
-fn ended(
-    request: &StoredRequest<'_>,
-    store: Store,
-    publishing: Result<Publishing, SessionError>,
-) -> Ended {
-    let (report, published) = match publishing {
-        Ok(Publishing { report, result }) => (report, result.map_err(SessionError::Publish)),
-        Err(error) => (None, Err(error)),
-    };
-    let mut ended = Ended {
-        site: Some(request.site.clone()),
-        places: Some(request.places.clone()),
-        opened: None::<Opened>,
-        crawl: None,
-        report,
-        published,
-        outcome: Outcome::Internal,
-        held: Some(Held {
+impl StoredRequest<'_> {
+    /// Publishes `stored` from `store`.
+    pub fn run(&self, mut store: Store, stored: Stored<'_>) -> Ended {
+        let mut ended = Ended {
+            site: Some(self.site.clone()),
+            places: None,
+            opened: None,
+            crawl: None,
+            report: None,
+            published: Err(SessionError::SiteDown),
+            outcome: Outcome::Internal,
+            held: None,
+        };
+        ended.take(self.publish_stored(&mut store, stored));
+        ended.held = Some(Held {
             store,
-            output: None::<OutputHold>,
-        }),
-    };
-    ended.outcome = Outcome::of(&ended, request.dry_run);
-    ended
+            output: None,
+        });
+        ended.outcome = Outcome::of(&ended, self.dry_run);
+        ended
+    }
+
+    fn publish_stored(
+        &self,
+        store: &mut Store,
+        stored: Stored<'_>,
+    ) -> Result<Publishing, SessionError> {
+        let Self { site, config, .. } = *self;
+        if let Stored::Inputs(robots) = stored {
+            let scope = Scope::new(site, &config.scope)
+                .map_err(|error| SessionError::Settings(error.to_string()))?;
+            let rules = robots.cloned().unwrap_or_default();
+            let judge = Judge::new(config, scope, rules, 0, Arc::clone(self.clock));
+            return self.publish(store, &judge, robots, true);
+        }
+        let (judge, robots) =
+            judge_at_rest(config, site, store, self.clock).map_err(SessionError::Crawl)?;
+        let Stored::Generation(back) = stored else {
+            let is_drained = runs::is_drained(store)?;
+            return self.publish(store, &judge, robots.as_ref(), is_drained);
+        };
+        self.adopt(store)?;
+        let wanted = self.publish_request(&judge, robots.as_ref(), Mode::AtRest, false);
+        let result = roll_back(store, &wanted, back);
+        let report = result.as_ref().ok().map(|published| Report {
+            listed: published.listed,
+            ..Report::default()
+        });
+        Ok(Publishing { report, result })
+    }
+
+    /// Publishes what `store` knows, as `judge` sees it.
+    pub(super) fn publish(
+        &self,
+        store: &mut Store,
+        judge: &Judge,
+        robots: Option<&Rules>,
+        is_drained: bool,
+    ) -> Result<Publishing, SessionError> {
+        let mode = Mode::of(store, self.config.publish.force)?;
+        self.adopt(store)?;
+        let wanted = self.publish_request(judge, robots, mode, is_drained);
+        Ok(publish(store, &wanted))
+    }
+
+    /// Engines are notified from now on, if the settings say so.
+    fn adopt(&self, store: &mut Store) -> Result<(), StoreError> {
+        if self.config.notify.indexnow && !self.dry_run {
+            adopt(store)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn publish_request<'a>(
+        &'a self,
+        judge: &'a Judge,
+        robots: Option<&'a Rules>,
+        mode: Mode,
+        is_drained: bool,
+    ) -> PublishRequest<'a> {
+        PublishRequest {
+            site: self.site,
+            judge,
+            mode,
+            is_drained,
+            config: &self.config.publish,
+            robots: robots.filter(|_| !self.config.ignore.robots),
+            dry_run: self.dry_run,
+            now: self.clock.now(),
+            is_stopped: self.is_stopped,
+        }
+    }
 }

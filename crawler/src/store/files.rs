@@ -2,8 +2,7 @@
 //! kernel's, so that no crash leaves one behind. Nothing here looks into the database.
 
 use std::{
-    ffi::OsString,
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, File},
     io,
     path::{Path, PathBuf},
 };
@@ -11,7 +10,8 @@ use std::{
 use jiff::Timestamp;
 
 use super::{StoreError, StoreErrorKind};
-use crate::machine::{Lock, NotTaken};
+pub(super) use crate::machine::private::with_suffix;
+use crate::machine::{Lock, NotTaken, private};
 
 /// Files that `SQLite` keeps beside a database, by what they add to its name.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
@@ -86,23 +86,11 @@ pub(super) fn create_folder(database: &Path) -> Result<(), StoreError> {
     let Some(folder) = database.parent() else {
         return Ok(());
     };
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
-        .create(folder)
-        .map_err(|error| io_failure("create the folder", folder, error))
+    private::create_folder(folder).map_err(|error| io_failure("create the folder", folder, error))
 }
 
 fn open_private(path: &Path) -> Result<File, StoreError> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-        .open(path)
-        .map_err(|error| io_failure("open", path, error))
+    private::open(path).map_err(|error| io_failure("open", path, error))
 }
 
 /// Renames the state `database` to `<name>.old-<timestamp>`, with the files that belong to it, and returns where
@@ -287,13 +275,6 @@ fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
 /// What the system says about the file `path`.
 pub(super) fn io_failure(action: &str, path: &Path, error: io::Error) -> StoreError {
     StoreError::of_io(format!("cannot {action} {}", path.display()), error)
-}
-
-/// `path` with `suffix` behind its name, whatever its extension.
-pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut text: OsString = path.as_os_str().to_owned();
-    text.push(suffix);
-    text.into()
 }
 
 /// To `SQLite` some relative names mean something else than a file.

@@ -36,7 +36,7 @@ pub(crate) const PUBLISH_PENDING: &str = "publish.pending";
 pub(crate) const PUBLISH_STANDING: &str = "publish.standing";
 
 /// Who does not know of the set that stands.
-pub(crate) const PUBLISH_UNTOLD: &str = "publish.untold";
+pub(crate) const PUBLISH_UNNOTIFIED: &str = "publish.unnotified";
 
 /// Nothing is left to ask for in the crawl.
 pub(crate) const RUN_DRAINED: &str = "run.drained";

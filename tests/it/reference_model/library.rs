@@ -9,7 +9,7 @@ use crawler::{
     publish::Published,
     runs,
     site::Site,
-    site_run::{Places, StoredRequest, publish_stored},
+    site_run::{Stored, StoredRequest},
     store::{Commit, Discovery, Finished, Store},
     url_key::UrlKey,
 };
@@ -139,24 +139,16 @@ impl Library {
     /// Publishes what the store knows.
     pub(super) fn publish(&mut self) -> Published {
         let clock: Arc<dyn Clock> = Arc::new(Stopped(self.now));
-        let output = self.config.publish.output.clone();
-        let places = Places {
-            state: output.with_extension("db"),
-            locks: output.with_extension("locks"),
-            generations: output.with_extension("generations"),
-            output,
-            public_url: None,
-        };
         let request = StoredRequest {
             site: &self.site,
             config: &self.config,
-            places: &places,
+            state: None,
             dry_run: false,
             clock: &clock,
             is_stopped: &|| false,
         };
         let store = self.store.take().expect("nobody publishes");
-        let (ended, _) = publish_stored(store, &request);
+        let ended = request.run(store, Stored::Crawl);
         self.store = ended.held.map(|held| held.store);
         ended.published.expect("the set is published")
     }

@@ -123,7 +123,7 @@ impl Watched for CheckView {
         let host = self.host(&figures, now);
         if output.is_terminal() {
             // One column stays free: some terminals wrap after a full line.
-            let width = Output::width().saturating_sub(1);
+            let width = Output::size().0.saturating_sub(1);
             output.show(&View(&figures).lines(elapsed, host.as_deref(), width));
         } else if self.lines.is_due(self.began.elapsed()) {
             let current = View(&figures).current_line(elapsed, usize::MAX);

@@ -86,7 +86,7 @@ impl Board {
         Watch { progress, stage }
     }
 
-    /// The run of the site `name` has ended: the last of its news is told.
+    /// The run of the site `name` has ended: the last of its news is reported.
     pub(crate) fn end(&self, name: &str, output: &Output) {
         let mut shared = self.shared();
         shared.done += 1;
@@ -109,11 +109,9 @@ impl Watched for Board {
         let mut shared = self.shared();
         if output.is_terminal() {
             // One column stays free: some terminals wrap after a full line.
-            let width = Output::width().saturating_sub(1);
-            let most = Output::height()
-                .saturating_sub(FREE_LINES)
-                .max(FEWEST_LINES);
-            let lines = shared.lines(width, most);
+            let (width, height) = Output::size();
+            let most = height.saturating_sub(FREE_LINES).max(FEWEST_LINES);
+            let lines = shared.lines(width.saturating_sub(1), most);
             if !lines.is_empty() {
                 output.show(&lines);
             }
@@ -196,16 +194,9 @@ impl RunView {
     /// The lines of the live view.
     fn lines(&mut self, width: usize) -> Vec<String> {
         let progress = self.newest();
-        self.speed
-            .note(self.began.elapsed(), progress.fetched, progress.queued);
+        self.speed.note(self.began.elapsed(), progress.fetched);
         let is_known = progress.site.is_some();
-        let view = View {
-            progress: &progress,
-            per_second: self.speed.per_second(),
-            is_queue_growing: self.speed.is_queue_growing(),
-            delay: self.delay,
-        };
-        let mut lines = view.lines(width);
+        let mut lines = self.view(&progress).lines(width);
         if let (Some(label), false) = (&self.label, is_known) {
             lines.insert(0, crate::untrusted::shorten(label, width).into_owned());
         }
@@ -220,20 +211,22 @@ impl RunView {
     fn line_when_due(&mut self) -> Option<String> {
         let progress = self.newest();
         let elapsed = self.began.elapsed();
-        self.speed.note(elapsed, progress.fetched, progress.queued);
+        self.speed.note(elapsed, progress.fetched);
         if !self.lines.is_due(elapsed) {
             return None;
         }
-        let view = View {
-            progress: &progress,
-            per_second: self.speed.per_second(),
-            is_queue_growing: self.speed.is_queue_growing(),
-            delay: self.delay,
-        };
-        Some(view.log_line())
+        Some(self.view(&progress).log_line())
     }
 
-    /// Says what is told once: the site, and each notice.
+    fn view<'p>(&self, progress: &'p Progress) -> View<'p> {
+        View {
+            progress,
+            per_second: self.speed.per_second(),
+            delay: self.delay,
+        }
+    }
+
+    /// Prints what is reported once: the site, and each notice.
     fn say_news(&mut self, output: &Output) {
         let progress = self.newest();
         if let (Some(site), false) = (&progress.site, self.site_is_told) {

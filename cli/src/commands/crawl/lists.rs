@@ -22,7 +22,7 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// Opens the lists `files`, each once; lines that are left out are told.
+    /// Opens the lists `files`, each once; lines that are left out are reported.
     ///
     /// # Errors
     /// One cannot be read, or holds no URL.

@@ -1,16 +1,17 @@
-//! One site: crawled, published, told, and noted how it ended. Whoever calls it decides when, and shows the
+//! One site: crawled, published, others notified, and noted how it ended. Whoever calls it decides when, and shows the
 //! progress; nothing here waits for a signal or prints a summary.
 
+mod ended;
 mod job;
 mod places;
-mod telling;
 
 use std::sync::{Arc, Mutex};
 
 use crawler::{
     clock::Clock,
     politeness::{Politeness, SharedPoliteness},
-    store::StoreErrorKind,
+    site_run::Outcome,
+    store::{StoreErrorKind, held_since},
 };
 use tokio::time::Instant;
 
@@ -20,20 +21,20 @@ pub(crate) use self::places::Places;
 use super::{board::Watch, lists::Lists};
 use crate::{
     advice::in_full,
-    commands::{seams, tell},
-    exit_code::ExitCode,
+    commands::{dependencies, report_error},
+    exit_code::{ExitCode, outcome_of},
     fault::Faults,
     output::Output,
     panicked::caught,
     settings::{Environment, SiteSettings},
     signal::Stop,
-    summary::{Summary, of_failure},
+    summary::Summary,
 };
 
 /// What all sites of a program share. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Crawler {
-    /// Where is told what goes wrong.
+    /// Gets messages about what goes wrong.
     pub(crate) output: Output,
     /// The clocks of all hosts.
     pub(crate) politeness: SharedPoliteness,
@@ -52,9 +53,9 @@ pub(crate) struct Crawler {
 /// How the work on a site ended.
 #[derive(Debug)]
 pub(crate) struct SiteRun {
-    /// What is told of it.
+    /// What is reported of it.
     pub(crate) summary: Summary,
-    /// What the parent would be told if it were the only site.
+    /// The code that the parent would get if it were the only site.
     pub(crate) code: ExitCode,
 }
 
@@ -63,15 +64,15 @@ impl SiteRun {
     pub(crate) fn not_begun(site: &SiteSettings, stop: &Stop) -> Self {
         let mut summary = summary_of(site);
         let code = stop.asked_by().map_or(ExitCode::Interrupted, Into::into);
-        summary.outcome = of_failure(code);
+        summary.outcome = Outcome::Interrupted;
         Self { summary, code }
     }
 
     /// The work ended by a bug outside of what is caught.
     pub(crate) fn panicked(site: &SiteSettings) -> Self {
-        let code = ExitCode::Internal;
         let mut summary = summary_of(site);
-        summary.outcome = of_failure(code);
+        summary.outcome = Outcome::Internal;
+        let code = ExitCode::Internal;
         Self { summary, code }
     }
 }
@@ -103,7 +104,7 @@ impl Crawler {
         Self {
             output: output.clone(),
             politeness: Arc::new(Mutex::new(politeness)),
-            clock: seams::clock(environment),
+            clock: dependencies::clock(environment),
             stop,
             faults: Faults::new(environment),
             lists: Lists::default(),
@@ -119,7 +120,7 @@ impl Crawler {
         }
     }
 
-    /// Crawls and publishes `site`; what it is doing goes to `watch`. What goes wrong is told and noted, in the
+    /// Crawls and publishes `site`; what it is doing goes to `watch`. What goes wrong is reported and noted, in the
     /// summary and in the file of its last run.
     pub(crate) async fn run(&self, site: &Arc<SiteSettings>, watch: Watch) -> SiteRun {
         let mut summary = summary_of(site);
@@ -135,11 +136,11 @@ impl Crawler {
         let end = self.ended(result, &mut summary, began);
         let code = end.code;
         let run = SiteRun { summary, code };
-        self.tell_of_end(site, &run, started, end).await;
+        self.report_end(site, &run, started, end).await;
         run
     }
 
-    /// What the end of the work on a site, which began at `began`, means for the exit code; what made it fail is told.
+    /// What the end of the work on a site, which began at `began`, means for the exit code; what made it fail is reported.
     pub(in crate::commands) fn ended(
         &self,
         result: anyhow::Result<ExitCode>,
@@ -148,7 +149,7 @@ impl Crawler {
     ) -> End {
         // Another run has the state: that one notes how it ends. The output, which it has too, is asked for first.
         let is_beside = result.as_ref().is_err_and(|error| {
-            let has_state = || summary.state.as_deref().and_then(seams::busy_since);
+            let has_state = || summary.state.as_deref().and_then(held_since);
             is_held(error) || (ExitCode::of_error(error) == ExitCode::Busy && has_state().is_some())
         });
         let (code, message) = match result {
@@ -163,10 +164,11 @@ impl Crawler {
         }
     }
 
-    /// Tells what ended the work on a site, and what that means for the exit code.
+    /// Reports what ended the work on a site, and what that means for the exit code.
     fn failed(&self, error: anyhow::Error, summary: &mut Summary) -> (ExitCode, Option<String>) {
         let message = in_full(&error);
         summary.set_failed(&error);
+        summary.outcome = outcome_of(&error);
         let code = match (ExitCode::of_error(&error), self.stop.asked_by()) {
             // The library knows that it was stopped, but not by which signal.
             (ExitCode::Interrupted, Some(signal)) => signal.into(),
@@ -177,11 +179,10 @@ impl Crawler {
                 } else {
                     error.context(summary.site.clone())
                 };
-                tell(&error, &self.output);
+                report_error(&error, &self.output);
                 code
             }
         };
-        summary.outcome = of_failure(code);
         (code, Some(message))
     }
 }

@@ -35,7 +35,7 @@ use crate::{
             runs::Runs,
             site::SiteRun,
         },
-        tell,
+        report_error,
     },
     exit_code::ExitCode,
     human,
@@ -48,7 +48,7 @@ use crate::{
 /// Longest wait, so that a clock that was changed is noticed.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// Time between two looks at what the runs have to tell.
+/// Time between two looks at what the runs have to report.
 const NEWS: Duration = Duration::from_secs(1);
 
 /// Of the time to stop, requests in flight get this much; what follows is for what was begun with them.
@@ -110,7 +110,7 @@ pub(super) struct Dispatcher<C> {
     loading: Option<JoinHandle<Result<CrawlSettings, SettingsError>>>,
     /// They are to be read once more when that is over: they may have changed meanwhile.
     loads_again: bool,
-    /// It was told that nothing can be kept.
+    /// It was reported that nothing can be kept.
     keeping_fails: bool,
     stop_timeout: Duration,
     stopping: Option<Stopping>,
@@ -280,7 +280,7 @@ where
         self.loading = Some(tokio::task::spawn_blocking(move || load()));
     }
 
-    /// Takes settings that were read again; wrong ones are told, and those of before stay.
+    /// Takes settings that were read again; wrong ones are reported, and those of before stay.
     fn loaded(&mut self, loaded: Loaded) {
         if self.stopping.is_some() {
             return;
@@ -295,7 +295,7 @@ where
         match loaded {
             Ok(settings) => self.adopt(&settings),
             Err(error) => {
-                tell(&error, &self.outside.output);
+                report_error(&error, &self.outside.output);
                 self.outside
                     .output
                     .warn("the settings could not be read again: those of before stay");
@@ -449,7 +449,7 @@ where
         self.keeping = Some(tokio::task::spawn_blocking(write));
     }
 
-    /// Whether what was done was kept. That it cannot be is told once.
+    /// Whether what was done was kept. That it cannot be is reported once.
     fn was_kept(&mut self, kept: Result<io::Result<Kept>, JoinError>) -> bool {
         let problem = match kept {
             Ok(Ok(kept)) => {
@@ -481,7 +481,7 @@ where
         }
     }
 
-    /// Tells the service manager what goes on.
+    /// Notifies the service manager of what goes on.
     fn tell_service(&mut self) {
         let now = self.outside.clock.now();
         let running: Vec<_> = self.timetable.running().map(str::to_owned).collect();

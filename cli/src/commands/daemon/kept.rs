@@ -10,6 +10,7 @@ use std::{
 use crawler::schedule::Past;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::commands::json_file;
 
@@ -17,7 +18,7 @@ use crate::commands::json_file;
 const NAME: &str = "schedule.json";
 
 /// The format that is written.
-const VERSION: u32 = 1;
+const VERSION: u64 = 1;
 
 /// Largest file that is read, in bytes: a site takes some 200.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -39,74 +40,43 @@ pub(in crate::commands) struct Kept {
 /// The contents of the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Contents {
-    version: u32,
+    version: u64,
     #[serde(flatten)]
     kept: Kept,
 }
 
-/// Of a file of any version.
-#[derive(Debug, Deserialize)]
-struct Versioned {
-    version: u32,
-}
-
-/// Why what is kept cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub(in crate::commands) enum KeptError {
-    /// The system refused.
-    #[error("failed to read {}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The system's words.
-        source: io::Error,
-    },
-    /// It is something else, or damaged.
-    #[error("{} is damaged: {problem}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// Another arpent wrote it.
-    #[error(
-        "{} was written by a newer arpent (format {version}, this one knows {VERSION}); use that one, or another state",
-        path.display()
-    )]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        version: u32,
-    },
+/// The file in the folder `state`.
+pub(in crate::commands) fn file_in(state: &Path) -> PathBuf {
+    state.join(NAME)
 }
 
 /// What is kept in the folder `state`; nothing when no daemon ever ran there.
 ///
 /// # Errors
-/// See [`KeptError`].
-pub(in crate::commands) fn read(state: &Path) -> Result<Kept, KeptError> {
-    let path = state.join(NAME);
-    let sort = |error: io::Error| match error.kind() {
-        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => KeptError::Damaged {
-            path: path.clone(),
-            problem: error.to_string(),
-        },
-        _ => KeptError::Io {
-            path: path.clone(),
-            source: error,
-        },
+/// - [`io::ErrorKind::Unsupported`]: a newer arpent wrote it.
+/// - [`io::ErrorKind::InvalidData`]: it is damaged.
+/// - Others: the system refused.
+pub(in crate::commands) fn read(state: &Path) -> io::Result<Kept> {
+    let path = file_in(state);
+    let damaged = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+    let value = match json_file::read::<Value>(&path, MAX_BYTES) {
+        Ok(None) => return Ok(Kept::default()),
+        Ok(Some(value)) => value,
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(damaged(error)),
+        Err(error) => return Err(error),
     };
-    match json_file::read::<Versioned>(&path, MAX_BYTES).map_err(sort)? {
-        None => return Ok(Kept::default()),
-        Some(Versioned { version }) if version > VERSION => {
-            return Err(KeptError::Newer { path, version });
-        }
-        Some(_) => {}
+    if let Some(version) = value["version"]
+        .as_u64()
+        .filter(|version| *version > VERSION)
+    {
+        let problem = format!(
+            "it was written by a newer arpent (format {version}, this one knows {VERSION}); use that one, or another state"
+        );
+        return Err(io::Error::new(io::ErrorKind::Unsupported, problem));
     }
-    let contents = json_file::read::<Contents>(&path, MAX_BYTES).map_err(sort)?;
-    Ok(contents.map(|contents| contents.kept).unwrap_or_default())
+    let contents: Contents =
+        serde_json::from_value(value).map_err(|error| damaged(error.into()))?;
+    Ok(contents.kept)
 }
 
 /// Keeps `kept` in the folder `state`, in the place of what was there.
@@ -118,7 +88,7 @@ pub(super) fn write(state: &Path, kept: &Kept) -> io::Result<()> {
         version: VERSION,
         kept: kept.clone(),
     };
-    json_file::write(&state.join(NAME), &contents)
+    json_file::write(&file_in(state), &contents)
 }
 
 /// Sets a damaged file aside, never deletes it; says where it is now.
@@ -164,7 +134,7 @@ mod tests {
             let path = folder.path().join(NAME);
             fs::write(&path, text).unwrap();
             let error = read(folder.path()).unwrap_err();
-            let error = error.to_string().replace(&path.display().to_string(), "it");
+            let error = format!("{:?}: {error}", error.kind());
             assert!(error.starts_with(expected), "{text}: {error}");
             let aside = set_aside(&path, Timestamp::UNIX_EPOCH).unwrap();
             assert_eq!(
@@ -174,13 +144,13 @@ mod tests {
             assert_eq!(fs::read_to_string(aside).unwrap(), text);
             assert_eq!(read(folder.path()).unwrap(), Kept::default());
         }
-        check("", "it is damaged: EOF");
-        check("{\"version\": 1, \"sites\": {\"a\": 7}}", "it is damaged: ");
-        check("{\"version\":1,\"sit", "it is damaged: ");
-        check("[]", "it is damaged: ");
+        check("", "InvalidData: EOF");
+        check("{\"version\": 1, \"sites\": {\"a\": 7}}", "InvalidData: ");
+        check("{\"version\":1,\"sit", "InvalidData: ");
+        check("[]", "InvalidData: ");
         check(
             "{\"version\": 2, \"other\": true}",
-            "it was written by a newer arpent (format 2, this one knows 1)",
+            "Unsupported: it was written by a newer arpent (format 2, this one knows 1)",
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What the service manager is told: that the daemon is ready, reads its settings again, stops, is alive, and what it
+//! What the service manager is notified of: that the daemon is ready, reads its settings again, stops, is alive, and what it
 //! is doing (`sd_notify(3)`). Without a service manager all of it does nothing.
 
 use std::time::Duration;
@@ -68,7 +68,7 @@ pub(super) fn ready() {
     send(&[NotifyState::Ready]);
 }
 
-/// The settings are being read again. The time lets the manager tell this from an earlier reload.
+/// The settings are being read again. The time lets the manager distinguish this from an earlier reload.
 pub(super) fn reloading() {
     #[cfg(unix)]
     match NotifyState::monotonic_usec_now() {

@@ -21,7 +21,7 @@ use super::*;
 use crate::{
     args::{Args, Command},
     commands::crawl::site::SiteRun,
-    settings::{SettingsError, SiteSettings, typed},
+    settings::{CrawlSettings, SettingsError, SiteSettings, typed},
     signal::{Asked, StopSignal},
     summary::Summary,
 };

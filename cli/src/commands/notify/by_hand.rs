@@ -6,8 +6,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use anyhow::Context as _;
 use crawler::{
+    engine::download::DownloadError,
     notify::{ENGINES, missing_lines, submit_all},
     page::State,
     politeness::Politeness,
@@ -16,51 +16,49 @@ use crawler::{
     url_key::UrlKey,
 };
 
-use super::Teller;
+use super::{Notifier, notices};
 use crate::{
     args::NotifyArgs,
     attend::Attendant,
     commands::{
-        crawl::{begin_telling, read_settings_file},
+        crawl::{begin_log, load},
+        dependencies,
         names::find_state,
+        report_error,
         runtime::{self, Threads},
-        seams, tell,
     },
     exit_code::{ExitCode, Misuse},
     human,
     output::Output,
     panicked::Panicked,
-    settings::{CrawlSettings, Environment, Purpose, SiteSettings, typed},
+    settings::{CrawlSettings, Environment, Purpose, SiteSettings},
+    summary::text_of_notified,
 };
 
 /// Runs `arpent notify`.
 ///
 /// # Errors
-/// The settings make no sense, or the program cannot start; what fails for a site is told and only changes
+/// The settings make no sense, or the program cannot start; what fails for a site is reported and only changes
 /// the exit code.
 pub(in crate::commands) fn run(
     args: &NotifyArgs,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let CrawlSettings { sites, shared, .. } = CrawlSettings::load(
-        Purpose::Notify,
-        (args.config.as_deref(), typed(args)),
-        environment,
-        read_settings_file,
-    )?;
-    begin_telling(&shared, output);
-    let tells_engine = |site: &Arc<SiteSettings>| site.settings.config.notify.indexnow;
-    if args.submit_all && !sites.iter().any(tells_engine) {
+    let CrawlSettings { sites, shared, .. } =
+        load(Purpose::Notify, (args.config.as_deref(), args), environment)?;
+    begin_log(&shared, output);
+    let notifies_engine = |site: &Arc<SiteSettings>| site.settings.config.notify.indexnow;
+    if args.submit_all && !sites.iter().any(notifies_engine) {
         return Err(Misuse(
             "--submit-all: expected --indexnow too, or indexnow = true in the table [notify] of the settings file"
                 .to_owned(),
         )
         .into());
     }
-    let clock = seams::clock(environment);
+    let clock = dependencies::clock(environment);
     runtime::run(Threads::One, async {
-        let mut attendant = Attendant::new(output).context("failed to listen to signals")?;
+        let mut attendant = Attendant::new(output)?;
         let politeness = Arc::new(Mutex::new(Politeness::new(&shared.config.politeness)));
         let shutdown = attendant.stop().shutdown.clone();
         let (list, submit_all, output) = (args.list, args.submit_all, output.clone());
@@ -70,8 +68,8 @@ pub(in crate::commands) fn run(
                 let by_hand = ByHand {
                     list,
                     dry_run: site.settings.dry_run,
-                    submit_all: submit_all && tells_engine(&site),
-                    teller: Teller::new(
+                    submit_all: submit_all && notifies_engine(&site),
+                    notifier: Notifier::new(
                         &site.settings,
                         Arc::clone(&politeness),
                         Arc::clone(&clock),
@@ -79,7 +77,7 @@ pub(in crate::commands) fn run(
                     ),
                     output: output.clone(),
                 };
-                worst = worst.worse(by_hand.tell(&site.start));
+                worst = worst.worse(by_hand.notify(&site.start));
             }
             worst
         });
@@ -97,28 +95,24 @@ struct ByHand {
     list: bool,
     dry_run: bool,
     submit_all: bool,
-    teller: Teller,
+    notifier: Notifier,
     output: Output,
 }
 
 impl ByHand {
-    fn tell(mut self, url: &UrlKey) -> ExitCode {
-        let code = self.tell_site(url).unwrap_or_else(|error| {
+    fn notify(mut self, url: &UrlKey) -> ExitCode {
+        let code = self.notify_site(url).unwrap_or_else(|error| {
             let code = ExitCode::of_error(&error);
-            tell(&error.context(url.to_string()), &self.output);
+            report_error(&error.context(url.to_string()), &self.output);
             code
         });
-        self.teller.settle();
+        self.notifier.settle();
         code
     }
 
-    fn tell_site(&mut self, url: &UrlKey) -> anyhow::Result<ExitCode> {
-        let (mut site, path) = find_state(&self.teller.settings, url)?;
-        if let Some(original) = &self.teller.settings.config.written_as {
-            let written = site.standing_for(original);
-            site = written.map_err(|error| Misuse(format!("as: {error}")))?;
-        }
-        let mut store = seams::state(&path)?;
+    fn notify_site(&mut self, url: &UrlKey) -> anyhow::Result<ExitCode> {
+        let (site, path) = find_state(&self.notifier.settings, url)?;
+        let mut store = Store::open(&path)?;
         let standing = standing(&store)?.ok_or_else(|| {
             Misuse("its state knows of no published set; arpent crawl publishes one".to_owned())
         })?;
@@ -127,32 +121,33 @@ impl ByHand {
             self.say_where(&standing);
             return Ok(ExitCode::Success);
         }
-        let mut is_told = self.say_robots(&standing);
+        let mut is_complete = self.say_robots(&standing);
         if self.submit_all && self.dry_run {
             let urls = human::count(count_published(&store)?, "URL");
             let line = format!("  all {urls} of the set would be told, and what waits:");
             self.output.data(&line);
         } else if self.submit_all {
-            submit_all(&mut store, &site, self.teller.clock.now())?;
+            submit_all(&mut store, &site, self.notifier.clock.now())?;
         }
-        let told = self
-            .teller
-            .tell(&mut store, &standing, true, self.dry_run)?;
-        for line in told.lines() {
+        let done = self
+            .notifier
+            .notify(&mut store, &standing, true, self.dry_run)?;
+        let notified = done.notified.iter().map(text_of_notified);
+        for line in notified.chain(notices(&done, &standing)) {
             self.output.data(&format!("  {line}"));
         }
-        if !self.teller.settings.config.notify.indexnow {
+        if !self.notifier.settings.config.notify.indexnow {
             let waiting = store.outbox_len()?;
             self.output.data(&format!(
                 "  {} noted as changed; --indexnow tells an engine",
                 human::count(waiting, "URL")
             ));
         }
-        for problem in &told.problems {
-            is_told = false;
+        for problem in &done.problems {
+            is_complete = false;
             self.output.warn(problem);
         }
-        Ok(if is_told {
+        Ok(if is_complete {
             ExitCode::Success
         } else {
             ExitCode::Partial
@@ -180,12 +175,24 @@ impl ByHand {
         }
     }
 
+    /// The `Sitemap` lines of the live robots.txt.
+    fn named_in_robots(&mut self, standing: &Standing) -> Result<String, DownloadError> {
+        let Ok(site) = UrlKey::from_normalised(&standing.site) else {
+            return Ok(String::new());
+        };
+        let rules = self.notifier.robots(&site)?;
+        let lines = rules.sitemaps().iter();
+        Ok(lines.fold(String::new(), |text, value| {
+            text + "Sitemap: " + value + "\n"
+        }))
+    }
+
     /// The lines that robots.txt should have, and whether it has them; whether that could be found out.
     fn say_robots(&mut self, standing: &Standing) -> bool {
         let found = if self.dry_run {
             Ok(None)
         } else {
-            self.teller.named_in_robots(standing).map(Some)
+            self.named_in_robots(standing).map(Some)
         };
         let origin = UrlKey::from_normalised(&standing.site)
             .map_or_else(|_| standing.site.clone(), |site| site.origin().to_string());

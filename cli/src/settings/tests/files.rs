@@ -77,37 +77,7 @@ fn the_example_files_are_settings() {
 }
 
 #[test]
-fn an_unknown_key_names_the_nearest() {
-    check_file(
-        "\nrats = 3",
-        "config.toml:2: rats: no such setting; did you mean rate?",
-    );
-    check_file(
-        "max-pages = 3",
-        "config.toml:1: max-pages: no such setting; did you mean max_pages?",
-    );
-    check_file("colour = true", "config.toml:1: colour: no such setting");
-    check_file(
-        "[site]\nrate = 3",
-        "config.toml:1: site: expected tables: write [[site]] above each",
-    );
-    check_file(
-        "sites = 3",
-        "config.toml:1: sites: no such setting; did you mean site?",
-    );
-    check_file(
-        "page_rules = []",
-        "config.toml:1: page_rules: no such setting; did you mean page_rule?",
-    );
-}
-
-#[test]
 fn a_broken_file_names_the_line() {
-    check_file("rate = 3\nrate = 4\n", "config.toml:2: duplicate key");
-    check_file(
-        "rate = \n",
-        "config.toml:1: string values must be quoted, expected literal string",
-    );
     check_file(
         &format!("# {}", "x".repeat(MAX_FILE_BYTES)),
         "config.toml:1: larger than 1 MiB: this is not a settings file",

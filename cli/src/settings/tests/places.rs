@@ -83,26 +83,8 @@ fn each_of_several_sites_has_its_public_url() {
 }
 
 #[test]
-fn an_unknown_place_in_the_public_url_is_refused() {
-    let problem = |found: &str| {
-        format!(
-            "--public-url: expected nothing but {{site}} and {{host}} in braces, found {found:?}"
-        )
-    };
-    let found = "https://maps.example/{sit}/";
-    check_flag(&["--public-url", found], &problem(found));
-    let found = "https://maps.example/{host/{site}/";
-    check_flag(&["--public-url", found], &problem(found));
-}
-
-#[test]
 fn two_sites_of_a_host_cannot_share_a_public_url() {
     let urls = ["https://h/a/", "https://h/b/", "--public-url"];
-    let shared = [&urls[..], &["https://maps.example/{host}/"]].concat();
-    assert_eq!(
-        load(&shared, &[], None).unwrap_err().to_string(),
-        "--public-url: several sites are on the host h, and one directory cannot serve the sitemaps of two; use {site} in the place of {host}"
-    );
     good(
         &[&urls[..], &["https://maps.example/{site}/"]].concat(),
         &[],

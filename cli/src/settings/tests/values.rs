@@ -144,69 +144,6 @@ fn the_user_agent_names_the_contact() {
 }
 
 #[test]
-fn requests_keep_their_form() {
-    check_flag(
-        &["--header", "X-A"],
-        "--header: expected a header such as \"Accept-Language: fr\", found no colon",
-    );
-    check_flag(
-        &["--header", "X A: b"],
-        "--header: expected a header such as \"Accept-Language: fr\", found the name \"X A\"",
-    );
-    check_flag(
-        &["--header", "X-A: b\nX-C: d"],
-        "--header: the value of the header X-A holds a control or non-ASCII character",
-    );
-    check_flag(
-        &["--header", "Accept-Encoding: br"],
-        "--header: the header Accept-Encoding is set by arpent itself",
-    );
-    check_flag(
-        &["--header", "HOST: x"],
-        "--header: the header HOST is set by arpent itself",
-    );
-    let expected = |found: &str| {
-        format!(
-            "--resolve: expected HOST:PORT:ADDRESS such as \"www.example.com:443:192.0.2.1\", found \"{found}\""
-        )
-    };
-    for wrong in [
-        "h",
-        "h:80",
-        "h:0:192.0.2.1",
-        "h:x:192.0.2.1",
-        "h:80:name",
-        ":80:192.0.2.1",
-        "a/b:80:192.0.2.1",
-    ] {
-        check_flag(&["--resolve", wrong], &expected(wrong));
-    }
-    let expected = |found: &str| {
-        format!(
-            "--public-url: expected the http or https URL of a directory, without query and user name, found \"{found}\""
-        )
-    };
-    for wrong in [
-        "x",
-        "ftp://h/",
-        "https://h/?a",
-        "https://h/#a",
-        "https://me@h/",
-    ] {
-        check_flag(&["--public-url", wrong], &expected(wrong));
-    }
-    check_flag(
-        &["--user-agent", "(x)"],
-        "--user-agent: expected a User-Agent of visible ASCII that begins with a name, such as \"example-bot/1.0\", found \"(x)\"",
-    );
-    check_variable(
-        "ARPENT_CONTACT",
-        "a b",
-        "ARPENT_CONTACT: expected a URL or mail address of visible ASCII without brackets, found \"a b\"",
-    );
-}
-
-#[test]
 fn ignored_parts_are_named_word_by_word_but_not_in_a_variable() {
     let empty = [("ARPENT_IGNORE", "")];
     let file = "ignore = [\"robots\", \"noindex\", \"canonical\", \"retry-after\"]";
@@ -221,10 +158,5 @@ fn ignored_parts_are_named_word_by_word_but_not_in_a_variable() {
     assert_eq!(
         words(&["--ignore=canonical, robots"]),
         ["robots", "canonical"]
-    );
-    check_variable(
-        "ARPENT_IGNORE",
-        "robots",
-        "ARPENT_IGNORE: not taken from the environment, where it would hold for every site; give --ignore, or write it into the site's settings file",
     );
 }

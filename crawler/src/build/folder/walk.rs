@@ -10,13 +10,9 @@ use std::{
 
 use super::addresses;
 use crate::{
-    build::{
-        BuildError, LoadRequest, PROGRESS_STEP,
-        address::{encoded, is_index_name},
-        media_type,
-    },
+    build::{BuildError, LoadRequest, PROGRESS_STEP, address::is_index_name, media_type},
     fetch::{Headers, ResponseHead},
-    url_key::UrlKey,
+    url_key::{UrlKey, percent},
 };
 
 /// Folders inside each other: deeper paths are longer than a URL may be.
@@ -141,7 +137,7 @@ impl<'a> Walk<'a> {
                     ));
                 }
                 let above = levels.last().map_or("", |level| &level.url);
-                let url = format!("{above}{}/", encoded(&name));
+                let url = format!("{above}{}/", percent::segment(name.as_encoded_bytes()));
                 levels.push(open(path, url)?);
             } else if metadata.is_file() {
                 let is_at_root = levels.len() == 1;

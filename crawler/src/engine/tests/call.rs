@@ -29,7 +29,7 @@ async fn call(
         Arc::new(site.clone()),
         Arc::new(TestClock::starting_at(now)),
         Arc::new(Mutex::new(Politeness::new(&config.politeness))),
-        Holds::default(),
+        RetryAfterFile::default(),
     );
     let call = Call {
         url: UrlKey::from_normalised(SERVICE).unwrap(),

@@ -22,7 +22,7 @@ fn downloader(site: &FixtureSite, config: &Config) -> Downloader {
         Arc::new(site.clone()),
         Arc::new(TestClock::starting_at(now)),
         Arc::new(Mutex::new(Politeness::new(&config.politeness))),
-        Holds::default(),
+        RetryAfterFile::default(),
     )
 }
 

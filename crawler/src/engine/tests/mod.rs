@@ -52,7 +52,7 @@ struct Bench {
     config: Config,
     site: FixtureSite,
     store: Home,
-    holds: Holds,
+    retry_after: RetryAfterFile,
     lists: Vec<SeedList>,
     public_url: Option<String>,
     politeness: Option<SharedPoliteness>,
@@ -72,7 +72,7 @@ impl Bench {
             config,
             site,
             store: Arc::new(Mutex::new(Some(store))),
-            holds: Holds::default(),
+            retry_after: RetryAfterFile::default(),
             lists: Vec::new(),
             public_url: None,
             politeness: None,
@@ -99,7 +99,7 @@ impl Bench {
                 let store = home.lock().unwrap().take();
                 Ok(store.expect("the store is at home"))
             }),
-            holds: self.holds.clone(),
+            retry_after: self.retry_after.clone(),
             lists: self.lists.clone(),
             public_url: {
                 let public_url = self.public_url.clone();
@@ -141,10 +141,9 @@ impl Bench {
     async fn session(&self) -> Ended {
         let place = |name: &str| self.folder.path().join(name);
         let places = Places {
-            state: place("state.db"),
-            locks: place("locks"),
+            state: Some(place("state.db")),
             output: place("out"),
-            generations: place("sets"),
+            generations: Some(place("sets")),
             public_url: None,
         };
         let politeness = Politeness::new(&self.config.politeness);
@@ -158,7 +157,7 @@ impl Bench {
             clock: Arc::new(TestClock::starting_at(self.now)),
             politeness: Arc::new(Mutex::new(politeness)),
             progress: watch::Sender::new(Progress::default()),
-            holds: self.holds.clone(),
+            retry_after: self.retry_after.clone(),
             lists: Vec::new(),
             dry_run: false,
             shutdown: Shutdown::default(),

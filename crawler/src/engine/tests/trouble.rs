@@ -321,7 +321,7 @@ async fn a_page_that_asks_for_a_year_costs_itself_only() {
             let asks = number_of(path) == 7 && !is_open.load(std::sync::atomic::Ordering::SeqCst);
             asks.then(|| FixturePage::status(status).with_header("retry-after", "31536000"))
         });
-        bench.holds = Holds::in_file(&folder.path().join("holds"));
+        bench.retry_after = RetryAfterFile::in_file(&folder.path().join("holds"));
         let crawled = bench.run().await;
         assert_eq!(crawled.ending, Ending::Drained);
         assert_eq!(with_reason(&crawled, Reason::Listed).len(), 50);
@@ -352,10 +352,10 @@ async fn a_retry_after_is_not_obeyed_where_it_is_ignored() {
         let asks = number_of(path) < 3 && earlier == 0;
         asks.then(|| FixturePage::status(503).with_header("retry-after", "3600"))
     });
-    bench.holds = Holds::in_file(&folder.path().join("holds"));
+    bench.retry_after = RetryAfterFile::in_file(&folder.path().join("holds"));
     let until = "2026-03-02T11:00:00Z".parse().unwrap();
     bench
-        .holds
+        .retry_after
         .remember(&HostKey::new("site.example"), until, bench.now)
         .unwrap();
     bench.crawl(START, &Shutdown::default()).await.unwrap_err();
@@ -371,7 +371,7 @@ async fn a_start_page_that_asks_for_a_long_wait_gets_it_for_a_day_at_most() {
         let folder = tempfile::tempdir().unwrap();
         let asks = FixturePage::status(503).with_header("retry-after", "31536000");
         let mut bench = Bench::new(site([(path, asks)]));
-        bench.holds = Holds::in_file(&folder.path().join("holds"));
+        bench.retry_after = RetryAfterFile::in_file(&folder.path().join("holds"));
         for expected in ["2026-03-02T12:00:00Z", "2026-03-02T12:00:00Z"] {
             let error = bench.crawl(START, &Shutdown::default()).await.unwrap_err();
             let message = error.to_string();

@@ -96,7 +96,7 @@ async fn a_host_of_which_most_answers_ask_for_a_long_wait_is_left_alone_until_th
     });
     let mut bench = Bench::new(site);
     bench.config.politeness.concurrency = std::num::NonZeroU32::MIN;
-    bench.holds = Holds::in_file(&folder.path().join("holds"));
+    bench.retry_after = RetryAfterFile::in_file(&folder.path().join("holds"));
     let crawled = bench.run().await;
     assert_eq!(crawled.ending, Ending::Deferred);
     // robots.txt and the start page were answered well before.
@@ -122,7 +122,7 @@ async fn a_retry_after_is_on_disk_while_the_run_still_waits() {
             is_busy.then(|| FixturePage::status(503).with_header("retry-after", "100"))
         });
     let mut bench = Bench::new(site);
-    bench.holds = Holds::in_file(&folder.path().join("holds"));
+    bench.retry_after = RetryAfterFile::in_file(&folder.path().join("holds"));
     let shutdown = Shutdown::default();
     let crawl = bench.crawl(START, &shutdown);
     tokio::pin!(crawl);
@@ -132,7 +132,7 @@ async fn a_retry_after_is_on_disk_while_the_run_still_waits() {
     }
     let now = "2026-03-01T12:00:10Z".parse().unwrap();
     let held: Vec<HostKey> = bench
-        .holds
+        .retry_after
         .load(now, Duration::ZERO)
         .unwrap()
         .hosts
@@ -156,7 +156,7 @@ async fn a_retry_after_of_the_host_behind_a_redirect_is_remembered_too() {
         ("https://www.site.example/", busy),
     ];
     let mut bench = Bench::new(FixtureSite::new(pages));
-    bench.holds = Holds::in_file(&folder.path().join("holds"));
+    bench.retry_after = RetryAfterFile::in_file(&folder.path().join("holds"));
     bench.crawl(START, &Shutdown::default()).await.unwrap_err();
     let asked = |bench: &Bench| {
         let requests = bench.site.requests();
@@ -182,7 +182,7 @@ async fn who_asked_to_wait_is_obeyed_and_everybody_spared_when_the_file_is_damag
         ])
     };
     let mut bench = Bench::new(site());
-    bench.holds = Holds::in_file(&path);
+    bench.retry_after = RetryAfterFile::in_file(&path);
     bench.config.politeness.pause = Duration::from_secs(300);
     std::fs::write(&path, "no line\n").unwrap();
     let began = Instant::now();
@@ -207,7 +207,7 @@ async fn who_asked_to_wait_is_obeyed_and_everybody_spared_when_the_file_is_damag
     std::fs::write(&path, "site.example\t2026-03-01T23:00:00Z\nno line\n").unwrap();
     let bench = Bench {
         site: site(),
-        holds: Holds::in_file(&path),
+        retry_after: RetryAfterFile::in_file(&path),
         ..Bench::new(site())
     };
     bench.crawl(START, &Shutdown::default()).await.unwrap_err();

@@ -9,7 +9,7 @@ use std::{
 use crawler::{
     config::Config,
     engine::{CrawlError, Ending, Limit},
-    fetch::Fetch,
+    fetch::http::HttpFetch,
     publish::{PublishError, check_names, is_published},
     runs,
     seeds::SeedList,
@@ -24,10 +24,13 @@ use super::super::{
 };
 use super::Crawler;
 use crate::{
-    commands::{names, published::print_published, seams},
+    commands::{
+        dependencies, names,
+        published::{print_published, report_opened},
+    },
     exit_code::{ExitCode, error_of},
     human,
-    panicked::{Panicked, caught},
+    panicked::{Panicked, blocking, caught},
     settings::{Settings, SiteSettings},
     summary::{RobotsFile, Summary},
 };
@@ -72,9 +75,9 @@ impl Job<'_> {
         self.summary.state = state.get().cloned().or(self.summary.state.take());
         if let Some(opened) = &ended.opened {
             let url = ended.site.as_ref().map(Site::url).unwrap_or_default();
-            seams::report_opened(opened, &url, &crawler.output);
+            report_opened(opened, &url, &crawler.output);
             let damaged = opened.damaged.as_ref();
-            self.summary.damaged_state = damaged.map(|damaged| damaged.aside.clone());
+            self.summary.damaged_state = damaged.map(|damaged| damaged.aside.display().to_string());
         }
         let (Some(site), Some(facts)) = (&ended.site, &ended.crawl) else {
             return Err(ended
@@ -90,21 +93,14 @@ impl Job<'_> {
         };
         self.summary.stopped_by = self.stopped_by(facts, next);
         let robots = RobotsFile::of(site, facts.robots.as_ref());
-        let code = print_published(
-            self.summary,
-            ended.report,
-            ended.published,
-            ended.outcome,
-            &robots,
-            &crawler.output,
-        )?;
+        let (code, held) = print_published(self.summary, ended, &robots, &crawler.output)?;
         if let Some(Held {
             store,
             output: _output,
-        }) = ended.held.filter(|_| !settings.dry_run)
+        }) = held.filter(|_| !settings.dry_run)
         {
             // The output is held until others are notified.
-            crawler.tell_of(self.site, store, self.summary).await;
+            crawler.notify_of(self.site, store, self.summary).await;
         }
         Ok(code)
     }
@@ -118,17 +114,17 @@ impl Job<'_> {
     ) -> anyhow::Result<Session> {
         let Self { crawler, site, .. } = *self;
         let settings = &site.settings;
-        let fetch = seams::network(&config.fetch)?;
+        let fetch = HttpFetch::new(&config.fetch)?;
         let (shown, faults) = (self.watch.stage.clone(), crawler.faults.clone());
         Ok(Session {
             config,
             start: site.start.clone(),
             places: self.places(state),
-            fetch: fetch as Arc<dyn Fetch>,
+            fetch: Arc::new(fetch),
             clock: Arc::clone(&crawler.clock),
             politeness: Arc::clone(&crawler.politeness),
             progress: self.watch.progress.clone(),
-            holds: seams::holds(&settings.state),
+            retry_after: dependencies::retry_after(&settings.state),
             lists,
             dry_run: settings.dry_run,
             shutdown: crawler.stop.shutdown.clone(),
@@ -165,7 +161,7 @@ impl Job<'_> {
             check_site(settings, site).map_err(misfit)?;
             let found = places_of(settings, site).map_err(misfit)?;
             places
-                .take(&configured, site, [&found.state, &found.output])
+                .take(&configured, site, [&settings.state_of(site), &found.output])
                 .map_err(|error| misfit(error.into()))?;
             Ok(found)
         })
@@ -178,14 +174,13 @@ impl Job<'_> {
             self.site.settings.seeds.clone(),
             self.crawler.output.clone(),
         );
-        let read = tokio::task::spawn_blocking(move || lists.read(&files, &output));
-        Ok(read.await.map_err(Panicked::from_join)??)
+        blocking(move || lists.read(&files, &output)).await
     }
 
     /// What is known of the site before anything is asked of the network, if it is the one that the start URL names.
     async fn before_requests(&self) -> anyhow::Result<Before> {
         let configured = Arc::clone(self.site);
-        let work = tokio::task::spawn_blocking(move || {
+        blocking(move || {
             let settings = &configured.settings;
             let site = names::foreseen(settings, &configured.start);
             let has_old_set = is_published(&settings.output_of(&site.written().name()));
@@ -197,17 +192,21 @@ impl Job<'_> {
             } else {
                 check_names_of(settings, &site)
             };
-            seams::peek(&state, &mut |store| {
+            let peeked = Store::peek(&state).unwrap_or_else(|error| {
                 // Whoever opens it for work reports what is wrong with it.
-                was_public = runs::was_public(store).unwrap_or_default();
+                tracing::debug!(target: "store", "{error}");
+                None
             });
-            Before {
+            if let Some(store) = &peeked {
+                was_public = runs::was_public(store).unwrap_or_default();
+            }
+            anyhow::Ok(Before {
                 has_old_set,
                 was_public,
                 checked,
-            }
-        });
-        Ok(work.await.map_err(Panicked::from_join)?)
+            })
+        })
+        .await
     }
 
     /// Notes where state and output of `site` are, and whether there is a set already.
@@ -253,10 +252,9 @@ struct Before {
 /// Where the files of `site` are.
 pub(in crate::commands) fn places_of(settings: &Settings, site: &Site) -> anyhow::Result<Places> {
     Ok(Places {
-        state: settings.state_of(site),
-        locks: settings.state.clone(),
+        state: Some(settings.state_of(site)),
         output: settings.output_of(&site.written().name()),
-        generations: settings.generations_of(site),
+        generations: Some(settings.generations_of(site)),
         public_url: settings.public_url_of(site)?,
     })
 }

@@ -1,4 +1,4 @@
-//! Who hears of how the work on a site ended: engines, hooks, and the file of its last run. Whatever fails here is a
+//! The end of the work on a site: engines and hooks are notified, and the file of its last run is written. Whatever fails here is a
 //! warning, because how the work ended stays.
 
 use std::{
@@ -20,18 +20,17 @@ use super::{Crawler, End, SiteRun};
 use crate::{
     commands::{
         names::{Named, site_of},
-        notify::Teller,
-        seams,
+        notify::{Notifier, notices},
     },
     exit_code::ExitCode,
-    panicked::Panicked,
+    panicked::blocking,
     settings::SiteSettings,
     summary::Summary,
 };
 
 impl Crawler {
     /// Calls the hooks, and notes how the run ended.
-    pub(in crate::commands) async fn tell_of_end(
+    pub(in crate::commands) async fn report_end(
         &self,
         site: &Arc<SiteSettings>,
         run: &SiteRun,
@@ -46,9 +45,9 @@ impl Crawler {
         }
     }
 
-    /// Who tells others of `site`.
-    fn teller(&self, site: &SiteSettings) -> Teller {
-        Teller::new(
+    /// Who notifies others of `site`.
+    fn notifier(&self, site: &SiteSettings) -> Notifier {
+        Notifier::new(
             &site.settings,
             Arc::clone(&self.politeness),
             Arc::clone(&self.clock),
@@ -56,38 +55,35 @@ impl Crawler {
         )
     }
 
-    /// Tells whom the settings name of the set that stands. Whatever fails is a warning: the set stands.
-    pub(in crate::commands) async fn tell_of(
+    /// Notifies whom the settings name of the published set. Whatever fails is a warning: the set stands.
+    pub(in crate::commands) async fn notify_of(
         &self,
         site: &SiteSettings,
         mut store: Store,
         summary: &mut Summary,
     ) {
         let has_changed = summary.has_changed();
-        let mut teller = self.teller(site);
-        let work = tokio::task::spawn_blocking(move || {
+        let mut notifier = self.notifier(site);
+        let done = blocking(move || {
             let Some(standing) = standing(&store)? else {
                 return Ok(None);
             };
-            let told = teller.tell(&mut store, &standing, has_changed, false);
-            teller.settle();
-            told.map(Some)
-        });
-        let told: anyhow::Result<_> = match work.await {
-            Ok(told) => told.map_err(anyhow::Error::from),
-            Err(error) => Err(Panicked::from_join(error).into()),
-        };
+            let done = notifier.notify(&mut store, &standing, has_changed, false);
+            notifier.settle();
+            done.map(|done| Some((notices(&done, &standing), done)))
+        })
+        .await;
         let output = &self.output;
-        match told {
-            Ok(Some(told)) => {
-                for notice in &told.notices {
+        match done {
+            Ok(Some((notices, done))) => {
+                for notice in &notices {
                     output.say(notice);
                 }
-                for problem in &told.problems {
+                for problem in &done.problems {
                     output.warn(&format!("{}: {problem}", summary.site));
                 }
-                summary.notified = told.notified;
-                summary.awaits_hooks = told.awaits_hooks;
+                summary.notified = done.notified;
+                summary.awaits_hooks = done.awaits_hooks;
             }
             Ok(None) => {}
             Err(error) => output.warn(&format!(
@@ -108,14 +104,7 @@ impl Crawler {
         let Some(event) = event.filter(|_| notify.has_hooks() && !site.settings.dry_run) else {
             return;
         };
-        let summary_json = summary.json().unwrap_or_else(|error| {
-            // A hook that hears little is better than silence.
-            self.output.warn(&format!(
-                "{}: the hooks are called without the summary, which cannot be written as JSON: {error:#}",
-                summary.site
-            ));
-            "{}".to_owned()
-        });
+        let summary_json = summary.json();
         let folder = summary.output.as_deref().map(Path::display);
         let variables = [
             ("ARPENT_SITE", summary.site.clone()),
@@ -126,16 +115,13 @@ impl Crawler {
                 folder.map(|folder| folder.to_string()).unwrap_or_default(),
             ),
         ];
-        let mut teller = self.teller(site);
-        let work = tokio::task::spawn_blocking(move || {
-            let problems = teller.call_hooks(event, &variables, &summary_json);
-            teller.settle();
-            problems
+        let mut notifier = self.notifier(site);
+        let called = blocking(move || {
+            let problems = notifier.call_hooks(event, &variables, &summary_json);
+            notifier.settle();
+            anyhow::Ok(problems)
         });
-        let problems = match work.await {
-            Ok(problems) => problems,
-            Err(error) => vec![Panicked::from_join(error).to_string()],
-        };
+        let problems = called.await.unwrap_or_else(|error| vec![error.to_string()]);
         if problems.is_empty() && event == HookEvent::Published {
             self.note_called(summary).await;
         }
@@ -149,14 +135,7 @@ impl Crawler {
         let Some(state) = summary.state.clone().filter(|_| summary.awaits_hooks) else {
             return;
         };
-        let work = tokio::task::spawn_blocking(move || {
-            let mut store = seams::state(&state)?;
-            hooks_know(&mut store)
-        });
-        let noted: anyhow::Result<()> = match work.await {
-            Ok(noted) => noted.map_err(anyhow::Error::from),
-            Err(error) => Err(Panicked::from_join(error).into()),
-        };
+        let noted = blocking(move || hooks_know(&mut Store::open(&state)?)).await;
         if let Err(error) = noted {
             self.output.warn(&format!(
                 "{}: the hooks will be called again, because the state does not take that they were: {error:#}",
@@ -167,7 +146,7 @@ impl Crawler {
 
     /// Notes how a run ended, beside the state of its site: the one that it came to, otherwise the one that its start URL
     /// led to last. A start URL that never led to a site takes no place of a run from elsewhere. That a run cannot be
-    /// noted is told; it is over all the same.
+    /// noted is reported; it is over all the same.
     async fn note(
         &self,
         site: &Arc<SiteSettings>,
@@ -198,17 +177,11 @@ impl Crawler {
             last_good: run.summary.outcome.is_good().then_some(ended),
             state: text(&run.summary.state),
             output: text(&run.summary.output),
-            summary: serde_json::to_value(&run.summary).unwrap_or_else(|error| {
-                self.output.warn(&format!(
-                    "{}: the summary of the run cannot be noted as JSON: {error}",
-                    run.summary.site
-                ));
-                serde_json::Value::Null
-            }),
+            summary: serde_json::to_value(&run.summary).unwrap_or_default(),
         };
         let (to, outcome) = (path.clone(), run.summary.outcome);
         let has_failed = !outcome.is_good() && outcome != Outcome::Interrupted;
-        let written = tokio::task::spawn_blocking(move || {
+        let written = blocking(move || {
             // A file that cannot be read says nothing of an earlier run.
             let read = |path: &Path| LastRun::read(path).ok().flatten();
             let before = read(&to);
@@ -231,15 +204,12 @@ impl Crawler {
             }
             io::Result::Ok(())
         });
-        let problem = match written.await {
-            Ok(Ok(())) => return,
-            Ok(Err(error)) => error.to_string(),
-            Err(error) => Panicked::from_join(error).to_string(),
-        };
-        self.output.warn(&format!(
-            "{}: how the run ended could not be noted in {}: {problem}",
-            run.summary.site,
-            path.display()
-        ));
+        if let Err(error) = written.await {
+            self.output.warn(&format!(
+                "{}: how the run ended could not be noted in {}: {error}",
+                run.summary.site,
+                path.display()
+            ));
+        }
     }
 }

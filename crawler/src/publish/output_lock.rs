@@ -3,8 +3,7 @@
 //! itself is locked, and so is a file beside the state, which names the process.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions},
-    io,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -17,19 +16,19 @@ use super::{
 };
 use crate::{
     config::PublishConfig,
-    machine::{Lock, NotTaken},
+    machine::{Lock, NotTaken, private},
     store::hex,
 };
 
 /// The lock of a session on its output; given back when it is dropped or the process ends.
 #[derive(Debug)]
-pub struct OutputHold {
+pub struct OutputLock {
     /// Folders that were made for it, the deepest first.
     made: Vec<PathBuf>,
     locks: Vec<Lock>,
 }
 
-impl OutputHold {
+impl OutputLock {
     /// Locks the folder `output`, which is made when it is missing, against other sessions with the same folder `state`,
     /// and, where the disk can lock folders, against all other sessions on this machine. `None`: nothing is written beside a
     /// state.
@@ -48,7 +47,7 @@ impl OutputHold {
         let made = missing.map(Path::to_owned).collect();
         create_folders(&root, Rights::of(config)?).map_err(failed("create", output))?;
         // A new folder is removed again when another session has the lock.
-        let mut hold = Self {
+        let mut lock = Self {
             made,
             locks: Vec::new(),
         };
@@ -61,34 +60,21 @@ impl OutputHold {
         };
         if let Some(state) = state {
             let path = state.join(lock_name(&root));
-            let file = open_private(state, &path).map_err(failed("open", &path))?;
-            hold.locks.push(Lock::take(file).map_err(not_taken)?);
+            let file = private::create_folder(state).and_then(|()| private::open(&path));
+            let file = file.map_err(failed("open", &path))?;
+            lock.locks.push(Lock::take(file).map_err(not_taken)?);
         }
-        hold.locks
+        lock.locks
             .extend(Lock::of_folder(&root).map_err(not_taken)?);
-        Ok(hold)
+        Ok(lock)
     }
 }
 
-impl Drop for OutputHold {
+impl Drop for OutputLock {
     /// Removes the folders that were made, if nothing was published.
     fn drop(&mut self) {
         let _ = self.made.iter().try_for_each(fs::remove_dir);
     }
-}
-
-/// Opens a file of the folder `state`, which is made if it is missing; only their owner may read either.
-fn open_private(state: &Path, path: &Path) -> io::Result<File> {
-    let (mut builder, mut options) = (DirBuilder::new(), OpenOptions::new());
-    builder.recursive(true);
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    }
-    builder.create(state)?;
-    options.open(path)
 }
 
 /// The name of the file that is locked for the folder `root`: the same for every way to name that.
@@ -102,8 +88,8 @@ fn lock_name(root: &Path) -> String {
 mod tests {
     use super::*;
 
-    fn take(output: &Path, state: Option<&Path>) -> Result<OutputHold, PublishError> {
-        OutputHold::take(output, state, &PublishConfig::default())
+    fn take(output: &Path, state: Option<&Path>) -> Result<OutputLock, PublishError> {
+        OutputLock::take(output, state, &PublishConfig::default())
     }
 
     fn names(folder: &Path) -> Vec<String> {
@@ -120,7 +106,7 @@ mod tests {
 
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("states/here");
-        let _hold = take(&folder.path().join("output"), Some(&state)).unwrap();
+        let _lock = take(&folder.path().join("output"), Some(&state)).unwrap();
         let lock = state.join(&names(&state)[0]);
         for (path, expected) in [(state, 0o700), (lock, 0o600)] {
             let mode = fs::metadata(&path).unwrap().permissions().mode();
@@ -132,18 +118,18 @@ mod tests {
     fn an_output_is_locked_once_and_left_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
         let (state, output) = (folder.path().join("state"), folder.path().join("a/b"));
-        let hold = take(&output, Some(&state)).unwrap();
+        let lock = take(&output, Some(&state)).unwrap();
         assert_eq!(names(&output), [""; 0]);
         let error = take(&output, Some(&state)).unwrap_err();
         assert!(matches!(error, PublishError::Busy { .. }), "{error}");
         let holder = format!("in use by process {} on ", std::process::id());
         assert!(error.to_string().contains(&holder), "{error}");
-        drop(hold);
+        drop(lock);
         assert!(!folder.path().join("a").exists());
 
-        let hold = take(&output, Some(&state)).unwrap();
+        let lock = take(&output, Some(&state)).unwrap();
         fs::write(output.join("sitemap.xml"), "published").unwrap();
-        drop(hold);
+        drop(lock);
         assert_eq!(names(&output), ["sitemap.xml"]);
         // One file for one output, whatever its path is written like.
         assert_eq!(names(&state).len(), 1);
@@ -160,12 +146,12 @@ mod tests {
         let [output, one, two] = ["out", "one", "two"].map(|name| folder.path().join(name));
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&output, &link).unwrap();
-        let hold = take(&output, Some(&one)).unwrap();
+        let lock = take(&output, Some(&one)).unwrap();
         for (output, state) in [(&output, Some(&*two)), (&link, Some(&*two)), (&link, None)] {
             let error = take(output, state).unwrap_err();
             assert!(error.to_string().ends_with("by another process"), "{error}");
         }
-        drop(hold);
+        drop(lock);
         take(&output, Some(&two)).unwrap();
     }
 

@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 use super::manifest::Manifest;
 use crate::store::{Commit, MetaValue, Store, StoreError};
 
-/// Name of the state's value with [`Untold`].
-const UNTOLD: &str = crate::store::names::PUBLISH_UNTOLD;
+/// Name of the state's value with [`Unnotified`].
+const UNNOTIFIED: &str = crate::store::names::PUBLISH_UNNOTIFIED;
 
 /// The hooks and engines that have to be notified of the published set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Untold {
+pub struct Unnotified {
     /// Origins of the engines that take the request of the protocol; `None`: all that the settings name.
     pub engines: Option<BTreeSet<String>>,
     /// Whether the hooks have to run.
     pub hooks: bool,
 }
 
-impl Untold {
+impl Unnotified {
     /// All hooks and engines.
     fn everybody() -> Self {
         Self {
@@ -36,32 +36,35 @@ impl Untold {
 
     fn value(&self) -> MetaValue {
         let text = serde_json::to_string(self).expect("strings are always JSON");
-        (UNTOLD.to_owned(), Some(text).filter(|_| !self.is_nobody()))
+        (
+            UNNOTIFIED.to_owned(),
+            Some(text).filter(|_| !self.is_nobody()),
+        )
     }
 }
 
 /// The value that notes all hooks and engines, when the files of the set `new` are not those of `old`.
 pub(super) fn value_for(old: &Manifest, new: &Manifest) -> Option<MetaValue> {
-    (old.files != new.files).then(|| Untold::everybody().value())
+    (old.files != new.files).then(|| Unnotified::everybody().value())
 }
 
 /// The hooks and engines that have to be notified; `None`: none.
 ///
 /// # Errors
 /// The store failed.
-pub fn untold(store: &Store) -> Result<Option<Untold>, StoreError> {
-    let text = store.value(UNTOLD)?;
+pub fn unnotified(store: &Store) -> Result<Option<Unnotified>, StoreError> {
+    let text = store.value(UNNOTIFIED)?;
     // A second notification does less harm than none.
-    Ok(text.map(|text| serde_json::from_str(&text).unwrap_or_else(|_| Untold::everybody())))
+    Ok(text.map(|text| serde_json::from_str(&text).unwrap_or_else(|_| Unnotified::everybody())))
 }
 
 /// Notes the hooks and engines that have to be notified.
 ///
 /// # Errors
 /// The store failed.
-pub fn note_untold(store: &mut Store, untold: &Untold) -> Result<(), StoreError> {
+pub fn note_unnotified(store: &mut Store, unnotified: &Unnotified) -> Result<(), StoreError> {
     store.commit(&Commit {
-        values: vec![untold.value()],
+        values: vec![unnotified.value()],
         ..Commit::default()
     })
 }
@@ -71,11 +74,17 @@ pub fn note_untold(store: &mut Store, untold: &Untold) -> Result<(), StoreError>
 /// # Errors
 /// The store failed.
 pub fn hooks_know(store: &mut Store) -> Result<(), StoreError> {
-    match untold(store)? {
+    match unnotified(store)? {
         None => Ok(()),
-        Some(untold) => {
+        Some(unnotified) => {
             let hooks = false;
-            note_untold(store, &Untold { hooks, ..untold })
+            note_unnotified(
+                store,
+                &Unnotified {
+                    hooks,
+                    ..unnotified
+                },
+            )
         }
     }
 }
@@ -88,43 +97,43 @@ mod tests {
     #[test]
     fn what_is_noted_goes_when_all_know() {
         let mut store = Store::in_memory().unwrap();
-        let noted = |store: &Store| untold(store).unwrap();
+        let noted = |store: &Store| unnotified(store).unwrap();
         assert_eq!(noted(&store), None);
         hooks_know(&mut store).unwrap();
         assert_eq!(noted(&store), None);
-        let values = vec![Untold::everybody().value()];
+        let values = vec![Unnotified::everybody().value()];
         let commit = Commit {
             values,
             ..Commit::default()
         };
         store.commit(&commit).unwrap();
-        assert_eq!(noted(&store), Some(Untold::everybody()));
+        assert_eq!(noted(&store), Some(Unnotified::everybody()));
         let engines = Some(BTreeSet::from(["https://engine.example".to_owned()]));
-        let one = Untold {
+        let one = Unnotified {
             engines,
             hooks: true,
         };
-        note_untold(&mut store, &one).unwrap();
+        note_unnotified(&mut store, &one).unwrap();
         hooks_know(&mut store).unwrap();
-        let left = Untold {
+        let left = Unnotified {
             hooks: false,
             ..one
         };
         assert_eq!(noted(&store), Some(left.clone()));
         let engines = Some(BTreeSet::new());
-        note_untold(&mut store, &Untold { engines, ..left }).unwrap();
+        note_unnotified(&mut store, &Unnotified { engines, ..left }).unwrap();
         assert_eq!(noted(&store), None);
     }
 
     #[test]
     fn what_cannot_be_read_is_told_to_all() {
         let mut store = Store::in_memory().unwrap();
-        let values = vec![(UNTOLD.to_owned(), Some("soon".to_owned()))];
+        let values = vec![(UNNOTIFIED.to_owned(), Some("soon".to_owned()))];
         let commit = Commit {
             values,
             ..Commit::default()
         };
         store.commit(&commit).unwrap();
-        assert_eq!(untold(&store).unwrap(), Some(Untold::everybody()));
+        assert_eq!(unnotified(&store).unwrap(), Some(Unnotified::everybody()));
     }
 }

@@ -1,0 +1,51 @@
+//! The clock of the program, and the file that knows which hosts asked to wait: what the library is handed of the machine.
+
+use std::{path::Path, sync::Arc};
+
+use crawler::{
+    IS_FOR_TESTS,
+    clock::{Clock, SystemClock},
+    retry_after::RetryAfterFile,
+};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::settings::{Environment, duration};
+
+/// The clock of the machine; for tests of what takes days, as far ahead of it as the variable
+/// `ARPENT_CLOCK_AHEAD` says, or behind it when that begins with a minus. A program that was not built for tests does
+/// not know the variable.
+pub(super) fn clock(environment: &Environment) -> Arc<dyn Clock> {
+    let shift = environment.get("ARPENT_CLOCK_AHEAD");
+    let shift = shift.filter(|_| IS_FOR_TESTS).and_then(|text| {
+        let (text, is_behind) = match text.strip_prefix('-') {
+            Some(text) => (text, true),
+            None => (text.as_str(), false),
+        };
+        let shift = SignedDuration::try_from(duration(text)?).ok()?;
+        Some(if is_behind { -shift } else { shift })
+    });
+    match shift {
+        Some(shift) => Arc::new(ShiftedClock(shift)),
+        None => Arc::new(SystemClock),
+    }
+}
+
+/// A clock that shows another time than that of the machine.
+#[derive(Debug)]
+struct ShiftedClock(SignedDuration);
+
+impl Clock for ShiftedClock {
+    fn now(&self) -> Timestamp {
+        let now = SystemClock.now();
+        now.checked_add(self.0).unwrap_or(now)
+    }
+}
+
+/// `Retry-After` of hosts, in the folder `state`; known to this start of the program alone where there is no such folder.
+pub(super) fn retry_after(state: &Path) -> RetryAfterFile {
+    if state.as_os_str().is_empty() {
+        RetryAfterFile::default()
+    } else {
+        RetryAfterFile::in_file(&state.join("retry-after"))
+    }
+}

@@ -1,0 +1,161 @@
+//! The counts of a summary as text: URLs by reason, inputs of a build, dates, images and language versions.
+
+use std::{cmp::Reverse, collections::BTreeMap};
+
+use crawler::{
+    build::Loaded,
+    export::{ExtensionCounts, KindCounts},
+    page::Reason,
+};
+
+use super::files::entries;
+use crate::human;
+
+/// Counts by reason, with the words for each.
+pub(super) fn with_texts(
+    reasons: &BTreeMap<&'static str, u64>,
+) -> Vec<(u64, &'static str, &'static str)> {
+    let with_text = |(code, count): (&&'static str, &u64)| {
+        let text = Reason::from_code(code).map_or("", Reason::text);
+        (*count, *code, text)
+    };
+    reasons.iter().map(with_text).collect()
+}
+
+/// Adds a total and its parts (count, code, text), the largest first.
+pub(super) fn add_reasons(
+    lines: &mut Vec<String>,
+    word: &str,
+    mut reasons: Vec<(u64, &str, &str)>,
+) {
+    let total: u64 = reasons.iter().map(|(count, ..)| count).sum();
+    if total == 0 {
+        return;
+    }
+    lines.push(format!("  {} {word}:", human::number(total)));
+    reasons.sort_by_key(|(count, code, _)| (Reverse(*count), *code));
+    let width = reasons
+        .first()
+        .map_or(0, |(count, ..)| human::number(*count).len());
+    for (count, code, text) in reasons {
+        lines.push(format!(
+            "    {:>width$}  {text} ({code})",
+            human::number(count)
+        ));
+    }
+}
+
+/// What was read of the inputs of a build.
+pub(super) fn read_of(loaded: &Loaded) -> String {
+    let files = human::count(loaded.files, "file");
+    match (loaded.entries, loaded.files) {
+        (count, 0) => entries(count),
+        (0, _) => files,
+        (count, _) => format!("{} and {files}", entries(count)),
+    }
+}
+
+/// Adds what of the inputs of a build is not used as it is.
+pub(super) fn add_unused(loaded: &Loaded, lines: &mut Vec<String>) {
+    let rows = [
+        (
+            loaded.repeated,
+            "entry that repeats",
+            "entries that repeat",
+            "the URL of another, of which the better one counts",
+        ),
+        (
+            loaded.outside,
+            "entry",
+            "entries",
+            "outside the site, not listed",
+        ),
+        (
+            loaded.left_out,
+            "line",
+            "lines",
+            "that cannot be used, left out",
+        ),
+        (
+            loaded.values_left_out,
+            "value",
+            "values",
+            "that cannot be used, left out",
+        ),
+    ];
+    for (count, one, many, what) in rows.into_iter().filter(|row| row.0 > 0) {
+        let noun = if count == 1 { one } else { many };
+        lines.push(format!("  {} {noun} {what}", human::number(count)));
+    }
+}
+
+/// Adds how many of the `listed` entries have a date, and where these came from, the most frequent source first.
+pub(super) fn add_dates(
+    by_source: &BTreeMap<&'static str, u64>,
+    listed: u64,
+    lines: &mut Vec<String>,
+) {
+    let dated: u64 = by_source.values().sum();
+    if dated == 0 {
+        return;
+    }
+    let mut sources: Vec<_> = by_source.iter().collect();
+    sources.sort_by_key(|(_, count)| Reverse(**count));
+    let sources = sources.iter();
+    let sources: Vec<String> = sources
+        .map(|(source, count)| format!("{} by {source}", human::number(**count)))
+        .collect();
+    lines.push(format!(
+        "  {} of {} with lastmod: {}",
+        human::number(dated),
+        human::number(listed),
+        sources.join(", ")
+    ));
+}
+
+/// Adds the counts of images and language versions, where they were asked for.
+pub(super) fn add_extensions(extensions: &ExtensionCounts, lines: &mut Vec<String>) {
+    let kinds = [
+        (&extensions.images, "image"),
+        (&extensions.hreflang, "language link"),
+    ];
+    for (counts, thing) in kinds {
+        let Some(KindCounts {
+            pages,
+            written,
+            left_out,
+            pages_cut,
+            pages_not_read,
+        }) = counts
+        else {
+            continue;
+        };
+        lines.push(format!(
+            "  {} in the entries of {}",
+            human::count(*written, thing),
+            human::count(*pages, "page")
+        ));
+        let plural = if left_out.values().sum::<u64>() == 1 {
+            ""
+        } else {
+            "s"
+        };
+        let reasons = left_out.iter();
+        let reasons = reasons.map(|(reason, count)| (*count, reason.code(), reason.text()));
+        add_reasons(
+            lines,
+            &format!("{thing}{plural} left out"),
+            reasons.collect(),
+        );
+        let rows = [
+            (pages_cut, format!("with more {thing}s than are taken")),
+            (
+                pages_not_read,
+                format!("read before {thing}s were asked for: the next crawl takes them"),
+            ),
+        ];
+        for (count, what) in rows.into_iter().filter(|(count, _)| **count > 0) {
+            lines.push(format!("  {} {what}", human::count(*count, "page")));
+        }
+    }
+}

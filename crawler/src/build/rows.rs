@@ -1,0 +1,34 @@
+//! What the reader of each format of a list yields.
+
+use super::{BuildError, draft::Draft};
+
+/// One entry of a list.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// Where it begins, from 1.
+    pub(super) line: u64,
+    /// What it says, or why it cannot be used.
+    pub(super) said: Result<Draft, String>,
+}
+
+/// The rows of a list in one format.
+pub(super) trait Rows: Send {
+    /// The next entry of the list, which is called `name`.
+    fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError>;
+
+    /// Bytes that were read, after decompression.
+    fn bytes(&self) -> u64;
+
+    /// Whether it was compressed and has other bytes after its end, which are left out.
+    fn has_trailing_bytes(&self) -> bool;
+
+    /// How many rows were left out because their URL does not answer 200.
+    fn other_status(&self) -> u64 {
+        0
+    }
+
+    /// Names of columns and keys that mean nothing here.
+    fn unused_columns(&self) -> &[String] {
+        &[]
+    }
+}

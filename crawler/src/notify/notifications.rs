@@ -1,0 +1,189 @@
+//! Everybody whom the settings name is notified of the published set, in one order: a robots.txt file, the engine of
+//! `IndexNow`, engines that take the request of the protocol.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{
+    Caller, PingTemplate, Submission, Submitted, Written, ping, service_url, shown_url, submit,
+    with_causes, write_lines,
+};
+use crate::{
+    config::HookEvent,
+    publish::{Unnotified, note_unnotified, unnotified},
+    store::{Store, StoreError},
+};
+
+/// How a receiver is notified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Channel {
+    /// An engine of `IndexNow` gets URLs.
+    #[serde(rename = "indexnow")]
+    IndexNow,
+    /// An engine gets the URL of an index.
+    Ping,
+    /// A robots.txt file gets lines.
+    RobotsFile,
+}
+
+/// A receiver that was notified, or was not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Notified {
+    /// How.
+    pub channel: Channel,
+    /// An origin, or a file; never a URL with a key in it.
+    pub to: String,
+    /// URLs that were received, or written.
+    #[serde(rename = "told")]
+    pub sent: u64,
+    /// URLs that wait for the next time.
+    pub waiting: u64,
+    /// What failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// What became of notifying everybody.
+#[derive(Debug, Default)]
+pub struct Notifications {
+    /// The receivers.
+    pub notified: Vec<Notified>,
+    /// What became of the URLs for the engine of `IndexNow`; its problems are among those of all.
+    pub submitted: Submitted,
+    /// The robots.txt file that a dry run would write to.
+    pub would_write: Option<PathBuf>,
+    /// The engines that a dry run would ask to read each sitemap.
+    pub would_ping: u64,
+    /// What failed, each a fragment. It is tried again the next time.
+    pub problems: Vec<String>,
+    /// The hooks were not called for the set yet.
+    pub awaits_hooks: bool,
+}
+
+/// Notifies everybody of the published set. `has_changed`: its files are not those of before; otherwise only those engines are
+/// asked to read it that were not when it changed.
+///
+/// # Errors
+/// The store failed. Whatever else fails is among the problems.
+pub fn notify(
+    store: &mut Store,
+    submission: &Submission<'_>,
+    has_changed: bool,
+    clock: &dyn Fn() -> Timestamp,
+    call: &mut Caller<'_>,
+) -> Result<Notifications, StoreError> {
+    let Submission {
+        config, dry_run, ..
+    } = *submission;
+    let mut notifications = Notifications::default();
+    if let Some(path) = &config.robots_file {
+        notifications.write(path, submission);
+    }
+    if config.indexnow {
+        notifications.submitted = submit(store, submission, clock, call)?;
+        notifications.take_submitted(&config.indexnow_endpoint);
+    }
+    let unnotified = unnotified(store)?;
+    let engines = match &unnotified {
+        _ if has_changed => None,
+        Some(unnotified) => unnotified.engines.clone(),
+        None => Some(BTreeSet::new()),
+    };
+    let unanswered = notifications.ping(submission, engines.as_ref(), call);
+    if let Some(unnotified) = unnotified.filter(|_| !dry_run) {
+        let has_listeners =
+            config.has_hooks() && config.hook_events.contains(&HookEvent::Published);
+        notifications.awaits_hooks = unnotified.hooks && has_listeners;
+        let unnotified = Unnotified {
+            engines: Some(unanswered),
+            hooks: notifications.awaits_hooks,
+        };
+        note_unnotified(store, &unnotified)?;
+    }
+    Ok(notifications)
+}
+
+impl Notifications {
+    /// Gives the robots.txt file its lines.
+    fn write(&mut self, path: &Path, submission: &Submission<'_>) {
+        if submission.dry_run {
+            self.would_write = Some(path.to_owned());
+            return;
+        }
+        let to = path.display().to_string();
+        match write_lines(path, &submission.standing.sitemaps) {
+            Ok(Written::Stood) => {}
+            Ok(Written::Added(urls)) => self.add(Channel::RobotsFile, to, urls.len() as u64, None),
+            Err(error) => self.add(Channel::RobotsFile, to, 0, Some(with_causes(&error))),
+        }
+    }
+
+    fn take_submitted(&mut self, endpoint: &str) {
+        let Submitted {
+            sent,
+            waiting,
+            problems,
+            ..
+        } = &self.submitted;
+        if *sent == 0 && problems.is_empty() {
+            return;
+        }
+        self.notified.push(Notified {
+            channel: Channel::IndexNow,
+            to: service_url(endpoint).map_or_else(String::new, |url| shown_url(&url)),
+            sent: *sent,
+            waiting: *waiting,
+            problem: Some(problems.join("; ")).filter(|text| !text.is_empty()),
+        });
+        let problems = problems.iter();
+        self.problems
+            .extend(problems.map(|problem| format!("IndexNow: {problem}")));
+    }
+
+    /// Asks the engines of the settings, or those of them with the origins `engines`, to read the set; returns those that
+    /// another try may reach.
+    fn ping(
+        &mut self,
+        submission: &Submission<'_>,
+        engines: Option<&BTreeSet<String>>,
+        call: &mut Caller<'_>,
+    ) -> BTreeSet<String> {
+        let templates = submission.config.ping.iter();
+        let templates: Vec<PingTemplate> = templates
+            .filter_map(|text| PingTemplate::parse(text.reveal()).ok())
+            .filter(|template| engines.is_none_or(|engines| engines.contains(&template.engine())))
+            .collect();
+        let mut unanswered = BTreeSet::new();
+        if submission.dry_run {
+            self.would_ping = templates.len() as u64;
+            return unanswered;
+        }
+        for pinged in ping(&templates, &submission.standing.sitemaps, call) {
+            if !pinged.is_final {
+                unanswered.insert(pinged.engine.clone());
+            }
+            let sent = u64::from(pinged.problem.is_none());
+            let problem = pinged.problem;
+            let problem = problem.map(|problem| format!("{} {problem}", pinged.engine));
+            self.add(Channel::Ping, pinged.engine, sent, problem);
+        }
+        unanswered
+    }
+
+    fn add(&mut self, channel: Channel, to: String, sent: u64, problem: Option<String>) {
+        self.problems.extend(problem.clone());
+        self.notified.push(Notified {
+            channel,
+            to,
+            sent,
+            waiting: 0,
+            problem,
+        });
+    }
+}

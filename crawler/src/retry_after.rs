@@ -1,0 +1,440 @@
+//! `Retry-After` across starts: which hosts asked not to be contacted before when. A start must know
+//! it before its first request, when it does not yet know which site, and so which store, it is about.
+//!
+//! One small text file for all sites: `host<TAB>time` per line; the host `*` is every host. It holds wall time; a value
+//! from a clock that was wrong is bounded by [`MAX_RETRY_AFTER`]. A file that is damaged is set aside: what can be read of it stays in force,
+//! and since nobody knows what else it said, every host is left alone for a while. Where it cannot be read at all
+//! nobody is asked: that is an error, and never "nobody asked to wait".
+
+use std::{
+    fs::{self, File},
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+
+use crate::{machine::private, url_key::HostKey};
+
+/// The longest that a host is left alone at its own wish, counted from when it said so.
+pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Hosts remembered at most; the ones that end first are forgotten first.
+const MAX_HOSTS: usize = 1_000;
+
+/// Bytes of the file that are read at most: far more than [`MAX_HOSTS`] lines of the longest name (253 bytes) and a time.
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
+
+/// Stands for every host, in the place of a name.
+const EVERYBODY: &str = "*";
+
+/// Damaged files that are set aside within one second.
+const MAX_SAME_NAME: u32 = 100;
+
+/// Why nobody knows which hosts asked to wait.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RetryAfterError {
+    /// The file is there and cannot be read.
+    #[error("cannot read {}, which says which hosts asked to wait (Retry-After)", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is damaged and cannot be set aside.
+    #[error(
+        "{} is damaged ({what}), and cannot be set aside; it says which hosts asked to wait (Retry-After), so remove it \
+         only if none of your sites did",
+        path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+        /// Why it stays where it is.
+        source: io::Error,
+    },
+}
+
+/// The hosts that asked not to be contacted, as far as the file knows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// Hosts, each with the time before which it must not be contacted.
+    pub hosts: Vec<(HostKey, Timestamp)>,
+    /// The time before which no host at all may be contacted.
+    pub everybody: Option<Timestamp>,
+    /// That the file was damaged, and what became of it, as a sentence.
+    pub damage: Option<String>,
+}
+
+/// The file of remembered waits, or nothing that lasts.
+#[derive(Debug, Clone, Default)]
+pub struct RetryAfterFile {
+    path: Option<PathBuf>,
+}
+
+impl RetryAfterFile {
+    /// Remembers in `path`; its folder is created when something has to be remembered.
+    pub fn in_file(path: &Path) -> Self {
+        Self {
+            path: Some(path.to_owned()),
+        }
+    }
+
+    /// The waits that have not ended at `now`; none, where there is no file. A file that is damaged is set aside, as
+    /// `<name>.corrupt-<time>`; what can be read of it stays in force, and every host waits for `pause`.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged and cannot be set aside.
+    pub fn load(&self, now: Timestamp, pause: Duration) -> Result<Waits, RetryAfterError> {
+        let Some(path) = &self.path else {
+            return Ok(Waits::default());
+        };
+        let content = Content::of(path, now)?;
+        let Some(problem) = content.problem else {
+            return Ok(Waits::of(content.waits));
+        };
+        let aside = mend(path, now, pause).map_err(|source| RetryAfterError::Damaged {
+            path: path.clone(),
+            what: problem.clone(),
+            source,
+        })?;
+        let waits = Waits::of(Content::of(path, now)?.waits);
+        // `None`: another program was faster.
+        let damage = aside.map(|aside| {
+            format!(
+                "{}, which says which hosts asked to wait (Retry-After), is damaged ({problem}); it is kept as {}. What can \
+                 be read of it is obeyed, and no host is asked for {pause:?}, because others may have asked to wait too",
+                path.display(),
+                aside.display()
+            )
+        });
+        Ok(Waits { damage, ..waits })
+    }
+
+    /// Remembers that `host` must not be contacted before `until`; a later time is never shortened. In a damaged file the line
+    /// is put in front, where it is read however long the file is, until the file is loaded next.
+    ///
+    /// # Errors
+    /// The file cannot be read, which leaves it as it is, or not be written.
+    pub fn remember(&self, host: &HostKey, until: Timestamp, now: Timestamp) -> io::Result<()> {
+        let Some(path) = &self.path else {
+            return Ok(());
+        };
+        if let Some(folder) = path.parent() {
+            private::create_folder(folder)?;
+        }
+        let _lock = lock(path)?;
+        let Content { mut waits, problem } = Content::of(path, now).map_err(io::Error::other)?;
+        if problem.is_some() {
+            let line = format!("{host}\t{until}\n");
+            return private::replace(path, line.as_bytes().chain(File::open(path)?));
+        }
+        match waits.iter_mut().find(|(known, _)| known == host) {
+            Some((_, known)) => *known = (*known).max(until),
+            None => waits.push((host.clone(), until)),
+        }
+        write(path, waits)
+    }
+}
+
+impl Waits {
+    fn of(waits: Vec<(HostKey, Timestamp)>) -> Self {
+        let (everybody, hosts): (Vec<_>, Vec<_>) = waits
+            .into_iter()
+            .partition(|(host, _)| host.as_str() == EVERYBODY);
+        Self {
+            hosts,
+            everybody: everybody.into_iter().map(|(_, until)| until).max(),
+            damage: None,
+        }
+    }
+}
+
+/// What the file says.
+struct Content {
+    /// Waits that have not ended.
+    waits: Vec<(HostKey, Timestamp)>,
+    /// What is wrong with the file, as a fragment.
+    problem: Option<String>,
+}
+
+impl Content {
+    /// Reads at most [`MAX_FILE_BYTES`]; nothing, where the file is missing.
+    fn of(path: &Path, now: Timestamp) -> Result<Self, RetryAfterError> {
+        let mut bytes = Vec::new();
+        let read =
+            File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
+        match read {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(RetryAfterError::Read {
+                    path: path.to_owned(),
+                    source,
+                });
+            }
+            Ok(_) | Err(_) => {}
+        }
+        let latest = now.checked_add(MAX_RETRY_AFTER).unwrap_or(Timestamp::MAX);
+        let mut waits = Vec::new();
+        let mut problem = (bytes.len() as u64 > MAX_FILE_BYTES)
+            .then(|| format!("it is longer than {MAX_FILE_BYTES} bytes"));
+        // A name that is not UTF-8 is none of a host.
+        let text = String::from_utf8_lossy(&bytes);
+        for (number, line) in text.lines().enumerate() {
+            match wait_of(line) {
+                Some((host, until)) if until > now => waits.push((host, until.min(latest))),
+                Some(_) => {}
+                None => {
+                    problem.get_or_insert_with(|| {
+                        format!("line {} is not a host, a tab and a time", number + 1)
+                    });
+                }
+            }
+        }
+        Ok(Self { waits, problem })
+    }
+}
+
+/// Sets the damaged file `path` aside and writes one in its place that has what can be read of it, and every host for
+/// `pause`; returns where the damaged one is, if nobody else did so. At every instant there is a file that says no less.
+fn mend(path: &Path, now: Timestamp, pause: Duration) -> io::Result<Option<PathBuf>> {
+    let _lock = lock(path)?;
+    let Content { mut waits, problem } = Content::of(path, now).map_err(io::Error::other)?;
+    if problem.is_none() {
+        return Ok(None);
+    }
+    let until = now.checked_add(pause).unwrap_or(Timestamp::MAX);
+    waits.push((HostKey::new(EVERYBODY), until));
+    let aside = copy_aside(path, now)?;
+    write(path, waits)?;
+    Ok(Some(aside))
+}
+
+/// Gives the file `path` a second name that says that it is damaged, and returns it; it is never one that is taken.
+fn copy_aside(path: &Path, now: Timestamp) -> io::Result<PathBuf> {
+    let stamp = now.strftime(".corrupt-%Y%m%dT%H%M%SZ");
+    let mut names = (1..=MAX_SAME_NAME).map(|number| match number {
+        1 => private::with_suffix(path, &stamp.to_string()),
+        number => private::with_suffix(path, &format!("{stamp}.{number}")),
+    });
+    let aside = names.find(|aside| fs::symlink_metadata(aside).is_err());
+    let aside = aside.ok_or_else(|| {
+        let message = "there are too many damaged files of this name";
+        io::Error::new(io::ErrorKind::AlreadyExists, message)
+    })?;
+    // Not every file system has a second name for a file.
+    fs::hard_link(path, &aside).or_else(|_| fs::copy(path, &aside).map(drop))?;
+    Ok(aside)
+}
+
+/// Several programs may use one file; the kernel releases the lock.
+fn lock(path: &Path) -> io::Result<File> {
+    let lock = private::open(&path.with_extension("lock"))?;
+    lock.lock()?;
+    Ok(lock)
+}
+
+/// Puts a file with these waits in the place of `path`.
+fn write(path: &Path, mut waits: Vec<(HostKey, Timestamp)>) -> io::Result<()> {
+    // The shortest is the one that is for everybody, and must not be forgotten.
+    waits.sort_by_key(|(host, until)| (host.as_str() != EVERYBODY, std::cmp::Reverse(*until)));
+    waits.truncate(MAX_HOSTS);
+    let lines = waits
+        .iter()
+        .map(|(host, until)| format!("{host}\t{until}\n"));
+    private::replace(path, lines.collect::<String>().as_bytes())
+}
+
+/// The host and the time of a line.
+fn wait_of(line: &str) -> Option<(HostKey, Timestamp)> {
+    let (host, until) = line.split_once('\t')?;
+    let until = until.parse().ok()?;
+    let is_name = !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic());
+    is_name.then(|| (HostKey::new(host), until))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAUSE: Duration = Duration::from_secs(60);
+
+    fn time(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    fn noon() -> Timestamp {
+        time("2026-03-01T12:00:00Z")
+    }
+
+    fn hosts_of(file: &RetryAfterFile, now: Timestamp) -> Vec<(HostKey, Timestamp)> {
+        let waits = file.load(now, PAUSE).unwrap();
+        assert_eq!((waits.everybody, waits.damage), (None, None));
+        waits.hosts
+    }
+
+    #[test]
+    fn waits_last_until_their_end_and_are_never_shortened() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = RetryAfterFile::in_file(&folder.path().join("retry-after"));
+        let now = noon();
+        let host = HostKey::new("h.example");
+        file.remember(&host, time("2026-03-01T13:00:00Z"), now)
+            .unwrap();
+        file.remember(&host, time("2026-03-01T12:30:00Z"), now)
+            .unwrap();
+        let until = time("2026-03-01T13:00:00Z");
+        assert_eq!(hosts_of(&file, now), [(host, until)]);
+        assert_eq!(hosts_of(&file, until), []);
+    }
+
+    #[test]
+    fn a_wait_beyond_belief_is_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("retry-after");
+        fs::write(&path, "h.example\t2999-01-01T00:00:00Z\n").unwrap();
+        assert_eq!(
+            hosts_of(&RetryAfterFile::in_file(&path), noon()),
+            [(HostKey::new("h.example"), time("2026-03-02T12:00:00Z"))]
+        );
+    }
+
+    #[test]
+    fn without_a_file_nothing_is_remembered() {
+        let now = noon();
+        RetryAfterFile::default()
+            .remember(&HostKey::new("h.example"), now, now)
+            .unwrap();
+        assert_eq!(
+            RetryAfterFile::default().load(now, PAUSE).unwrap(),
+            Waits::default()
+        );
+    }
+
+    #[test]
+    fn a_damaged_file_is_set_aside_and_everybody_waits_for_a_while() {
+        let other = (HostKey::new("h.example"), time("2026-03-01T13:00:00Z"));
+        let check = |content: &[u8], readable: &[(HostKey, Timestamp)], what: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("retry-after");
+            let file = RetryAfterFile::in_file(&path);
+            fs::write(&path, content).unwrap();
+            let until = noon() + jiff::SignedDuration::try_from(PAUSE).unwrap();
+            let waits = file.load(noon(), PAUSE).unwrap();
+            assert_eq!(waits.hosts, readable, "{what}");
+            assert_eq!(waits.everybody, Some(until), "{what}");
+            let damage = waits.damage.unwrap();
+            assert!(damage.contains(what), "{damage}");
+            let aside = folder.path().join("retry-after.corrupt-20260301T120000Z");
+            assert!(damage.contains(aside.to_str().unwrap()), "{damage}");
+            assert_eq!(fs::read(&aside).unwrap(), content);
+            // Whoever starts meanwhile knows it too, and that the damage was reported.
+            let again = file.load(noon(), PAUSE).unwrap();
+            assert_eq!((again.everybody, again.damage), (Some(until), None));
+            // What comes in does not put an end to it.
+            let host = HostKey::new("late.example");
+            file.remember(&host, time("2026-03-01T14:00:00Z"), noon())
+                .unwrap();
+            let again = file.load(noon(), PAUSE).unwrap();
+            assert_eq!(
+                (again.everybody, again.hosts.len()),
+                (Some(until), readable.len() + 1)
+            );
+            // After it everything is as ever.
+            let later = file.load(until, PAUSE).unwrap();
+            assert_eq!(
+                (later.everybody, later.hosts.len()),
+                (None, readable.len() + 1)
+            );
+            // A second one in the same second has a name of its own.
+            fs::write(&path, content).unwrap();
+            file.load(noon(), PAUSE).unwrap();
+            assert_eq!(
+                fs::read(folder.path().join("retry-after.corrupt-20260301T120000Z.2")).unwrap(),
+                content
+            );
+        };
+        check(b"nonsense\n", &[], "line 1");
+        check(
+            b"h.example\t2026-03-01T13:00:00Z\nx\tsoon\n",
+            std::slice::from_ref(&other),
+            "line 2",
+        );
+        check(
+            b"x\tso\nh.example\t2026-03-01T13:00:00Z\n",
+            std::slice::from_ref(&other),
+            "line 1",
+        );
+        check(b"\t2026-03-01T13:00:00Z\n", &[], "line 1");
+        check(&[0; 20], &[], "line 1");
+        check(&[0xff, 0xfe], &[], "line 1");
+        check(b"h\xff.example\t2026-03-01T13:00:00Z\n", &[], "line 1");
+        // A line that was cut off.
+        check(
+            b"h.example\t2026-03-01T13:00:00Z\ng.exam",
+            std::slice::from_ref(&other),
+            "line 2",
+        );
+        let mut long = b"h.example\t2026-03-01T13:00:00Z\n".to_vec();
+        long.resize(2 * 1024 * 1024, b'x');
+        check(&long, &[other], "longer than");
+    }
+
+    #[test]
+    fn a_wait_for_everybody_is_not_crowded_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("retry-after");
+        let lines: Vec<String> = (0..2 * MAX_HOSTS)
+            .map(|number| format!("h{number}.example\t2026-03-02T12:00:00Z\n"))
+            .collect();
+        fs::write(&path, lines.concat() + "x").unwrap();
+        let file = RetryAfterFile::in_file(&path);
+        file.load(noon(), PAUSE).unwrap();
+        let waits = file.load(noon(), PAUSE).unwrap();
+        assert!(waits.everybody.is_some());
+        assert_eq!(waits.hosts.len(), MAX_HOSTS - 1);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_no_permission_and_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("retry-after");
+        let file = RetryAfterFile::in_file(&path);
+        assert_eq!(hosts_of(&file, noon()), [], "there is no file yet");
+        fs::create_dir(&path).unwrap();
+        let error = file.load(noon(), PAUSE).unwrap_err();
+        assert!(error.to_string().contains("retry-after"), "{error}");
+        file.remember(&HostKey::new("h.example"), noon(), noon())
+            .unwrap_err();
+        assert!(path.is_dir());
+    }
+
+    #[test]
+    fn a_damaged_file_loses_no_wait_that_is_added() {
+        let long = "x".repeat(60) + "\n";
+        let long = long.repeat(2 * usize::try_from(MAX_FILE_BYTES).unwrap() / long.len());
+        for content in ["nonsense, cut sho", &long] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("retry-after");
+            fs::write(&path, content).unwrap();
+            let [host, other] = ["h.example", "g.example"].map(HostKey::new);
+            let until = noon() + jiff::SignedDuration::from_hours(3);
+            let file = RetryAfterFile::in_file(&path);
+            file.remember(&host, until, noon()).unwrap();
+            file.remember(&other, until, noon()).unwrap();
+            // Who loads it gets a report of the damage, and of the waits.
+            let waits = file.load(noon(), Duration::from_secs(60)).unwrap();
+            assert!(waits.damage.is_some() && waits.everybody.is_some());
+            assert_eq!(waits.hosts, [(other, until), (host, until)]);
+            let aside = fs::read_dir(folder.path()).unwrap();
+            let aside = aside.map(|entry| entry.unwrap().path());
+            let mut aside = aside.filter(|path| path.to_string_lossy().contains(".corrupt-"));
+            let kept = fs::read_to_string(aside.next().unwrap()).unwrap();
+            assert!(kept.ends_with(content), "nothing of it is lost");
+        }
+    }
+}
