@@ -320,8 +320,8 @@ async fn publish_crawled(
         let (mut store, robots) = (crawled.store, crawled.robots.as_ref());
         let is_drained = crawled.ending == Ending::Drained;
         let noted = runs::note_drained(&mut store, is_drained).map_err(SessionError::Store);
-        let publishing = noted
-            .and_then(|()| request.publish(&mut store, &crawled.judge, robots, is_drained));
+        let publishing =
+            noted.and_then(|()| request.publish(&mut store, &crawled.judge, robots, is_drained));
         (publishing, store)
     });
     let (publishing, store) = match work.await {

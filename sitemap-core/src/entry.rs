@@ -36,8 +36,6 @@ pub struct IndexEntry {
     pub loc: Loc,
     /// Time of the last change of the bytes of the file, not of its pages (R41).
     pub lastmod: Option<LastMod>,
-    /// The last instant of a year, a month or a minute that was read in place of a date, and that no file may have.
-    pub(crate) vague_lastmod: Option<Timestamp>,
 }
 
 impl UrlEntry {
@@ -79,11 +77,7 @@ impl UrlEntry {
 impl IndexEntry {
     /// An entry with its address only.
     pub fn new(loc: Loc) -> Self {
-        Self {
-            loc,
-            lastmod: None,
-            vague_lastmod: None,
-        }
+        Self { loc, lastmod: None }
     }
 
     /// The same entry with this date of change.
@@ -95,7 +89,7 @@ impl IndexEntry {
 
     /// Returns whether the file may have changed at `since` or later (R43): its date is not earlier, or it has none.
     ///
-    /// A date counts as its last instant in UTC, and so do a year, a month and a minute, which an index of others may have. Source:
+    /// A date without a time counts as its last instant in UTC. Source:
     /// <https://www.sitemaps.org/protocol.html#sitemapIndexTagDefinitions>, "retrieve sitemaps in the index that were modified
     /// since a certain date".
     ///
@@ -112,7 +106,6 @@ impl IndexEntry {
     pub fn changed_since(&self, since: Timestamp) -> bool {
         let stated = self.lastmod.as_ref().map(LastMod::latest_instant);
         stated
-            .or(self.vague_lastmod)
             // A value without a fraction can mean any instant of its second.
             .is_none_or(|latest| latest.as_second() >= since.as_second())
     }

@@ -104,49 +104,8 @@ impl LastMod {
                 .at(local.hour(), local.minute(), local.second(), 0)
         };
         Self {
-            text: format!(
-                "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z",
-                local.year(),
-                local.month(),
-                local.day(),
-                local.hour(),
-                local.minute(),
-                local.second()
-            )
-            .into_boxed_str(),
+            text: local.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into(),
             latest: Offset::UTC.to_timestamp(local).unwrap_or(clamped(local)),
-        }
-    }
-
-    /// The first and the last instant of a year, a month or a minute, which are dates of W3C but not of the schema; `None` for
-    /// anything else.
-    pub(crate) fn vague_span(text: &str) -> Option<(Timestamp, Timestamp)> {
-        if parse_form(text).err() != Some(LastModError::Precision) {
-            return None;
-        }
-        let (start, ends): (_, &[&str]) = match text.len() {
-            4 => ("-01-01T00:00:00Z", &["-12-31"]),
-            7 => ("-01T00:00:00Z", &["-31", "-30", "-29", "-28"]),
-            _ => (":00", &[":59"]),
-        };
-        // The zone of a time follows its minute.
-        let (head, zone) = text
-            .split_at_checked("YYYY-MM-DDThh:mm".len())
-            .unwrap_or((text, ""));
-        let last = ends
-            .iter()
-            .find_map(|end| Self::parse(&format!("{head}{end}{zone}")).ok())?;
-        let first = Self::parse(&format!("{head}{start}{zone}")).ok()?;
-        Some((first.latest_instant(), last.latest_instant()))
-    }
-
-    /// The first and the last instant that the value can mean, in UTC.
-    pub(crate) fn span(&self) -> (Timestamp, Timestamp) {
-        let is_day = !self.text.contains('T');
-        let first = Self::parse(&format!("{}T00:00:00Z", self.text));
-        match first {
-            Ok(first) if is_day => (first.latest, self.latest),
-            Ok(_) | Err(_) => (self.latest, self.latest),
         }
     }
 
@@ -157,7 +116,8 @@ impl LastMod {
 
     /// The earliest instant that the value can mean, in UTC: a date counts as its first instant.
     pub fn earliest_instant(&self) -> Timestamp {
-        self.span().0
+        let first = Self::parse(&format!("{}T00:00:00Z", self.text));
+        first.map_or(self.latest, |first| first.latest)
     }
 
     /// The latest instant that the value can mean: a date counts as its last instant, in UTC.

@@ -94,8 +94,8 @@ problems! {
     Doctype = 1 Error, "file has a DOCTYPE, expected none";
     /// Elements are nested too deep.
     TooDeep = 1 Error, "elements are nested deeper than {MAX_DEPTH}";
-    /// A tag or a document type that is longer than any that means something; good XML perhaps, but more than is read.
-    TokenTooLong = 1 Error, "tag is longer than {MAX_TOKEN_BYTES} bytes, which is more than is read";
+    /// A tag, text or comment that is longer than any that means something; good XML perhaps, but more than is read.
+    TokenTooLong = 1 Error, "tag, text or comment is longer than {MAX_TOKEN_BYTES} bytes, which is more than is read";
     /// A byte order mark; harmless in UTF-8.
     ByteOrderMark = 2 Note, "file begins with a byte order mark";
     /// Another encoding is declared, but it is not the real one, or not known. The bytes are read as UTF-8.

@@ -262,7 +262,7 @@ fn explain(typed: &str, output: &Output) -> anyhow::Result<ExitCode> {
     output.data_painted(&[
         (Paint::Bold, &rule),
         (Paint::Plain, ": "),
-        (Paint::Plain, text.title),
+        (Paint::Plain, &text.title),
     ]);
     output.data_painted(&[
         (Paint::Note, "help"),

@@ -12,6 +12,7 @@ mod zstd;
 
 use std::cmp::min;
 
+use self::inflate::{Container, Inflate};
 use super::Headers;
 
 /// Largest piece handed on at once; also the memory a decoder's output takes.
@@ -100,8 +101,7 @@ pub(super) struct Decoder {
 
 enum Engine {
     Identity,
-    Gzip(inflate::Gzip),
-    Deflate(inflate::Deflate),
+    Inflate(Inflate),
     Brotli(brotli::Brotli),
     Zstd(zstd::Zstd),
 }
@@ -114,8 +114,8 @@ impl Decoder {
     pub(super) fn new(coding: Coding) -> Result<Self, String> {
         let engine = match coding {
             Coding::Identity => Engine::Identity,
-            Coding::Gzip => Engine::Gzip(inflate::Gzip::default()),
-            Coding::Deflate => Engine::Deflate(inflate::Deflate::default()),
+            Coding::Gzip => Engine::Inflate(Inflate::new(Container::Gzip)),
+            Coding::Deflate => Engine::Inflate(Inflate::new(Container::Zlib)),
             Coding::Brotli => Engine::Brotli(brotli::Brotli::new()),
             Coding::Zstd => {
                 Engine::Zstd(zstd::Zstd::new().ok_or_else(|| coding.as_str().to_owned())?)
@@ -145,8 +145,7 @@ impl Decoder {
                 *input = rest;
                 return Ok(piece);
             }
-            Engine::Gzip(engine) => engine.step(input, &mut self.buffer),
-            Engine::Deflate(engine) => engine.step(input, &mut self.buffer),
+            Engine::Inflate(engine) => engine.step(input, &mut self.buffer),
             Engine::Brotli(engine) => engine.step(input, &mut self.buffer),
             Engine::Zstd(engine) => engine.step(input, &mut self.buffer),
         };
@@ -160,8 +159,7 @@ impl Decoder {
     pub(super) fn is_complete(&self) -> bool {
         match &self.engine {
             Engine::Identity => true,
-            Engine::Gzip(engine) => engine.is_complete(),
-            Engine::Deflate(engine) => engine.is_complete(),
+            Engine::Inflate(engine) => engine.is_complete(),
             Engine::Brotli(engine) => engine.is_complete(),
             Engine::Zstd(engine) => engine.is_complete(),
         }

@@ -144,17 +144,6 @@ fn after<'t>(text: &'t [u8], end: &[u8]) -> Option<&'t [u8]> {
     text.get(found + end.len()..)
 }
 
-/// Returns whether a body that is served as `text/html` is XHTML all the same: an XML declaration and then an XHTML document
-/// type.
-pub(super) fn has_xhtml_prolog(prefix: &[u8]) -> bool {
-    let text = without_bom(&prefix[..prefix.len().min(SNIFF_BYTES)]);
-    text.starts_with(b"<?xml") && contains(&text, b"-//W3C//DTD XHTML ")
-}
-
-fn contains(text: &[u8], needle: &[u8]) -> bool {
-    memchr::memmem::find(text, needle).is_some()
-}
-
 /// The text after a byte order mark; UTF-16 becomes UTF-8.
 fn without_bom(prefix: &[u8]) -> std::borrow::Cow<'_, [u8]> {
     match Encoding::for_bom(prefix) {
@@ -374,15 +363,5 @@ mod tests {
             None,
         );
         check("<svg xmlns:h='http://www.w3.org/1999/xhtml'><h:html>", None);
-    }
-
-    #[test]
-    fn xhtml_prolog_needs_declaration_and_document_type() {
-        let doctype = "<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.0 Strict//EN\" \"x\">";
-        assert!(has_xhtml_prolog(
-            format!("<?xml version=\"1.0\"?>\n{doctype}").as_bytes()
-        ));
-        assert!(!has_xhtml_prolog(doctype.as_bytes()));
-        assert!(!has_xhtml_prolog(b"<?xml version=\"1.0\"?><!DOCTYPE html>"));
     }
 }

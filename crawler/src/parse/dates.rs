@@ -3,9 +3,9 @@
 use jiff::{
     Timestamp,
     civil::{Date, DateTime, Time},
-    tz::{Offset, TimeZone},
+    tz::Offset,
 };
-use sitemap_core::LastMod;
+use sitemap_core::{LastMod, read::parse_rfc_822};
 
 /// Longest text that is taken for a date, in bytes.
 const MAX_STATED_BYTES: usize = 64;
@@ -21,7 +21,7 @@ pub(super) fn parse_http_date(text: &str) -> Option<Timestamp> {
 pub(super) fn parse_rule_date(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     parse_iso_8601(text)
-        .or_else(|| parse_rfc_822(text))
+        .or_else(|| Some(parse_words(text)?.0))
         .or_else(|| parse_http_date(text))
 }
 
@@ -37,7 +37,7 @@ pub(super) fn parse_stated(text: &str) -> Option<String> {
         .ok()
         .map(|date| date.as_str().to_owned());
     date.or_else(|| parse_loose_iso_8601(text))
-        .or_else(|| parse_day_in_words(text))
+        .or_else(|| stated_in_words(text))
 }
 
 /// A date, and perhaps a time and zone, in the ways in which programs write them.
@@ -111,28 +111,42 @@ fn with_time(date: Date, text: &str) -> Option<String> {
     LastMod::parse(&stated).is_ok().then_some(stated)
 }
 
-/// `Mon, 06 May 2024 10:00:00 GMT`, `6 May 2024`, `May 6, 2024`: an instant when there is a time with its zone.
-fn parse_day_in_words(text: &str) -> Option<String> {
-    let words: Vec<&str> = text
-        .split([' ', ','])
-        .filter(|word| !word.is_empty())
-        .take(7)
-        .collect();
-    if let [month, day, year, ..] = *words
-        && let (Some(month), Ok(day), 4) = (parse_month(month), day.parse(), year.len())
-    {
-        let date = Date::new(parse_year(year)?, month, day).ok()?;
-        return Some(date.to_string());
-    }
-    let has_zone = words
-        .last()
-        .is_some_and(|word| !word.contains(':') && parse_zone(word).is_some());
-    let instant = parse_rfc_822(text)?;
-    if has_zone && text.contains(':') {
+/// An instant when there is a time with its zone, else the day as it is written.
+fn stated_in_words(text: &str) -> Option<String> {
+    let (instant, is_exact) = parse_words(text)?;
+    if is_exact {
         return Some(LastMod::from_timestamp(instant).as_str().to_owned());
     }
-    // Without a zone it was read as UTC, so that the day is the one that is written.
     Some(Offset::UTC.to_datetime(instant).date().to_string())
+}
+
+/// `Mon, 06 May 2024 10:00:00 GMT`, `06-May-2024`, `6 May 2024`, `May 6, 2024`, and whether it has a time with its zone. Without a
+/// zone it is UTC, without a time it is the start of the day.
+fn parse_words(text: &str) -> Option<(Timestamp, bool)> {
+    let words = text.split([' ', '\t', ',']);
+    let mut words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let is_word = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    if is_word(words.first()?) {
+        if words.get(2).is_some_and(|word| is_number(word)) {
+            words.swap(0, 1);
+        } else {
+            words.remove(0);
+        }
+    }
+    let day = words.first()?;
+    if day.contains('-') {
+        words.splice(0..1, day.split('-').collect::<Vec<_>>());
+    }
+    let has_time = words.get(3).is_some_and(|word| word.contains(':'));
+    if !has_time && words.len() >= 3 {
+        words.insert(3, "00:00:00");
+    }
+    let has_zone = words.len() > 4;
+    if !has_zone {
+        words.push("GMT");
+    }
+    Some((parse_rfc_822(&words.join(" "))?, has_time && has_zone))
 }
 
 fn parse_iso_8601(text: &str) -> Option<Timestamp> {
@@ -159,111 +173,7 @@ fn parse_iso_8601(text: &str) -> Option<Timestamp> {
         Ok(local) => local,
         Err(_) => joined.parse::<Date>().ok()?.to_datetime(Time::midnight()),
     };
-    to_utc(local, Offset::UTC)
-}
-
-/// `[Fri, ]25 Jun 2010 15:00[:00][ PST]`, with spaces or dashes in the date (RFC 822 section 5,
-/// RFC 850 section 2.1.4).
-fn parse_rfc_822(text: &str) -> Option<Timestamp> {
-    let text = match text.split_once(',') {
-        Some((weekday, rest))
-            if weekday
-                .trim()
-                .bytes()
-                .all(|byte| byte.is_ascii_alphabetic()) =>
-        {
-            rest
-        }
-        Some(_) | None => text,
-    };
-    let mut words = text.split_ascii_whitespace().peekable();
-    let first = words.next()?;
-    let (day, month, year) = match first.split_once('-') {
-        Some((day, rest)) => {
-            let (month, year) = rest.split_once('-')?;
-            (day, month, year)
-        }
-        None => (first, words.next()?, words.next()?),
-    };
-    let date = Date::new(parse_year(year)?, parse_month(month)?, day.parse().ok()?).ok()?;
-    let time = match words.next_if(|word| word.contains(':')) {
-        Some(word) => parse_time(word)?,
-        None => Time::midnight(),
-    };
-    let offset = match words.next() {
-        Some(word) => parse_zone(word)?,
-        None => Offset::UTC,
-    };
-    match words.next() {
-        Some(_) => None,
-        None => to_utc(date.to_datetime(time), offset),
-    }
-}
-
-fn to_utc(local: DateTime, offset: Offset) -> Option<Timestamp> {
-    Some(local.to_zoned(TimeZone::fixed(offset)).ok()?.timestamp())
-}
-
-/// Four digits, or two as RFC 6265 section 5.1.1 reads them: 70 to 99 are the last century.
-fn parse_year(text: &str) -> Option<i16> {
-    let year: i16 = text.parse().ok()?;
-    match (text.len(), year) {
-        (2, 70..=99) => Some(1_900 + year),
-        (2, 0..=69) => Some(2_000 + year),
-        (4, _) => Some(year),
-        _ => None,
-    }
-}
-
-fn parse_month(text: &str) -> Option<i8> {
-    const MONTHS: [&str; 12] = [
-        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-    ];
-    let short = text.get(..3)?.to_ascii_lowercase();
-    let index = MONTHS.iter().position(|month| **month == *short)?;
-    i8::try_from(index + 1).ok()
-}
-
-fn parse_time(text: &str) -> Option<Time> {
-    let mut parts = text.split(':').map(|part| part.parse::<i8>().ok());
-    let hour = parts.next()??;
-    let minute = parts.next()??;
-    let second = match parts.next() {
-        Some(second) => second?,
-        None => 0,
-    };
-    // A leap second counts as the second before it.
-    Time::new(hour, minute, second.min(59), 0).ok()
-}
-
-/// The zones of RFC 822 section 5.1, and `UTC`.
-fn parse_zone(text: &str) -> Option<Offset> {
-    let hours = match &*text.to_ascii_uppercase() {
-        "GMT" | "UT" | "UTC" | "Z" => 0,
-        "EDT" => -4,
-        "EST" | "CDT" => -5,
-        "CST" | "MDT" => -6,
-        "MST" | "PDT" => -7,
-        "PST" => -8,
-        _ => return parse_numeric_zone(text),
-    };
-    Offset::from_hours(hours).ok()
-}
-
-/// `+0100` or `+01:00`.
-fn parse_numeric_zone(text: &str) -> Option<Offset> {
-    let (sign, digits) = match text.split_at_checked(1)? {
-        ("+", digits) => (1, digits),
-        ("-", digits) => (-1, digits),
-        _ => return None,
-    };
-    let digits = digits.replacen(':', "", 1);
-    if digits.len() != 4 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let hours: i32 = digits[..2].parse().ok()?;
-    let minutes: i32 = digits[2..].parse().ok()?;
-    Offset::from_seconds(sign * (hours * 3_600 + minutes * 60)).ok()
+    Offset::UTC.to_timestamp(local).ok()
 }
 
 #[cfg(test)]

@@ -1,19 +1,9 @@
-//! Robots directives of metas and headers, as Google Search Central ("robots meta tag") and
-//! draft-illyes-repext describe them: the sum of the negative rules, for `robots` and the bots of
-//! the settings. Rules that do not bear on listing, following or images are skipped.
+//! Robots directives of metas and headers, as Google Search Central ("robots meta tag") describes them: the sum of the negative
+//! rules, for `robots` and the bots of the settings. Rules that do not bear on listing, following or images are skipped.
 
 use crate::page::Directives;
 
 use super::dates::parse_rule_date;
-
-/// Difference between `Robots-Tag` and `X-Robots-Tag`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TagForm {
-    /// `X-Robots-Tag: [bot:] rule, rule`.
-    Experimental,
-    /// `Robots-Tag: bot;rule;rule, bot;rule` (draft-illyes-repext); the older form is read as well.
-    Structured,
-}
 
 /// Adds up the directives of one page.
 #[derive(Debug, Default)]
@@ -32,28 +22,18 @@ impl DirectiveSum {
         }
     }
 
-    /// Adds one line of a robots header; `names` are the bots whose rules are obeyed, in lower case.
+    /// Adds one line of `X-Robots-Tag: [bot:] rule, rule`; `names` are the bots whose rules are obeyed, in lower case.
     ///
     /// A name holds for the rest of its line, and never for another line.
-    pub(super) fn add_header_line(&mut self, line: &str, names: &[String], form: TagForm) {
+    pub(super) fn add_header_line(&mut self, line: &str, names: &[String]) {
         let is_ours =
             |name: &str| name == "*" || names.iter().any(|known| known.eq_ignore_ascii_case(name));
         let mut applies = true;
-        let mut ends_at_comma = false;
         for piece in Pieces::new(line) {
             let mut text = piece.text;
-            if piece.begins_member && ends_at_comma {
-                applies = true;
-                ends_at_comma = false;
-            }
-            if let Some((name, rest)) = split_bot_name(text, form) {
+            if let Some((name, rest)) = split_bot_name(text) {
                 applies = is_ours(name);
-                ends_at_comma = false;
                 text = rest;
-            } else if form == TagForm::Structured && piece.begins_member && !is_rule(text) {
-                applies = is_ours(text);
-                ends_at_comma = true;
-                continue;
             }
             if applies {
                 self.add_rules(text, piece.date);
@@ -134,8 +114,7 @@ const PLAIN_RULES: [&str; 12] = [
 
 /// Returns whether a piece of a list begins with a known rule.
 fn is_rule(text: &str) -> bool {
-    let end = text
-        .find(|character: char| matches!(character, ':' | '=') || character.is_ascii_whitespace());
+    let end = text.find(|character: char| character == ':' || character.is_ascii_whitespace());
     let name = &text[..end.unwrap_or(text.len())];
     VALUED_RULES
         .iter()
@@ -143,14 +122,13 @@ fn is_rule(text: &str) -> bool {
         .any(|rule| rule.eq_ignore_ascii_case(name))
 }
 
-/// `bot: rules`, and in the structured header `bot=rules`: the bot and the rest.
-fn split_bot_name(text: &str, form: TagForm) -> Option<(&str, &str)> {
-    let at =
-        text.find(|character| character == ':' || form == TagForm::Structured && character == '=')?;
-    let name = text[..at].trim_ascii_end();
+/// `bot: rules`: the bot and the rest.
+fn split_bot_name(text: &str) -> Option<(&str, &str)> {
+    let (name, rest) = text.split_once(':')?;
+    let name = name.trim_ascii_end();
     let is_name =
         !name.is_empty() && !name.contains(|character: char| character.is_ascii_whitespace());
-    (is_name && !is_rule(name)).then(|| (name, text[at + 1..].trim_ascii_start()))
+    (is_name && !is_rule(name)).then(|| (name, rest.trim_ascii_start()))
 }
 
 /// One rule of a list, with the state that dates need: a date may have commas, so it ends where the next known rule begins.
@@ -158,8 +136,6 @@ fn split_bot_name(text: &str, form: TagForm) -> Option<(&str, &str)> {
 struct Piece<'a> {
     /// The piece, trimmed; of `unavailable_after` only the part before its value.
     text: &'a str,
-    /// It is at the beginning or after a comma, not after a semicolon.
-    begins_member: bool,
     /// The value of `unavailable_after`.
     date: Option<&'a str>,
 }
@@ -168,15 +144,11 @@ struct Piece<'a> {
 #[derive(Debug)]
 struct Pieces<'a> {
     rest: Option<&'a str>,
-    begins_member: bool,
 }
 
 impl<'a> Pieces<'a> {
     fn new(list: &'a str) -> Self {
-        Self {
-            rest: Some(list),
-            begins_member: true,
-        }
+        Self { rest: Some(list) }
     }
 
     /// End of the value of a date: before the next piece that is a rule.
@@ -201,26 +173,22 @@ impl<'a> Iterator for Pieces<'a> {
 
     fn next(&mut self) -> Option<Piece<'a>> {
         let list = self.rest?;
-        let begins_member = self.begins_member;
         let mut end = list.find([',', ';']).unwrap_or(list.len());
         let mut text = &list[..end];
         let mut date = None;
         if let Some(at) = find_ignoring_case(text, UNAVAILABLE_AFTER) {
             let value_at = at + UNAVAILABLE_AFTER.len();
             let value = list[value_at..].trim_ascii_start();
-            // `=` is the form of structured fields.
-            if let Some(value) = value.strip_prefix([':', '=']) {
+            if let Some(value) = value.strip_prefix(':') {
                 let value_at = list.len() - value.len();
                 end = value_at + Self::end_of_date(value);
-                date = Some(list[value_at..end].trim_ascii().trim_matches('"'));
+                date = Some(list[value_at..end].trim_ascii());
             }
             text = &list[..value_at];
         }
-        self.begins_member = list[end..].starts_with(',');
         self.rest = list.get(end + 1..);
         Some(Piece {
             text: text.trim_ascii(),
-            begins_member,
             date,
         })
     }
@@ -306,15 +274,15 @@ mod tests {
         assert_eq!(date.as_deref(), Some("2011-01-01T00:00:00Z"));
     }
 
-    fn check_header(form: TagForm, line: &str, expected: &str) {
+    fn check_header(line: &str, expected: &str) {
         let mut sum = DirectiveSum::default();
-        sum.add_header_line(line, &["robots".to_owned(), "googlebot".to_owned()], form);
-        assert_eq!(flags(&sum), expected, "{form:?} {line}");
+        sum.add_header_line(line, &["robots".to_owned(), "googlebot".to_owned()]);
+        assert_eq!(flags(&sum), expected, "{line}");
     }
 
     #[test]
-    fn experimental_header_names_its_bot_before_a_colon() {
-        let check = |line, expected| check_header(TagForm::Experimental, line, expected);
+    fn header_names_its_bot_before_a_colon() {
+        let check = check_header;
         check("noindex", "N");
         check("noindex, nofollow", "NF");
         check("googlebot: noindex, nofollow", "NF");
@@ -334,20 +302,5 @@ mod tests {
         check("", "");
         check(":", "");
         check(":noindex", "");
-    }
-
-    #[test]
-    fn structured_header_names_its_bot_as_an_item() {
-        let check = |line, expected| check_header(TagForm::Structured, line, expected);
-        check("*;noindex;nosnippet, ExampleBot;", "N");
-        check("ExampleBot;noindex, *;nofollow", "F");
-        check("ExampleBot;noindex", "");
-        check("ExampleBot;noindex, nofollow", "F");
-        check("googlebot;none", "NF");
-        check("*=noindex; otherbot=nofollow", "N");
-        check("otherbot=nofollow; *=noindex, nofollow", "NF");
-        check("noindex, nofollow", "NF");
-        check("otherbot: noindex, nofollow", "");
-        check("*;unavailable_after=\"2010-06-25\"", "D");
     }
 }

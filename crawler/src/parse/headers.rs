@@ -6,11 +6,7 @@ use crate::{
     url_key::{Identity, UrlKey},
 };
 
-use super::{
-    content::read_quoted,
-    directives::{DirectiveSum, TagForm},
-    links::rel_contains,
-};
+use super::{content::read_quoted, directives::DirectiveSum, links::rel_contains};
 
 /// Longest `ETag` that is kept, in bytes; a longer one could not be sent back sensibly.
 const MAX_ETAG_BYTES: usize = 1_024;
@@ -72,17 +68,11 @@ pub(super) fn header_text(value: &[u8]) -> String {
     )
 }
 
-/// The directives of `X-Robots-Tag` and `Robots-Tag`, each line by itself.
+/// The directives of `X-Robots-Tag`, each line by itself.
 pub(super) fn directives(headers: &Headers, robots_names: &[String]) -> DirectiveSum {
     let mut sum = DirectiveSum::default();
-    let forms = [
-        ("x-robots-tag", TagForm::Experimental),
-        ("robots-tag", TagForm::Structured),
-    ];
-    for (name, form) in forms {
-        for line in headers.all(name) {
-            sum.add_header_line(&String::from_utf8_lossy(line), robots_names, form);
-        }
+    for line in headers.all("x-robots-tag") {
+        sum.add_header_line(&String::from_utf8_lossy(line), robots_names);
     }
     sum
 }
@@ -276,11 +266,7 @@ mod tests {
             false,
             true,
         );
-        check(
-            &[("X-Robots-Tag", "noindex"), ("Robots-Tag", "*;nofollow")],
-            true,
-            true,
-        );
+        check(&[("X-Robots-Tag", "noindex")], true, false);
     }
 
     #[test]

@@ -27,9 +27,6 @@ pub(super) struct RawImage {
     pub(super) srcset: Option<String>,
     pub(super) width: Option<String>,
     pub(super) height: Option<String>,
-    pub(super) style: Option<String>,
-    /// It stands in a `noscript`.
-    pub(super) is_fallback: bool,
 }
 
 /// The images of a page in document order, each text once.
@@ -131,12 +128,10 @@ fn without_fragment(reference: &str) -> &str {
     reference.split('#').next().unwrap_or(reference)
 }
 
-/// Returns whether an image is not a picture but a counter: one pixel or none, or, where readers without scripts are counted,
-/// hidden.
+/// Returns whether an image is not a picture but a counter: one pixel or none.
 fn is_invisible(image: &RawImage) -> bool {
     let is_tiny = |length: &Option<String>| length.as_deref().is_some_and(is_pixel_at_most);
     is_tiny(&image.width) && is_tiny(&image.height)
-        || image.is_fallback && image.style.as_deref().is_some_and(is_hidden)
 }
 
 /// Returns whether a length (HTML standard section 2.3.4.4) is one pixel at most.
@@ -147,23 +142,6 @@ fn is_pixel_at_most(length: &str) -> bool {
     matches!(number.trim_start_matches('0'), "" | "1")
         && digits > 0
         && !unit.starts_with(['.', '%'])
-}
-
-/// Returns whether an inline style puts an element out of sight, in one of the ways in which counters do it.
-fn is_hidden(style: &str) -> bool {
-    let style: String = style
-        .chars()
-        .filter(|character| !character.is_ascii_whitespace())
-        .map(|character| character.to_ascii_lowercase())
-        .collect();
-    [
-        "display:none",
-        "visibility:hidden",
-        "left:-9999",
-        "top:-9999",
-    ]
-    .iter()
-    .any(|way| style.contains(way))
 }
 
 #[cfg(test)]
@@ -207,26 +185,20 @@ mod tests {
 
     #[test]
     fn counters_are_not_images() {
-        let check = |width: &str, height: &str, style: &str, is_fallback: bool, expected: bool| {
+        let check = |width: &str, height: &str, expected: bool| {
             let image = RawImage {
                 width: Some(width.to_owned()),
                 height: Some(height.to_owned()),
-                style: Some(style.to_owned()),
-                is_fallback,
                 ..RawImage::default()
             };
             assert_eq!(is_invisible(&image), expected, "{image:?}");
         };
-        check("", "", "", false, false);
-        check("1", "1", "", false, true);
-        check(" 01px", "0", "", true, true);
-        check("1", "10", "", false, false);
-        check("1%", "1%", "", false, false);
-        check("1.5", "1", "", false, false);
-        check("auto", "auto", "", false, false);
-        check("", "", "Display : None", true, true);
-        check("", "", "position:absolute; left:-9999px;", true, true);
-        // A slide that a script shows.
-        check("", "", "display:none", false, false);
+        check("", "", false);
+        check("1", "1", true);
+        check(" 01px", "0", true);
+        check("1", "10", false);
+        check("1%", "1%", false);
+        check("1.5", "1", false);
+        check("auto", "auto", false);
     }
 }

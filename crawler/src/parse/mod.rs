@@ -268,13 +268,12 @@ impl PageParser {
             return;
         }
         let prefix = std::mem::take(prefix);
-        let is_xhtml = markup == Markup::Xhtml || content::has_xhtml_prolog(&prefix.bytes);
         let charset = Charset::determine(&prefix.bytes, prefix.encoding);
         let has_rules = self.reader.rules.concern(&self.url);
         self.stage = Stage::Page(Box::new(PageBody {
             encoding: charset.encoding,
             text: Utf8Stream::new(charset),
-            filter: is_xhtml.then(XhtmlFilter::new),
+            filter: (markup == Markup::Xhtml).then(XhtmlFilter::default),
             pass: HtmlPass::new(&self.reader),
             kept: has_rules.then(Vec::new),
         }));
@@ -370,7 +369,7 @@ impl PageBody {
     fn write(&mut self, bytes: &[u8], is_last: bool) {
         let text = self.text.decode(bytes, is_last);
         let text = match &mut self.filter {
-            Some(filter) => filter.filter(text),
+            Some(filter) => filter.filter(text, is_last),
             None => text,
         };
         if let Some(kept) = &mut self.kept {

@@ -83,14 +83,14 @@ pub fn import_set(
         return Ok(Imported::default());
     };
     manifest.output = canonical(output);
-    read_back(store, site, manifest, now, false)
+    read_back(store, site, &manifest, now, false)
 }
 
 /// Reads back the set of this manifest; engines are notified of what changes when it `notifies`.
 pub(super) fn read_back(
     store: &mut Store,
     site: &Site,
-    manifest: Manifest,
+    manifest: &Manifest,
     now: Timestamp,
     notifies: bool,
 ) -> Result<Imported, StoreError> {
@@ -104,7 +104,7 @@ pub(super) fn read_back(
         rows: Vec::new(),
         changes: Vec::new(),
     };
-    reading.read(&manifest)?;
+    reading.read(manifest)?;
     reading.leave_out_others()?;
     let imported = reading.imported;
     let mut values = vec![
@@ -112,7 +112,7 @@ pub(super) fn read_back(
         runs::phase_value(Phase::Finished),
         Pending::none(),
     ];
-    values.extend(own_files(store, &manifest)?);
+    values.extend(own_files(store, manifest)?);
     let end = Commit {
         clears_visits: true,
         values,

@@ -735,7 +735,7 @@ fn follow(
             };
             manifest.output.clone_from(&pending.output);
             let notifies = !pending.is_first;
-            import::read_back(store, request.site, manifest, pending.at, notifies)?;
+            import::read_back(store, request.site, &manifest, pending.at, notifies)?;
         }
     }
     Ok(failed)

@@ -16,7 +16,6 @@ mod own;
 mod form;
 mod kind;
 mod rows;
-mod schema_type;
 
 mod codes;
 mod text;
@@ -24,7 +23,6 @@ mod text;
 pub use alternate::{Alternate, Hreflang, HreflangError};
 pub(crate) use element::NO_MEDIA;
 pub use element::{Element, Value};
-pub(crate) use form::Form;
 pub use kind::{Kind, ValueProblem};
 pub use namespaces::{Namespaces, NamespacesError};
 pub use own::{
@@ -416,10 +414,9 @@ fn check_room(count: usize, what: &'static str, limit: usize) -> Result<(), Exte
 }
 
 #[cfg(test)]
-pub(crate) mod arbitrary;
+pub(crate) mod tests {
+    pub(crate) mod arbitrary;
 
-#[cfg(test)]
-mod tests {
     use super::*;
     use crate::UrlEntry;
 

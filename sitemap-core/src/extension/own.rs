@@ -11,8 +11,7 @@ pub const MAX_NAME_BYTES: usize = 100;
 /// The most bytes the address of a namespace may have.
 pub const MAX_NAMESPACE_BYTES: usize = 255;
 
-/// The most attributes a custom element may have. With the longest values they fit into the
-/// [`MAX_TOKEN_BYTES`](crate::read::MAX_TOKEN_BYTES) that a reader takes.
+/// The most attributes a custom element may have. No rule bounds them, memory does.
 pub const MAX_OWN_ATTRIBUTES: usize = 16;
 
 /// Namespaces with a fixed meaning: those of XML itself, and of the attributes of schemas.

@@ -3,7 +3,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use super::{Extension, Kind, MAX_TEXT_CHARACTERS, form::Form, schema_type::SchemaType};
+use super::{Extension, Kind, MAX_TEXT_CHARACTERS, form::Form};
 
 /// The most tags a video may have, by the schema.
 pub const MAX_VIDEO_TAGS: usize = 32;
@@ -21,8 +21,6 @@ pub struct Row {
     pub most: usize,
     /// Form of its text by its schema alone.
     pub(crate) form: Form,
-    /// Its type by its schema.
-    pub(crate) schema_type: SchemaType,
     /// Its attributes.
     pub(crate) attributes: &'static [AttributeRow],
     /// Its elements; it has these or a text.
@@ -83,7 +81,6 @@ impl Row {
             need: Need::Optional,
             most: 1,
             form: Form::ANY,
-            schema_type: SchemaType::Unnamed,
             attributes: &[],
             rows: &[],
         }
@@ -117,11 +114,6 @@ impl Row {
 
     const fn form(mut self, form: Form) -> Self {
         self.form = form;
-        self
-    }
-
-    const fn of_type(mut self, schema_type: SchemaType) -> Self {
-        self.schema_type = schema_type;
         self
     }
 
@@ -166,23 +158,21 @@ pub(crate) fn element_of(extension: Extension) -> &'static Row {
 static IMAGE: Row = Row::parent(
     "image:image",
     &[
-        Row::required("image:loc", Kind::Url).of_type(SchemaType::Uri),
-        Row::retired("image:caption").of_type(SchemaType::String),
-        Row::retired("image:geo_location").of_type(SchemaType::String),
-        Row::retired("image:title").of_type(SchemaType::String),
-        Row::retired("image:license")
-            .of_type(SchemaType::Uri)
-            .form(Form::URI),
+        Row::required("image:loc", Kind::Url),
+        Row::retired("image:caption"),
+        Row::retired("image:geo_location"),
+        Row::retired("image:title"),
+        Row::retired("image:license").form(Form::URI),
     ],
 );
 
 static VIDEO: Row = Row::parent(
     "video:video",
     &[
-        Row::required("video:thumbnail_loc", Kind::Url).of_type(SchemaType::Uri),
+        Row::required("video:thumbnail_loc", Kind::Url),
         Row::required("video:title", Kind::Text(100)),
         Row::required("video:description", Kind::Text(2_048)),
-        Row::optional("video:content_loc", Kind::Url).of_type(SchemaType::Uri),
+        Row::optional("video:content_loc", Kind::Url),
         Row::optional("video:player_loc", Kind::Url).attributes(&[
             AttributeRow::retired("allow_embed", Form::YES_NO),
             AttributeRow::retired("autoplay", Form::ANY),
@@ -194,13 +184,11 @@ static VIDEO: Row = Row::parent(
             .most(MAX_VIDEO_TAGS)
             .form(Form::URI)
             .attributes(&[AttributeRow::retired("duration", Form::SECONDS)]),
-        Row::optional("video:view_count", Kind::Count).of_type(SchemaType::Count),
+        Row::optional("video:view_count", Kind::Count),
         Row::optional("video:publication_date", Kind::Date),
-        Row::optional("video:tag", Kind::Text(MAX_TEXT_CHARACTERS))
-            .of_type(SchemaType::String)
-            .most(MAX_VIDEO_TAGS),
+        Row::optional("video:tag", Kind::Text(MAX_TEXT_CHARACTERS)).most(MAX_VIDEO_TAGS),
         Row::retired("video:category").form(Form::CATEGORY),
-        Row::optional("video:family_friendly", Kind::YesNo).of_type(SchemaType::YesNo),
+        Row::optional("video:family_friendly", Kind::YesNo),
         Row::optional("video:restriction", Kind::Countries)
             .form(Form::COUNTRIES)
             .attributes(RELATIONSHIP),
@@ -214,7 +202,7 @@ static VIDEO: Row = Row::parent(
                 AttributeRow::retired("type", Form::PRICE_TYPE),
                 AttributeRow::retired("resolution", Form::RESOLUTION),
             ]),
-        Row::optional("video:requires_subscription", Kind::YesNo).of_type(SchemaType::YesNo),
+        Row::optional("video:requires_subscription", Kind::YesNo),
         Row::optional("video:uploader", Kind::Text(255)).attributes(&[AttributeRow {
             name: "info",
             kind: Kind::Url,
@@ -228,7 +216,7 @@ static VIDEO: Row = Row::parent(
         Row::optional("video:platform", Kind::Platforms)
             .form(Form::PLATFORMS)
             .attributes(RELATIONSHIP),
-        Row::optional("video:live", Kind::YesNo).of_type(SchemaType::YesNo),
+        Row::optional("video:live", Kind::YesNo),
         Row::retired("video:id")
             .most(MAX_VIDEO_TAGS)
             .attributes(&[AttributeRow {
@@ -246,13 +234,11 @@ const RELATIONSHIP: &[AttributeRow] = &[AttributeRow {
 }];
 
 const TV_SHOW: &[Row] = &[
-    Row::retired("video:show_title")
-        .of_type(SchemaType::String)
-        .needed(),
+    Row::retired("video:show_title").needed(),
     Row::retired("video:video_type")
         .form(Form::VIDEO_TYPE)
         .needed(),
-    Row::retired("video:episode_title").of_type(SchemaType::String),
+    Row::retired("video:episode_title"),
     Row::retired("video:season_number").form(Form::POSITIVE),
     Row::retired("video:episode_number").form(Form::POSITIVE),
     Row::retired("video:premier_date").form(Form::DATE),
@@ -265,16 +251,16 @@ static NEWS: Row = Row::parent(
         Row::retired("news:access").form(Form::ACCESS),
         Row::retired("news:genres").form(Form::GENRES),
         Row::required("news:publication_date", Kind::Date),
-        Row::required("news:title", Kind::Text(MAX_TEXT_CHARACTERS)).of_type(SchemaType::String),
+        Row::required("news:title", Kind::Text(MAX_TEXT_CHARACTERS)),
         // Older than the schema, which has no place for it; documents had it here.
         Row::retired("news:geo_locations"),
-        Row::retired("news:keywords").of_type(SchemaType::String),
+        Row::retired("news:keywords"),
         Row::retired("news:stock_tickers").form(Form::TICKERS),
     ],
 );
 
 const PUBLICATION: &[Row] = &[
-    Row::required("news:name", Kind::Text(MAX_TEXT_CHARACTERS)).of_type(SchemaType::String),
+    Row::required("news:name", Kind::Text(MAX_TEXT_CHARACTERS)),
     Row::required("news:language", Kind::Language),
 ];
 

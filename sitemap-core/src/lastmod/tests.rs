@@ -151,26 +151,3 @@ proptest! {
         }
     }
 }
-
-#[test]
-fn vague_value_counts_as_its_last_instant() {
-    let check = |text: &str, expected: Option<&str>| {
-        let last = LastMod::vague_span(text).map(|(_, last)| last.to_string());
-        assert_eq!(last.as_deref(), expected, "{text:?}");
-    };
-    check("2024", Some("2024-12-31T23:59:59.999999999Z"));
-    check("2024-02", Some("2024-02-29T23:59:59.999999999Z"));
-    check("2023-04", Some("2023-04-30T23:59:59.999999999Z"));
-    check("2024-05-17T09:30+02:00", Some("2024-05-17T07:30:59Z"));
-    check("2024-05-17T09:30Z", Some("2024-05-17T09:30:59Z"));
-    for other in [
-        "",
-        "2024-13",
-        "2024-05-17",
-        "2024-05-17T09:30:00Z",
-        "2024-05-17T09:30",
-        "20245",
-    ] {
-        check(other, None);
-    }
-}

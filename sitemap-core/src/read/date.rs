@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 
-use jiff::{Timestamp, civil::Weekday, fmt::rfc2822::DateTimeParser};
+use jiff::{Timestamp, fmt::rfc2822::DateTimeParser};
 
 use crate::LastMod;
 
 /// Nothing that is longer is a date.
 const MAX_DATE_BYTES: usize = 100;
 
-const PARSER: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
+/// As RFC 2822 wants it, and with any day of the week.
+const STRICT: DateTimeParser = DateTimeParser::new();
+const RELAXED: DateTimeParser = STRICT.relaxed_weekday(true);
 
 const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
@@ -38,18 +40,27 @@ pub(super) enum FeedDate {
 /// to 2049: RFC 2822 section 4.3). The zone may be one of the names of RFC 822 section 5, or `UTC`. A text without a zone, or
 /// with an unknown one, is not a date: it could be a day off.
 pub(super) fn parse(text: &str) -> FeedDate {
-    let Some((instant, weekday)) = read(text) else {
+    let Some(instant) = parse_rfc_822(text) else {
         return FeedDate::Unreadable;
     };
     let lastmod = LastMod::from_timestamp(instant);
-    if is_as_written(text, weekday) {
+    if is_as_written(text) {
         FeedDate::Rfc822(lastmod)
     } else {
         FeedDate::Near(lastmod)
     }
 }
 
-fn read(text: &str) -> Option<(Timestamp, Weekday)> {
+/// The instant of a date as in RFC 822 section 5, with the changes of RFC 2822 and common deviations; the day of the week is not
+/// compared. `None` without a time and a known zone.
+///
+/// ```
+/// use sitemap_core::read::parse_rfc_822;
+///
+/// let instant = parse_rfc_822("Thu, 05 Jan 2017 13:34:51 +0100");
+/// assert_eq!(instant, "2017-01-05T12:34:51Z".parse().ok());
+/// ```
+pub fn parse_rfc_822(text: &str) -> Option<Timestamp> {
     if text.len() > MAX_DATE_BYTES {
         return None;
     }
@@ -80,56 +91,22 @@ fn read(text: &str) -> Option<(Timestamp, Weekday)> {
         // The parser takes every word for UTC.
         None => return None,
     };
-    let date = PARSER
+    let date = RELAXED
         .parse_zoned(format!("{day} {month} {year} {time} {zone}"))
         .ok()?;
-    Some((date.timestamp(), date.weekday()))
+    Some(date.timestamp())
 }
 
 fn is_zone(name: &str) -> bool {
     ZONES.iter().any(|zone| zone.eq_ignore_ascii_case(name))
 }
 
-/// Returns whether a date that could be read is written as RFC 822 section 5 and RFC 1123 section 5.2.14 want it; `weekday` is
-/// the true one.
-fn is_as_written(text: &str, weekday: Weekday) -> bool {
-    let (named, date) = match text.split_once(',') {
-        Some((named, date)) => (Some(named.trim()), date),
-        None => (None, text),
-    };
-    let words: Vec<&str> = date.split_ascii_whitespace().collect();
-    let [day, month, year, time, zone] = words[..] else {
-        return false;
-    };
-    let has_digits = |text: &str, lengths: &[usize]| {
-        lengths.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    let is_zone = match zone.strip_prefix(['+', '-']) {
-        Some(offset) => has_digits(offset, &[4]),
-        None => is_zone(zone),
-    };
-    let parts: Vec<&str> = time.split(':').collect();
-    let is_time = matches!(parts.len(), 2 | 3) && parts.iter().all(|part| has_digits(part, &[2]));
+/// Returns whether a date that could be read is written as RFC 822 section 5 and RFC 1123 section 5.2.14 want it.
+fn is_as_written(text: &str) -> bool {
+    let zone = text.split_ascii_whitespace().next_back();
+    let has_zone = zone.is_some_and(|zone| zone.starts_with(['+', '-']) || is_zone(zone));
     // A leap second cannot be kept.
-    let is_time = is_time && parts.get(2) != Some(&"60");
-    named.is_none_or(|named| named.eq_ignore_ascii_case(day_name(weekday)))
-        && has_digits(day, &[1, 2])
-        && month.len() == 3
-        && has_digits(year, &[2, 4])
-        && is_time
-        && is_zone
-}
-
-fn day_name(weekday: Weekday) -> &'static str {
-    match weekday {
-        Weekday::Monday => "Mon",
-        Weekday::Tuesday => "Tue",
-        Weekday::Wednesday => "Wed",
-        Weekday::Thursday => "Thu",
-        Weekday::Friday => "Fri",
-        Weekday::Saturday => "Sat",
-        Weekday::Sunday => "Sun",
-    }
+    has_zone && !text.contains(":60") && STRICT.parse_zoned(text).is_ok()
 }
 
 #[cfg(test)]

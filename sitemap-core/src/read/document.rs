@@ -18,10 +18,10 @@ use quick_xml::{
 
 use super::{
     Finding, Item, Kind, MAX_DEPTH, MAX_FINDINGS, Position, Problem, ReadError,
-    draft::{Draft, Tag, Text, VagueDate},
+    draft::{Draft, Tag, Text},
     extension::{Extended, beginning_of},
     feed::Feed,
-    input::{line_ends, source_bytes},
+    input::line_ends,
     names, syntax,
 };
 use crate::{Loc, limits::NAMESPACE};
@@ -171,11 +171,6 @@ impl Document {
             .unwrap_or(self.entry_position())
     }
 
-    /// The date of the latest entry, if it is a year, a month or a minute.
-    pub(super) fn vague_lastmod(&self) -> Option<&VagueDate> {
-        self.yielded().vague_lastmod()
-    }
-
     pub(super) fn finding(&self, problem: Problem, position: Position) -> Finding {
         Finding {
             problem,
@@ -211,16 +206,9 @@ impl Document {
     pub(super) fn note_inside(&mut self, mark: &str, inside: &str, at: usize, problem: Problem) {
         let Position { line, offset } = self.token_position;
         let before = &inside[..at];
-        // The number of bytes after a replaced character is unknown.
-        let bytes = match source_bytes(before.as_bytes(), self.encoding) {
-            Some(bytes) if !before.contains(char::REPLACEMENT_CHARACTER) => {
-                source_bytes(mark.as_bytes(), self.encoding).unwrap_or(0) + bytes
-            }
-            Some(_) | None => 0,
-        };
         let position = Position {
             line: line + line_ends(before.as_bytes(), &mut false),
-            offset: offset + bytes,
+            offset: offset + (mark.len() + at) as u64,
         };
         self.note_at(problem, position);
     }

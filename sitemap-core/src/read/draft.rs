@@ -1,7 +1,5 @@
 //! [`Draft`]: one entry while its elements come in, and the problems of its values.
 
-use jiff::Timestamp;
-
 use super::{MAX_VALUE_BYTES, Position, Problem};
 use crate::{
     ChangeFreq, LastMod, LastModError, Loc, LocError, Priority, UrlEntry,
@@ -115,14 +113,6 @@ impl Text {
     }
 }
 
-/// A date that W3C date-time knows and the schema refuses.
-#[derive(Debug)]
-pub(crate) struct VagueDate {
-    pub(crate) text: Box<str>,
-    /// The first and the last instant that it can mean.
-    pub(crate) span: (Timestamp, Timestamp),
-}
-
 /// An entry in the making.
 #[derive(Debug)]
 pub(super) struct Draft {
@@ -132,8 +122,6 @@ pub(super) struct Draft {
     pub(super) lastmod_position: Option<Position>,
     loc: Option<Loc>,
     lastmod: Option<LastMod>,
-    /// A `<lastmod>` that is a year, a month or a minute, with its first and last instant.
-    vague_lastmod: Option<VagueDate>,
     changefreq: Option<ChangeFreq>,
     priority: Option<Priority>,
     /// The elements that came, by their place in the schema.
@@ -154,7 +142,6 @@ impl Draft {
             lastmod_position: None,
             loc: None,
             lastmod: None,
-            vague_lastmod: None,
             changefreq: None,
             priority: None,
             seen: [false; 4],
@@ -212,10 +199,6 @@ impl Draft {
             Tag::LastMod => {
                 self.lastmod_position = Some(text.position);
                 self.lastmod = read_lastmod(value, &mut problems);
-                self.vague_lastmod = LastMod::vague_span(value).map(|span| VagueDate {
-                    text: value.into(),
-                    span,
-                });
             }
             Tag::ChangeFreq => self.changefreq = read_changefreq(value, &mut problems),
             Tag::Priority => match Priority::parse(value) {
@@ -240,10 +223,6 @@ impl Draft {
 
     pub(super) fn set_lastmod(&mut self, lastmod: LastMod) {
         self.lastmod = Some(lastmod);
-    }
-
-    pub(super) fn vague_lastmod(&self) -> Option<&VagueDate> {
-        self.vague_lastmod.as_ref()
     }
 
     /// Returns whether the entry could be used as it is now.

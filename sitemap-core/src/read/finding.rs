@@ -5,7 +5,7 @@ use std::{fmt, io};
 use super::Kind;
 use crate::problem::{Problem, Rule, Severity, Source};
 
-/// A place in a file, after decompression.
+/// A place in a file, after decompression and in UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// The line, from 1.

@@ -32,12 +32,12 @@ mod names;
 mod nesting;
 mod preamble;
 mod schema_location;
-mod skip;
 mod syntax;
 mod window;
 
 pub use crate::problem::{Problem, Rule, Severity, Source};
 pub use check::{CheckError, Expectation, Order, check};
+pub use date::parse_rfc_822;
 pub use finding::{Finding, Position, ReadError};
 pub use input::Unpacked;
 pub use lines::{LineError, Lines, MAX_RECORD_BYTES};
@@ -56,9 +56,9 @@ use crate::{IndexEntry, UrlEntry};
 /// most ten bytes long when it is written as a character reference, but no one does that.
 pub const MAX_VALUE_BYTES: usize = 8 * 1024;
 
-/// The most bytes that are held of one tag, comment or stretch of text. The rest of a longer text or comment is skipped, which costs
-/// nothing but a value that is too long anyway; a longer tag ends the reading. It bounds the memory of the parser.
-pub const MAX_TOKEN_BYTES: u64 = 256 * 1024;
+/// The most bytes of one tag, comment or stretch of text; a longer one ends the reading. It bounds the memory of the parser. A feed
+/// can have whole pages in it, with images in their text.
+pub const MAX_TOKEN_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Largest depth of elements. The deepest known extension needs five levels, but an Atom feed can have whole pages in it, and
 /// browsers stop at 512.
@@ -70,8 +70,8 @@ pub const MAX_DEPTH: usize = 512;
 /// itself would be useless: deflate ends at 1,032 to 1, and the most repetitive valid sitemap is not far from it.
 pub const MAX_GZIP_LAYERS: usize = 2;
 
-/// Largest number of members of a gzip file. `bgzip` starts one for every 64 KiB, so the largest sitemap has 800.
-pub const MAX_GZIP_MEMBERS: u32 = 1_024;
+/// Largest number of members of a gzip file. `bgzip` starts one for every 64 KiB, so a list of 1 GiB has 16,384.
+pub const MAX_GZIP_MEMBERS: u32 = 65_536;
 
 /// Number of findings that are kept until they are taken; more are only counted.
 pub const MAX_FINDINGS: usize = 1_000;

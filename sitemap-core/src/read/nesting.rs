@@ -1,7 +1,5 @@
 //! [`Nesting`]: the open elements, so that reading can go on after an end tag that does not match.
 
-use std::hash::{BuildHasher, RandomState};
-
 use super::MAX_DEPTH;
 
 /// The most bytes the start tags of all open elements may have together. It bounds their names and namespaces in memory. One tag
@@ -11,18 +9,13 @@ const MAX_OPEN_BYTES: usize = 512 * 1024;
 /// The open elements, from the outermost to the innermost.
 #[derive(Debug, Default)]
 pub(super) struct Nesting {
-    names: String,
     elements: Vec<Element>,
-    /// The hash of each name. It finds an end tag that closes no element quickly: a file can consist of such tags.
-    hashes: Vec<u64>,
-    hasher: RandomState,
     tag_bytes: usize,
 }
 
 #[derive(Debug)]
 struct Element {
-    /// Start of its name.
-    name_start: usize,
+    name: Box<str>,
     /// The length of its start tag.
     tag_bytes: usize,
 }
@@ -35,35 +28,23 @@ impl Nesting {
             return false;
         }
         self.elements.push(Element {
-            name_start: self.names.len(),
+            name: name.into(),
             tag_bytes,
         });
-        self.names.push_str(name);
-        self.hashes.push(self.hasher.hash_one(name));
         self.tag_bytes += tag_bytes;
         true
     }
 
     /// Number of elements that an end tag of this name closes: the innermost open one of this name and those in it, or none.
     pub(super) fn closed_by(&self, name: &str) -> usize {
-        let Some(last) = self.elements.last() else {
-            return 0;
-        };
-        if &self.names[last.name_start..] == name {
-            return 1;
-        }
-        let hash = self.hasher.hash_one(name);
-        self.hashes
-            .iter()
-            .rposition(|open| *open == hash)
-            .map_or(0, |place| self.elements.len() - place)
+        let mut open = self.elements.iter().rev();
+        open.position(|element| *element.name == *name)
+            .map_or(0, |inside| inside + 1)
     }
 
     /// Forgets the innermost element.
     pub(super) fn pop(&mut self) {
         if let Some(element) = self.elements.pop() {
-            self.names.truncate(element.name_start);
-            self.hashes.pop();
             self.tag_bytes -= element.tag_bytes;
         }
     }

@@ -21,7 +21,6 @@ use quick_xml::{
 use super::{
     Excerpt, Finding, Item, Kind, Position, Problem, ReadError,
     document::{Document, MAX_ATTRIBUTES, Place, quoted},
-    draft::VagueDate,
     input::{Halt, Input},
     nesting::Nesting,
     syntax::{self, is_white_space},
@@ -193,11 +192,6 @@ impl<R: BufRead> Reader<R> {
         self.document.lastmod_position()
     }
 
-    /// The date of the entry that was yielded last, if the schema refuses it: a year, a month or a minute.
-    pub(crate) fn vague_lastmod(&self) -> Option<&VagueDate> {
-        self.document.vague_lastmod()
-    }
-
     /// The entries met so far, with those that were left out.
     pub fn entries(&self) -> u64 {
         self.document.entries
@@ -209,7 +203,7 @@ impl<R: BufRead> Reader<R> {
         self.document.extension_elements
     }
 
-    /// The bytes read so far, after decompression; at the end, the size of the file.
+    /// The bytes read so far, after decompression and in UTF-8; at the end, the size of the file.
     pub fn bytes(&self) -> u64 {
         self.xml.get_ref().position().offset
     }
@@ -269,13 +263,13 @@ impl<R: BufRead> Reader<R> {
         let found = input.encoding();
         let start = Position {
             line: Position::START.line + found.garbage_lines,
-            offset: found.byte_order_mark_bytes + found.garbage_bytes,
+            offset: found.skipped_bytes(),
         };
         let encoding = found.encoding;
         let declared = found.declared.clone();
         let has_garbage = found.garbage_bytes > 0;
         let mut notes = Vec::new();
-        if found.byte_order_mark_bytes > 0 {
+        if found.has_byte_order_mark {
             notes.push((Problem::ByteOrderMark, Position::START));
         }
         if let Some(found) = encoding {

@@ -1,7 +1,5 @@
 //! [`Window`]: the end of what was read, so that a finding can show the text it is about.
 
-use std::collections::VecDeque;
-
 use super::Position;
 
 /// Bytes before the point of reading that can be shown at least. A value has 8 KiB, so the element of a finding is always
@@ -28,37 +26,18 @@ pub struct Excerpt {
 #[derive(Debug, Default)]
 pub(super) struct Window {
     bytes: Vec<u8>,
-    /// Number of bytes of text that came before the first one.
+    /// Offset of the first one.
     start: u64,
-    /// Number of bytes of text that came before the line that the first byte belongs to.
+    /// Offset of the line that the first byte belongs to.
     line_start: u64,
-    /// The places from which on the text is another number of bytes ahead of the file than before: it has another encoding.
-    marks: VecDeque<Mark>,
-}
-
-/// A place in the text and in the file.
-#[derive(Clone, Copy, Debug)]
-struct Mark {
-    text: u64,
-    file: u64,
-}
-
-impl Mark {
-    /// Distance by which the text is ahead.
-    fn drift(self) -> u64 {
-        self.text.wrapping_sub(self.file)
-    }
 }
 
 impl Window {
-    /// Takes over the next bytes of the text, which come from `offset` in the file, and forgets old ones.
+    /// Takes over the next bytes of the text, which stand at `offset`, and forgets old ones.
     pub(super) fn push(&mut self, bytes: &[u8], offset: u64) {
-        let mark = Mark {
-            text: self.start + self.bytes.len() as u64,
-            file: offset,
-        };
-        if self.marks.back().map_or(0, |last| last.drift()) != mark.drift() {
-            self.marks.push_back(mark);
+        if self.bytes.is_empty() {
+            self.start = offset;
+            self.line_start = offset;
         }
         self.bytes.extend_from_slice(bytes);
         // Twice as much is kept, so that forgetting costs one move per byte.
@@ -72,29 +51,12 @@ impl Window {
             }
             self.bytes.drain(..forgotten);
             self.start += forgotten as u64;
-            // The last of the marks before the first byte still counts.
-            while self
-                .marks
-                .get(1)
-                .is_some_and(|second| second.text <= self.start)
-            {
-                self.marks.pop_front();
-            }
         }
-    }
-
-    /// The place in the text of an offset in the file.
-    fn in_text(&self, offset: u64) -> u64 {
-        let after = self.marks.partition_point(|mark| mark.file <= offset);
-        let drift = after
-            .checked_sub(1)
-            .map_or(0, |last| self.marks[last].drift());
-        offset.wrapping_add(drift)
     }
 
     /// The line around a place, if it has not been forgotten. `ahead` is what comes after the window.
     pub(super) fn excerpt(&self, position: Position, ahead: &[u8]) -> Option<Excerpt> {
-        let offset = self.in_text(position.offset);
+        let Position { offset, .. } = position;
         let place = usize::try_from(offset.checked_sub(self.start)?).ok()?;
         if place > self.bytes.len() {
             return None;
@@ -228,22 +190,5 @@ mod tests {
             let shown = character.repeat(SHOWN_AFTER - 1);
             assert_eq!(excerpt.text, format!("<{shown}"));
         }
-    }
-
-    #[test]
-    fn place_in_a_file_of_another_encoding_is_found() {
-        let mut window = Window::default();
-        // A byte order mark was left out, and each character had two bytes.
-        let (mut offset, mut text) = (2, String::new());
-        for number in 0..20_000 {
-            let line = format!("line {number}\n");
-            window.push(line.as_bytes(), offset);
-            offset += 2 * line.len() as u64;
-            text.push_str(&line);
-        }
-        let place = text.find("line 19900").unwrap() * 2 + 2;
-        assert_eq!(window.excerpt(at(place), b"").unwrap().text, "line 19900");
-        assert_eq!(window.excerpt(at(2), b""), None);
-        assert!(window.marks.len() < 20_000);
     }
 }

@@ -269,7 +269,7 @@ impl Pass<'_, '_> {
         }
         self.lastmod(reader, lastmod.as_ref(), &loc);
         self.values.take_lastmod(lastmod.as_ref(), position);
-        if lastmod.is_none() && reader.vague_lastmod().is_none() {
+        if lastmod.is_none() {
             self.values.undated += 1;
             self.values.first_undated.get_or_insert(position);
         }
@@ -291,14 +291,10 @@ impl Pass<'_, '_> {
         lastmod: Option<&LastMod>,
         loc: &Loc,
     ) {
-        let (date, (earliest, _)) = match (lastmod, reader.vague_lastmod()) {
-            (Some(lastmod), _) => (lastmod.as_str(), lastmod.span()),
-            (None, Some(vague)) => (&*vague.text, vague.span),
-            (None, None) => return,
-        };
-        let is_future = earliest > tomorrow(self.validator.options.now);
-        let is_ancient = year(date).is_some_and(|year| year < FIRST_YEAR);
-        let date = date.to_owned();
+        let Some(lastmod) = lastmod else { return };
+        let is_future = lastmod.earliest_instant() > tomorrow(self.validator.options.now);
+        let is_ancient = year(lastmod.as_str()).is_some_and(|year| year < FIRST_YEAR);
+        let date = lastmod.as_str().to_owned();
         let problem = match (is_future, is_ancient) {
             (true, _) => Problem::Future { date },
             (false, true) => Problem::Ancient { date },

@@ -126,9 +126,6 @@ pub(super) struct Tally {
     groups: Vec<Repeated>,
     /// Group of each key.
     numbers: HashMap<Key, usize>,
-    /// The groups that were found last, each at the place of its rule. Most broken rules are broken often, and millions of
-    /// findings shall not cost a search each.
-    recent: [Option<(Key, usize)>; RECENT_GROUPS],
 }
 
 /// The values that repeated findings have in common.
@@ -138,9 +135,6 @@ type Key = (
     Severity,
     mem::Discriminant<Problem>,
 );
-
-/// Number of groups that are found without a search; few kinds of findings fill a document.
-const RECENT_GROUPS: usize = 16;
 
 /// Position and subject of a finding.
 #[derive(Clone, Debug, Default)]
@@ -159,23 +153,14 @@ impl Tally {
             counts: Counts::default(),
             groups: Vec::new(),
             numbers: HashMap::new(),
-            recent: [None; RECENT_GROUPS],
         }
     }
 
     /// The group with a key; it is new if there was none.
     fn group(&mut self, key: Key, source: Source) -> &mut Repeated {
         let (document, rule, severity, _) = key;
-        let slot = usize::from(rule.0) % RECENT_GROUPS;
-        let number = match self.recent[slot] {
-            Some((recent, number)) if recent == key => number,
-            Some(_) | None => {
-                let next = self.groups.len();
-                let number = *self.numbers.entry(key).or_insert(next);
-                self.recent[slot] = Some((key, number));
-                number
-            }
-        };
+        let next = self.groups.len();
+        let number = *self.numbers.entry(key).or_insert(next);
         if number == self.groups.len() {
             self.groups.push(Repeated {
                 document,
@@ -226,7 +211,6 @@ impl Tally {
     /// Findings that were only counted, by document and rule; counting begins anew.
     pub(super) fn take_repeated(&mut self) -> Vec<Repeated> {
         self.numbers.clear();
-        self.recent = [None; RECENT_GROUPS];
         let groups = mem::take(&mut self.groups);
         let mut repeated: Vec<Repeated> = groups
             .into_iter()

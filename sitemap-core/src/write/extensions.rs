@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use super::xml::{Counter, element_with, parent};
+use super::xml::{element_with, parent, written_len};
 use crate::extension::{Alternate, Element, Extensions, Item, OwnElement, Value, element_of};
 
 /// Writes them all.
@@ -22,16 +22,9 @@ fn write_item<W: Write>(out: &mut W, item: Item<'_>) -> io::Result<()> {
     }
 }
 
-/// The bytes that [`write_extensions`] writes.
-pub(super) fn extensions_len(extensions: &Extensions) -> u64 {
-    extensions.items().map(item_len).sum()
-}
-
 /// The bytes of one element.
 pub(super) fn item_len(item: Item<'_>) -> u64 {
-    let mut counter = Counter::default();
-    write_item(&mut counter, item).expect("a counter takes everything");
-    counter.0
+    written_len(|out| write_item(out, item))
 }
 
 fn write_alternate(out: &mut impl Write, alternate: &Alternate) -> io::Result<()> {

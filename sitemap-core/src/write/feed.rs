@@ -1,7 +1,5 @@
 //! The common part of RSS and Atom feeds: [`FeedInfo`], titles and dates.
 
-use std::fmt;
-
 use jiff::Timestamp;
 
 use crate::{LastMod, Loc};
@@ -81,31 +79,8 @@ pub(super) fn with_time(lastmod: &LastMod) -> LastMod {
 }
 
 /// An instant as RSS has it: `Mon, 02 Mar 2026 04:00:11 GMT` (RFC 822 section 5, with the four digits of RFC 2822).
-pub(super) struct Rfc822(pub(super) Timestamp);
-
-impl fmt::Display for Rfc822 {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-        const MONTHS: [&str; 12] = [
-            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-        ];
-        let local = jiff::tz::Offset::UTC.to_datetime(self.0);
-        let name = |names: &[&'static str], offset: i8| {
-            let index = usize::try_from(offset).unwrap_or_default();
-            names.get(index).copied().unwrap_or_default()
-        };
-        write!(
-            formatter,
-            "{}, {:02} {} {:04} {:02}:{:02}:{:02} GMT",
-            name(&DAYS, local.weekday().to_monday_zero_offset()),
-            local.day(),
-            name(&MONTHS, local.month() - 1),
-            local.year(),
-            local.hour(),
-            local.minute(),
-            local.second()
-        )
-    }
+pub(super) fn rfc_822(instant: Timestamp) -> String {
+    instant.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
 
 #[cfg(test)]
@@ -128,7 +103,7 @@ mod tests {
         let check = |text: &str, atom: &str, rss: &str| {
             let lastmod = with_time(&LastMod::parse(text).unwrap());
             assert_eq!(lastmod.as_str(), atom);
-            assert_eq!(Rfc822(lastmod.latest_instant()).to_string(), rss);
+            assert_eq!(rfc_822(lastmod.latest_instant()), rss);
         };
         check(
             "2026-03-02",

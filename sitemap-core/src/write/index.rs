@@ -77,20 +77,16 @@ impl<W: Write> IndexWriter<W> {
 }
 
 /// The order of the elements is that of the schema (R36).
-fn write_sitemap(line: &mut Vec<u8>, entry: &IndexEntry) -> io::Result<()> {
-    line.extend_from_slice(ENTRY_OPENING.as_bytes());
+fn write_sitemap(line: &mut impl Write, entry: &IndexEntry) -> io::Result<()> {
+    line.write_all(ENTRY_OPENING.as_bytes())?;
     xml::element(line, "loc", entry.loc.as_str())?;
     if let Some(lastmod) = &entry.lastmod {
         xml::element(line, "lastmod", lastmod.as_str())?;
     }
-    line.extend_from_slice(ENTRY_CLOSING.as_bytes());
-    Ok(())
+    line.write_all(ENTRY_CLOSING.as_bytes())
 }
 
 /// The bytes that [`write_sitemap`] writes.
 pub(crate) fn sitemap_len(entry: &IndexEntry) -> u64 {
-    let lastmod = entry.lastmod.as_ref();
-    (ENTRY_OPENING.len() + ENTRY_CLOSING.len()) as u64
-        + xml::element_len("loc", entry.loc.as_str())
-        + lastmod.map_or(0, |lastmod| xml::element_len("lastmod", lastmod.as_str()))
+    xml::written_len(|line| write_sitemap(line, entry))
 }

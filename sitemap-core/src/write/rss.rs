@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::{
     Document, FileSummary, Push, WriteError,
-    feed::{FeedInfo, Rfc822, one_line, with_time},
+    feed::{FeedInfo, one_line, rfc_822, with_time},
     xml,
 };
 use crate::{LastMod, Limits, UrlEntry};
@@ -62,11 +62,7 @@ impl<W: Write> RssWriter<W> {
             "description",
             &one_line(&feed.description, &title),
         )?;
-        xml::element(
-            &mut opening,
-            "lastBuildDate",
-            &Rfc822(feed.updated).to_string(),
-        )?;
+        xml::element(&mut opening, "lastBuildDate", &rfc_822(feed.updated))?;
         let link = [
             ("rel", "self"),
             ("type", "application/rss+xml"),
@@ -97,7 +93,7 @@ impl<W: Write> RssWriter<W> {
             xml::element(line, "link", url)?;
             xml::element_with(line, "guid", [("isPermaLink", "true")], Some(url))?;
             if let Some(date) = date {
-                xml::element(line, "pubDate", &Rfc822(date).to_string())?;
+                xml::element(line, "pubDate", &rfc_822(date))?;
             }
             line.extend_from_slice(b"</item>\n");
             Ok(())

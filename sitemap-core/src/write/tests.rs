@@ -9,7 +9,7 @@ use crate::{
     ChangeFreq, IndexEntry, Priority, UrlEntry,
     extension::{
         Alternate, Element, Extension, Extensions, Hreflang, Namespaces, OwnElement, OwnNamespace,
-        Text, arbitrary,
+        Text, tests::arbitrary,
     },
     limits::{MAX_BYTES, MAX_ENTRIES, MAX_FRAME_BYTES, NAMESPACE},
 };

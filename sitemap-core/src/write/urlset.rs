@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 
 use super::{
-    Document, FileSummary, Push, SchemaLocation, WriteError,
-    extensions::{extensions_len, write_extensions},
-    opening, xml,
+    Document, FileSummary, Push, SchemaLocation, WriteError, extensions::write_extensions, opening,
+    xml,
 };
 use crate::{
     Limits, UrlEntry,
@@ -181,8 +180,8 @@ pub(crate) fn urlset_frame_len(namespaces: &Namespaces, schema_location: SchemaL
 }
 
 /// The order of the elements is that of the schema (R8).
-fn write_url(line: &mut Vec<u8>, entry: &UrlEntry) -> io::Result<()> {
-    line.extend_from_slice(ENTRY_OPENING.as_bytes());
+fn write_url<W: Write>(line: &mut W, entry: &UrlEntry) -> io::Result<()> {
+    line.write_all(ENTRY_OPENING.as_bytes())?;
     xml::element(line, "loc", entry.loc.as_str())?;
     if let Some(lastmod) = &entry.lastmod {
         xml::element(line, "lastmod", lastmod.as_str())?;
@@ -194,21 +193,10 @@ fn write_url(line: &mut Vec<u8>, entry: &UrlEntry) -> io::Result<()> {
         xml::element(line, "priority", &priority.to_string())?;
     }
     write_extensions(line, &entry.extensions)?;
-    line.extend_from_slice(ENTRY_CLOSING.as_bytes());
-    Ok(())
+    line.write_all(ENTRY_CLOSING.as_bytes())
 }
 
 /// The bytes that [`write_url`] writes.
 pub(crate) fn url_len(entry: &UrlEntry) -> u64 {
-    let lastmod = entry.lastmod.as_ref();
-    (ENTRY_OPENING.len() + ENTRY_CLOSING.len()) as u64
-        + xml::element_len("loc", entry.loc.as_str())
-        + lastmod.map_or(0, |lastmod| xml::element_len("lastmod", lastmod.as_str()))
-        + entry.changefreq.map_or(0, |changefreq| {
-            xml::element_len("changefreq", changefreq.as_str())
-        })
-        + entry
-            .priority
-            .map_or(0, |_| xml::element_len("priority", "0.0"))
-        + extensions_len(&entry.extensions)
+    xml::written_len(|line| write_url(line, entry))
 }

@@ -40,23 +40,16 @@ pub(super) fn parent<W: Write>(
     Writer::new(out).write_event(Event::End(BytesEnd::new(name)))
 }
 
-/// The bytes that [`element`] writes for a text without control characters, which no value of an entry has.
-pub(super) fn element_len(name: &str, text: &str) -> u64 {
-    let escaped_len: usize = text
-        .bytes()
-        .map(|byte| match byte {
-            b'<' | b'>' => "&lt;".len(),
-            b'&' => "&amp;".len(),
-            b'\'' | b'"' => "&apos;".len(),
-            _ => 1,
-        })
-        .sum();
-    ("<></>".len() + 2 * name.len() + escaped_len) as u64
+/// The bytes that `write` writes.
+pub(super) fn written_len(write: impl FnOnce(&mut Counter) -> io::Result<()>) -> u64 {
+    let mut counter = Counter::default();
+    write(&mut counter).expect("a counter takes everything");
+    counter.0
 }
 
 /// An output that only counts its bytes.
 #[derive(Debug, Default)]
-pub(super) struct Counter(pub(super) u64);
+pub(super) struct Counter(u64);
 
 impl Write for Counter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

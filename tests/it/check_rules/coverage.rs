@@ -27,7 +27,7 @@ const PINGS: [u8; 3] = [76, 77, 78];
 fn every_rule_has_a_document_that_breaks_it_and_one_that_keeps_it() {
     groups::all();
     let seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
-    for text in &RULES {
+    for text in RULES.iter() {
         let number = text.rule.0;
         let was = |what: Seen| seen.contains(&(number, what));
         let reported_as = REPORTED_AS.iter().find(|(rule, _, _)| *rule == number);

@@ -36,136 +36,71 @@ fn inflate(
     }
 }
 
-/// A gzip body: any number of members, whose contents are joined (RFC 1952 2.2). Other bytes after the last member are ignored. A
-/// body that does not begin with a member is corrupt: headers that do not match the body may be wrong in other ways too.
-#[derive(Default)]
-pub(super) struct Gzip {
-    stage: GzipStage,
+/// Container of a deflated body.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Container {
+    /// gzip: any number of members, whose contents are joined (RFC 1952 2.2). Other bytes after the last member are ignored. A
+    /// body that does not begin with a member is corrupt: headers that do not match the body may be wrong in other ways too.
+    Gzip,
+    /// zlib as in the standard of `deflate`, or none when there is no zlib header.
+    Zlib,
+}
+
+/// A deflated body.
+pub(super) struct Inflate {
+    container: Container,
+    stage: Stage,
+    /// Streams that have begun.
     members: u32,
 }
 
-#[derive(Default)]
-enum GzipStage {
-    /// Before the first byte of a member.
-    #[default]
+enum Stage {
     Before,
-    /// The first byte of the magic number was seen.
-    HalfMagic,
+    /// The first byte of a header was seen.
+    Half(u8),
     Inside(Box<Decompress>),
-    /// After the last member.
+    /// After the last stream.
     Trailing,
 }
 
-impl Gzip {
+impl Inflate {
+    pub(super) fn new(container: Container) -> Self {
+        Self {
+            container,
+            stage: Stage::Before,
+            members: 0,
+        }
+    }
+
     pub(super) fn step(&mut self, input: &mut &[u8], output: &mut [u8]) -> Result<usize, Corrupt> {
         loop {
             match &mut self.stage {
-                GzipStage::Before => match input.split_first() {
-                    None => return Ok(0),
-                    Some((&byte, rest)) if byte == GZIP_MAGIC[0] => {
-                        *input = rest;
-                        self.stage = GzipStage::HalfMagic;
-                    }
-                    Some(_) => self.stage = self.no_member()?,
-                },
-                GzipStage::HalfMagic => match input.first() {
-                    None => return Ok(0),
-                    Some(&byte) if byte == GZIP_MAGIC[1] => self.begin_member()?,
-                    Some(_) => self.stage = self.no_member()?,
-                },
-                GzipStage::Inside(member) => {
-                    let (written, ended) = inflate(member, input, output)?;
-                    if ended {
-                        self.stage = GzipStage::Before;
-                    }
-                    if written > 0 || (!ended && input.is_empty()) {
-                        return Ok(written);
-                    }
-                }
-                GzipStage::Trailing => {
-                    *input = &[];
-                    return Ok(0);
-                }
-            }
-        }
-    }
-
-    pub(super) fn is_complete(&self) -> bool {
-        match &self.stage {
-            GzipStage::Before | GzipStage::Trailing => true,
-            // One lone byte after a member is trailing garbage, before the first it is a cut.
-            GzipStage::HalfMagic => self.members > 0,
-            GzipStage::Inside(_) => false,
-        }
-    }
-
-    fn no_member(&self) -> Result<GzipStage, Corrupt> {
-        if self.members == 0 {
-            Err(Corrupt)
-        } else {
-            Ok(GzipStage::Trailing)
-        }
-    }
-
-    /// The first byte of the magic number is gone from the input: hand it to the new state.
-    fn begin_member(&mut self) -> Result<(), Corrupt> {
-        self.members += 1;
-        if self.members > MAX_MEMBERS {
-            return Err(Corrupt);
-        }
-        let mut member = Decompress::new_gzip(WINDOW_BITS);
-        inflate(&mut member, &mut &GZIP_MAGIC[..1], &mut [0])?;
-        self.stage = GzipStage::Inside(Box::new(member));
-        Ok(())
-    }
-}
-
-/// A deflate body: zlib as in the standard, or bare deflate when there is no zlib header.
-#[derive(Default)]
-pub(super) struct Deflate {
-    stage: DeflateStage,
-}
-
-#[derive(Default)]
-enum DeflateStage {
-    #[default]
-    Before,
-    /// The first byte, which may be that of a zlib header.
-    HalfHeader(u8),
-    Inside(Box<Decompress>),
-    Trailing,
-}
-
-impl Deflate {
-    pub(super) fn step(&mut self, input: &mut &[u8], output: &mut [u8]) -> Result<usize, Corrupt> {
-        loop {
-            match &mut self.stage {
-                DeflateStage::Before => {
+                Stage::Before => {
                     let Some((&byte, rest)) = input.split_first() else {
                         return Ok(0);
                     };
                     *input = rest;
-                    self.stage = DeflateStage::HalfHeader(byte);
+                    self.stage = Stage::Half(byte);
                 }
-                &mut DeflateStage::HalfHeader(first) => {
+                &mut Stage::Half(first) => {
                     let Some(&second) = input.first() else {
                         return Ok(0);
                     };
-                    let mut stream = Decompress::new(is_zlib_header(first, second));
-                    // Neither a zlib header's first byte nor the first byte of a deflate block yields output.
-                    inflate(&mut stream, &mut &[first][..], &mut [0])?;
-                    self.stage = DeflateStage::Inside(Box::new(stream));
+                    self.stage = self.begin(first, second)?;
                 }
-                DeflateStage::Inside(stream) => {
+                Stage::Inside(stream) => {
                     let (written, ended) = inflate(stream, input, output)?;
                     if ended {
-                        self.stage = DeflateStage::Trailing;
+                        self.stage = match self.container {
+                            Container::Gzip => Stage::Before,
+                            Container::Zlib => Stage::Trailing,
+                        };
                     }
                     if written > 0 || (!ended && input.is_empty()) {
                         return Ok(written);
                     }
                 }
-                DeflateStage::Trailing => {
+                Stage::Trailing => {
                     *input = &[];
                     return Ok(0);
                 }
@@ -175,9 +110,28 @@ impl Deflate {
 
     pub(super) fn is_complete(&self) -> bool {
         match &self.stage {
-            DeflateStage::Before | DeflateStage::Trailing => true,
-            DeflateStage::HalfHeader(_) | DeflateStage::Inside(_) => false,
+            Stage::Before | Stage::Trailing => true,
+            // One lone byte after a member is trailing garbage, before the first it is a cut.
+            Stage::Half(_) => self.members > 0,
+            Stage::Inside(_) => false,
         }
+    }
+
+    /// Begins a stream by the first bytes of its header, of which the first is gone from the input.
+    fn begin(&mut self, first: u8, second: u8) -> Result<Stage, Corrupt> {
+        let mut stream = match self.container {
+            Container::Gzip if [first, second] == GZIP_MAGIC => Decompress::new_gzip(WINDOW_BITS),
+            Container::Gzip if self.members > 0 => return Ok(Stage::Trailing),
+            Container::Gzip => return Err(Corrupt),
+            Container::Zlib => Decompress::new(is_zlib_header(first, second)),
+        };
+        self.members += 1;
+        if self.members > MAX_MEMBERS {
+            return Err(Corrupt);
+        }
+        // No first byte of a header or of a deflate block yields output.
+        inflate(&mut stream, &mut &[first][..], &mut [0])?;
+        Ok(Stage::Inside(Box::new(stream)))
     }
 }
 

@@ -138,7 +138,7 @@ impl Collector {
                     .is_some_and(|kind| kind.eq_ignore_ascii_case("password"));
             }
             "picture" | "source" | "img" | "image" if is_html => {
-                self.take_image(name, element, level);
+                self.take_image(name, element);
             }
             _ => {}
         }
@@ -338,7 +338,7 @@ impl Collector {
 
     /// Takes an element that makes up an image; `image` is how some write `img` (HTML standard section
     /// 13.2.6.4.7).
-    fn take_image(&mut self, name: &str, element: &Element<'_, '_>, level: usize) {
+    fn take_image(&mut self, name: &str, element: &Element<'_, '_>) {
         let Some(images) = &mut self.findings.images else {
             return;
         };
@@ -356,8 +356,6 @@ impl Collector {
                 srcset: srcset(),
                 width: value(element, "width"),
                 height: value(element, "height"),
-                style: value(element, "style"),
-                is_fallback: level > 0,
             }),
         }
     }

@@ -6,7 +6,7 @@ use super::super::{Layout, Placement, Thresholds};
 use super::{Keys, contents, plan};
 use crate::{
     Loc, Push, SchemaLocation, UrlEntry, UrlSetOptions, UrlSetWriter,
-    extension::{Alternate, Element, Hreflang, arbitrary},
+    extension::{Alternate, Element, Hreflang, tests::arbitrary},
     limits::MAX_BYTES,
 };
 

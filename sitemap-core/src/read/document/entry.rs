@@ -151,12 +151,10 @@ impl Document {
     pub(super) fn finish_entry(&mut self) -> Result<Item, ReadError> {
         self.place = Place::Root;
         self.take_stray_loc();
-        let vague_lastmod = self.draft.vague_lastmod().map(|date| date.span.1);
         match (self.draft.finish(), self.root_kind) {
             (Ok(entry), Some(Kind::Index)) => {
                 let mut sitemap = IndexEntry::new(entry.loc);
                 sitemap.lastmod = entry.lastmod;
-                sitemap.vague_lastmod = vague_lastmod;
                 Ok(Item::Sitemap(sitemap))
             }
             (Ok(mut entry), Some(Kind::UrlSet | Kind::Text | Kind::Rss | Kind::Atom) | None) => {

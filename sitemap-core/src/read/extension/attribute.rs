@@ -6,9 +6,9 @@ use quick_xml::{
     name::NamespaceResolver,
 };
 
-use super::Problem;
+use super::{Attributes, Problem};
 use crate::{
-    extension::{Form, Row},
+    extension::Row,
     read::{
         MAX_VALUE_BYTES,
         document::{own_attributes, quoted},
@@ -19,17 +19,8 @@ use crate::{
 /// Largest length of a reference: the longest name of an entity in HTML has 31 characters.
 const MAX_REFERENCE_BYTES: usize = 34;
 
-/// Values of the attributes of an element.
-#[derive(Debug, Default)]
-pub(super) struct Attributes {
-    /// The values of those that are known.
-    pub(super) values: Vec<(&'static str, String)>,
-    /// Form of the text of the element by its `xsi:type`.
-    pub(super) form: Option<Form>,
-}
-
-/// Reads the attributes of an element by its schema, and its `xsi:type`. Others are reported; reading ends at a broken one, which
-/// was reported.
+/// Reads the attributes of an element by its schema: the values of those that are known. Others are reported; reading ends at a
+/// broken one, which was reported.
 pub(super) fn read_attributes(
     start: &BytesStart<'_>,
     namespaces: &NamespaceResolver,
@@ -37,19 +28,11 @@ pub(super) fn read_attributes(
     problems: &mut Vec<Problem>,
 ) -> Attributes {
     let mut values = Vec::new();
-    let mut form = None;
     for attribute in own_attributes(start, namespaces) {
-        let restricted = attribute
-            .named_type
-            .and_then(|named| row.schema_type.restricted(named.namespace, &named.name));
-        if restricted.is_some() {
-            form = restricted;
-            continue;
-        }
-        let mut known = row.attributes.iter();
-        let Some(known) = known.find(|known| known.name == attribute.name) else {
+        let name = attribute.key.into_inner();
+        let Some(known) = row.attributes.iter().find(|known| known.name == name) else {
             problems.push(Problem::UnknownPartAttribute {
-                name: quoted(attribute.name),
+                name: quoted(name),
                 element: row.name,
             });
             continue;
@@ -65,7 +48,7 @@ pub(super) fn read_attributes(
             values.push((known.name, value));
         }
     }
-    Attributes { values, form }
+    values
 }
 
 /// An attribute's value with its references resolved and its white space made spaces. `None` if it is too long, which is

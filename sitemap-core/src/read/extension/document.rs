@@ -8,7 +8,7 @@ use quick_xml::{
 };
 
 use super::{
-    Collected, Fields, Opened, Position, Problem, Reported,
+    Collected, Fields, Once, Opened, Position, Problem, Reported,
     attribute::{attribute_value, read_attributes},
     namespace::{Origin, Spelling, beginning_of, of_namespace, of_prefix},
     values::{read_alternate, read_own},
@@ -35,8 +35,6 @@ pub(in crate::read) struct Extended {
     /// The extensions of the entry so far.
     collected: Collected,
     reported: Reported,
-    /// An element of an unknown extension was skipped; the first is reported.
-    has_unknown_extension: bool,
     /// The parser is in a link, which has nothing inside and is skipped.
     in_link: bool,
 }
@@ -57,7 +55,7 @@ impl Extended {
 
     /// Returns whether this is the first time that the name of an element is met in another case.
     pub(in crate::read) fn is_new_name_case(&mut self, name: &'static str) -> bool {
-        self.reported.is_new_name_case(name)
+        self.reported.is_new(Once::NameCase, name)
     }
 
     /// Returns whether the skipped element is a link to another version of the page.
@@ -82,10 +80,14 @@ impl Extended {
 }
 
 impl Document {
+    fn is_new(&mut self, what: Once, name: &str) -> bool {
+        self.extended.reported.is_new(what, name)
+    }
+
     /// Reports a problem; of retired elements only the first of its kind.
     fn report(&mut self, problem: Problem, position: Position) {
         if let Problem::Retired { name } = problem
-            && !self.extended.reported.is_new_retired(name)
+            && !self.is_new(Once::Retired, name)
         {
             return;
         }
@@ -157,7 +159,7 @@ impl Document {
         }
         let mut problems = Vec::new();
         let row = element_of(Extension::Alternate);
-        let attributes = read_attributes(start, namespaces, row, &mut problems).values;
+        let attributes = read_attributes(start, namespaces, row, &mut problems);
         let id = attributes.iter().find(|(name, _)| *name == "id");
         if let Some((name, id)) = id
             && !self.extended.reported.is_new_id(id.trim())
@@ -383,7 +385,7 @@ impl Document {
                 match (&origin, spelling) {
                     (Origin::Protocol, _) => self.other_namespace(Some(&found)),
                     (Origin::Extension(extension), Spelling::Wrong)
-                        if self.extended.reported.is_new_spelling(*extension) =>
+                        if self.is_new(Once::Spelling, extension.prefix()) =>
                     {
                         self.note(Problem::ExtensionNamespace {
                             found: quoted(&found),
@@ -412,7 +414,7 @@ impl Document {
 
     /// Reports an undeclared prefix of an element or of an attribute; once for each.
     pub(in crate::read) fn undeclared_prefix(&mut self, prefix: &str) {
-        if self.extended.reported.is_new_prefix(prefix) {
+        if self.is_new(Once::UndeclaredPrefix, prefix) {
             self.note(Problem::UndeclaredPrefix {
                 prefix: quoted(prefix),
             });
@@ -421,7 +423,7 @@ impl Document {
 
     /// An element of the protocol is in another namespace than the root element; that is reported once.
     fn other_namespace(&mut self, found: Option<&str>) {
-        if self.extended.reported.is_new_namespace() {
+        if self.is_new(Once::OtherNamespace, "") {
             let found = found.map(quoted);
             self.note(Problem::Namespace { found });
         }
@@ -439,7 +441,7 @@ impl Document {
             Some(PrefixDeclaration::Default) => root != Some(&*attribute.value),
             None => false,
         });
-        if declares && self.extended.reported.is_new_declaration() {
+        if declares && self.is_new(Once::DeclaredBelowRoot, "") {
             self.note(Problem::DeclaredBelowRoot);
         }
     }
@@ -470,8 +472,7 @@ impl Document {
             self.note_here(vec![Problem::Retired {
                 name: extension.prefix,
             }]);
-        } else if !self.extended.has_unknown_extension {
-            self.extended.has_unknown_extension = true;
+        } else if self.is_new(Once::UnknownExtension, "") {
             let name = local_name(start);
             self.note(if self.root_kind == Some(Kind::Index) {
                 Problem::ExtensionInIndex { name }

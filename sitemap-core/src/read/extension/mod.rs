@@ -22,11 +22,13 @@ use super::{Position, Problem, draft::Text};
 use crate::{
     Loc,
     extension::{
-        Extension, ExtensionError, Extensions, Form, Kind, MAX_ENTRY_BYTES, MAX_NEWS_PER_FILE, Row,
+        Extension, ExtensionError, Extensions, Kind, MAX_ENTRY_BYTES, MAX_NEWS_PER_FILE, Row,
         ValueProblem, element_of,
     },
 };
-use attribute::Attributes;
+
+/// The values of the attributes of an element that are known.
+type Attributes = Vec<(&'static str, String)>;
 
 /// Memory of an element besides its texts, in round numbers.
 const ELEMENT_BYTES: u64 = 64;
@@ -61,7 +63,7 @@ struct Field {
 impl Field {
     /// The value of an attribute.
     fn attribute(&self, name: &str) -> Option<&str> {
-        let mut attributes = self.attributes.values.iter();
+        let mut attributes = self.attributes.iter();
         let found = attributes.find(|(other, _)| *other == name);
         found.map(|(_, value)| value.as_str())
     }
@@ -179,10 +181,9 @@ impl Fields {
         };
         match text.usable(field.row.name) {
             Ok(text) => {
-                let forms = [Some(field.row.form), field.attributes.form];
-                let refuses = |form: &Form| !(form.accepts)(text);
-                if let Some(Form { expected, .. }) = forms.into_iter().flatten().find(refuses) {
-                    let name = field.row.name;
+                let Row { name, form, .. } = *field.row;
+                if !(form.accepts)(text) {
+                    let expected = form.expected;
                     problems.push(Problem::PartForm { name, expected });
                 }
                 field.text = Some(text.to_owned());
@@ -205,7 +206,7 @@ impl Fields {
     /// Its size in memory.
     fn bytes(&self) -> u64 {
         let of_field = |field: &Field| {
-            let attributes = field.attributes.values.iter().map(|(_, value)| value.len());
+            let attributes = field.attributes.iter().map(|(_, value)| value.len());
             (field.text.as_deref().map_or(0, str::len) + attributes.sum::<usize>()) as u64
                 + ELEMENT_BYTES
         };
@@ -301,15 +302,22 @@ fn note_refused(
     problems.push((Problem::RefusedPart(error), position));
 }
 
+/// Something that is reported once in a file, or once for each name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Once {
+    Retired,
+    NameCase,
+    UndeclaredPrefix,
+    Spelling,
+    DeclaredBelowRoot,
+    OtherNamespace,
+    UnknownExtension,
+}
+
 /// State of the extensions of a file across its entries: problems that are reported once, and counts.
 #[derive(Debug, Default)]
 pub(super) struct Reported {
-    retired: Vec<&'static str>,
-    name_cases: Vec<&'static str>,
-    prefixes: Vec<String>,
-    spellings: Vec<Extension>,
-    is_declared_below_root: bool,
-    is_in_other_namespace: bool,
+    seen: Vec<(Once, String)>,
     news: u64,
     /// The fingerprints of the identifiers of links.
     ids: HashSet<u64>,
@@ -319,54 +327,18 @@ pub(super) struct Reported {
 /// Number of identifiers of links that are remembered, so that a repeated one is found; two megabytes.
 const MAX_IDS: usize = 100_000;
 
-/// Number of undeclared prefixes that are remembered, so that each is reported once.
-const MAX_PREFIXES: usize = 16;
+/// Number of things that are remembered, so that each is reported once. Only undeclared prefixes can be more.
+const MAX_SEEN: usize = 128;
 
 impl Reported {
-    /// Returns whether this is the first time that this retired element is met.
-    pub(super) fn is_new_retired(&mut self, name: &'static str) -> bool {
-        let is_new = !self.retired.contains(&name);
-        if is_new {
-            self.retired.push(name);
+    /// Returns whether this is the first time that this is met.
+    pub(super) fn is_new(&mut self, what: Once, name: &str) -> bool {
+        let mut seen = self.seen.iter();
+        let is_new = !seen.any(|(other, known)| *other == what && known == name);
+        if is_new && self.seen.len() < MAX_SEEN {
+            self.seen.push((what, name.to_owned()));
         }
         is_new
-    }
-
-    /// Returns whether this is the first time that the name of an element is met in another case.
-    pub(super) fn is_new_name_case(&mut self, name: &'static str) -> bool {
-        let is_new = !self.name_cases.contains(&name);
-        if is_new {
-            self.name_cases.push(name);
-        }
-        is_new
-    }
-
-    /// Returns whether this is the first time that a prefix without declaration is met.
-    pub(super) fn is_new_prefix(&mut self, prefix: &str) -> bool {
-        let is_new = !self.prefixes.iter().any(|reported| reported == prefix);
-        if is_new && self.prefixes.len() < MAX_PREFIXES {
-            self.prefixes.push(prefix.to_owned());
-        }
-        is_new
-    }
-
-    /// Returns whether this is the first time that the namespace of an extension is met in a wrong spelling.
-    pub(super) fn is_new_spelling(&mut self, extension: Extension) -> bool {
-        let is_new = !self.spellings.contains(&extension);
-        if is_new {
-            self.spellings.push(extension);
-        }
-        is_new
-    }
-
-    /// Returns whether this is the first time that a namespace is declared below the root.
-    pub(super) fn is_new_declaration(&mut self) -> bool {
-        !std::mem::replace(&mut self.is_declared_below_root, true)
-    }
-
-    /// Returns whether this is the first time that an element of the protocol is met in another namespace than the root.
-    pub(super) fn is_new_namespace(&mut self) -> bool {
-        !std::mem::replace(&mut self.is_in_other_namespace, true)
     }
 
     /// Returns whether this is the first time that a link has this identifier, as far as identifiers are remembered.

@@ -128,9 +128,10 @@ fn malformed_bytes_cost_the_value_they_stand_in() {
 }
 
 #[test]
-fn positions_are_those_of_the_file_before_it_is_decoded() {
+fn positions_are_those_of_the_file_in_utf_8() {
     let text = "\u{FEFF}<?xml version=\"1.0\"?>\r\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\r<url><loc>http://host/ü😀</loc></url>\n<url><loc>/a</loc></url></urlset>";
-    let check = |bytes: &[u8], offset: usize| {
+    let offset = text.find("<loc>/a").unwrap();
+    let check = |bytes: &[u8]| {
         let mut reader = Reader::new(bytes, Limits::default());
         let error = reader.find_map(Result::err).unwrap();
         let ReadError::Entry(finding) = error else {
@@ -141,12 +142,11 @@ fn positions_are_those_of_the_file_before_it_is_decoded() {
             (4, offset as u64)
         );
         assert!(reader.next().is_none());
-        assert_eq!(reader.bytes(), bytes.len() as u64);
+        assert_eq!(reader.bytes(), text.len() as u64);
     };
-    let before = &text[..text.find("<loc>/a").unwrap()];
-    check(text.as_bytes(), before.len());
+    check(text.as_bytes());
     let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
-    check(&utf16, before.encode_utf16().count() * 2);
+    check(&utf16);
 }
 
 #[test]
@@ -164,11 +164,7 @@ fn compression_is_known_by_the_first_bytes() {
         entry,
         &["Warning R29"],
     );
-    check_reading(
-        [&compressed[..], &[0; 512]].concat(),
-        entry,
-        &["Warning R29"],
-    );
+    check_reading([&compressed[..], &[0; 512]].concat(), entry, &[]);
     check_reading([&compressed[..60], b"garbage"].concat(), &["! R29"], &[]);
     check_reading(
         &compressed[..compressed.len() - 9],
@@ -176,11 +172,6 @@ fn compression_is_known_by_the_first_bytes() {
         &[],
     );
     check_reading(&compressed[..20], &["! R29"], &[]);
-    check_reading(
-        [&compressed[..], &gzip(b"").repeat(2_000)].concat(),
-        &["http://host/|||", "! R29"],
-        &[],
-    );
     check_reading(b"PK\x03\x04rest", &["! R29"], &[]);
 }
 

@@ -6,7 +6,7 @@ use super::{checked, gzip, loc, reading, urlset};
 use crate::{
     ChangeFreq, IndexEntry, IndexWriter, LastMod, Limits, Loc, Priority, Push, SchemaLocation,
     UrlEntry, UrlSetOptions, UrlSetWriter,
-    extension::arbitrary,
+    extension::tests::arbitrary,
     read::{Expectation, Item, Kind, Order, Reader, check},
 };
 

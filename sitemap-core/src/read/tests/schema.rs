@@ -1,6 +1,6 @@
 //! Problems that only the schemas refuse: attributes on elements that have none, and text where none may be.
 
-use super::{index, urlset};
+use super::urlset;
 use crate::{
     Limits,
     extension::Extension,
@@ -52,6 +52,7 @@ fn attribute_is_reported_wherever_it_stands() {
             "xml:space",
             "xsi:schemaLocation",
             "s:nil",
+            "s:type",
             "s:schemalocation",
         ] {
             let found = refused(&element.replace('~', &format!(" {name}='true'")));
@@ -72,32 +73,6 @@ fn attribute_is_reported_wherever_it_stands() {
             let found = refused(&element.replace('~', attribute));
             assert_eq!(found, [""; 0], "{attribute} in {element}");
         }
-    }
-}
-
-#[test]
-fn type_has_to_be_that_of_the_element() {
-    let on_url = |name: &str| refused(&ELEMENTS[0].replace('~', &format!(" s:type='{name}'")));
-    for name in ["p:tUrl", "tUrl"] {
-        assert_eq!(on_url(name), [""; 0], "{name}");
-    }
-    for name in ["", "p:tLoc", "o:tUrl", "q:tUrl", "s:tUrl", "p:", ":tUrl"] {
-        assert_eq!(on_url(name), ["warning unknown attribute s:type"], "{name}");
-    }
-    let elements = [
-        ("sitemap", "tSitemap"),
-        ("loc", "tLocSitemap"),
-        ("lastmod", "tLastmodSitemap"),
-    ];
-    for (element, name) in elements {
-        let typed = |name: &str| {
-            let entry =
-                "<sitemap><loc>http://host/a.xml</loc><lastmod>2026-01-01</lastmod></sitemap>";
-            let with = format!("<{element} xmlns:s='{XSI_NAMESPACE}' s:type='{name}'>");
-            findings(&index(&entry.replace(&format!("<{element}>"), &with)))
-        };
-        assert_eq!(typed(name), [""; 0]);
-        assert_eq!(typed("tUrl"), ["warning unknown attribute s:type"]);
     }
 }
 

@@ -15,7 +15,7 @@ use crawler::{
     seeds::SeedList,
     site::Site,
     site_run::{self, CrawlFacts, Held, Places, PlacesOf, Session, SessionError},
-    store::StoreError,
+    store::{Store, StoreError},
 };
 
 use super::super::{

@@ -2,7 +2,7 @@
 
 use proptest::{option, prelude::*, sample::select};
 
-use super::*;
+use super::super::*;
 use crate::UrlEntry;
 
 /// Characters of every kind that a text can have trouble with.
