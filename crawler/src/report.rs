@@ -42,9 +42,12 @@ impl Report {
     /// # Errors
     /// The store cannot be read.
     pub fn read(store: &Store) -> Result<Self, StoreError> {
-        let mut orphans = 0;
-        store.each_visit(&mut |_, visit| orphans += u64::from(visit.is_orphan))?;
-        Self::of(store, &store.counts()?, orphans)
+        let (mut counts, mut orphans) = (BTreeMap::new(), 0);
+        store.each_visit(&mut |_, visit| {
+            *counts.entry(visit.reason).or_default() += 1;
+            orphans += u64::from(visit.is_orphan);
+        })?;
+        Self::of(store, &counts, orphans)
     }
 
     /// The report on counts by reason, with what the state knows beside them.

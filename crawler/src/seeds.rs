@@ -8,7 +8,6 @@
 //! ```
 
 mod cached;
-mod encoding;
 mod list;
 mod own;
 mod read;
@@ -21,7 +20,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::encoding::Decoded;
+pub(crate) use self::list::decoded;
 pub use self::{
     cached::{
         CACHE_LIFETIME, CACHE_MARGIN, CachedSitemaps, MAX_CACHED_BYTES, MAX_CACHED_BYTES_IN_ALL,

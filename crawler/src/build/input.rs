@@ -18,7 +18,7 @@ use super::{
     rows::Rows,
     sitemap::SitemapRows,
 };
-use crate::{config::InputFormat, seeds::Decoded};
+use crate::{config::InputFormat, seeds::decoded};
 
 /// How many bytes are looked at to find out the format: comments may stand in front of the first line, as many as `check` takes.
 const HEAD_BYTES: u64 = MAX_RECORD_BYTES as u64;
@@ -93,7 +93,7 @@ pub(super) fn open_list(
     let input: Bytes = if encoding == UTF_8 || format == Some(InputFormat::Sitemap) {
         input
     } else {
-        Box::new(BufReader::new(Decoded::new(input, encoding)))
+        Box::new(decoded(input, encoding))
     };
     let form = match format {
         Some(InputFormat::Ndjson) => {

@@ -12,12 +12,13 @@ use std::{
 };
 
 use encoding_rs::{Encoding, UTF_8};
+use encoding_rs_io::DecodeReaderBytesBuilder;
 use sitemap_core::read::{
     ListError, ListProblem, MAX_GZIP_LAYERS, RowError, Start, Unpacked, UrlList,
 };
 
 use super::{
-    Decoded, SeedProblem,
+    SeedProblem,
     read::{Batch, Reading, read},
 };
 use crate::url_key::{Identity, UrlKey, UrlKeyError};
@@ -281,7 +282,7 @@ impl SeedList {
                 match encoding.filter(|encoding| *encoding != UTF_8) {
                     None => self.visit_lines(text, identity, take, note),
                     Some(encoding) => {
-                        let text = BufReader::new(Decoded::new(text, encoding));
+                        let text = decoded(text, encoding);
                         self.visit_lines(text, identity, take, note)
                     }
                 }
@@ -366,4 +367,10 @@ fn key_of(url: &str, identity: &Identity) -> Result<UrlKey, LineProblem> {
         text: url.chars().take(MAX_CHARACTERS_TOLD).collect(),
         reason,
     })
+}
+
+/// The text of a list in UTF-8. Documents of XML are left to their reader.
+pub(crate) fn decoded(input: impl Read, encoding: &'static Encoding) -> impl BufRead {
+    let mut decoder = DecodeReaderBytesBuilder::new();
+    BufReader::new(decoder.encoding(Some(encoding)).build(input))
 }

@@ -463,14 +463,6 @@ impl Store {
         self.read(|connection| walks::each(connection, from, show))
     }
 
-    /// Visits by their stored reason: what a crawl that publishes nothing reports.
-    ///
-    /// # Errors
-    /// The store cannot be read.
-    pub fn counts(&self) -> Result<BTreeMap<Reason, u64>, StoreError> {
-        self.read(walks::counts)
-    }
-
     /// The copy of the sitemap `key`, of whatever crawl.
     ///
     /// # Errors

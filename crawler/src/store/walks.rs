@@ -172,17 +172,6 @@ pub(super) fn each_visit(
     Ok(())
 }
 
-/// See [`Store::counts`](super::Store::counts). Counted here: SQL would sort all rows by reason first.
-pub(super) fn counts(connection: &Connection) -> rusqlite::Result<BTreeMap<Reason, u64>> {
-    let mut counts = BTreeMap::new();
-    let mut statement = connection.prepare("SELECT reason FROM visit")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        *counts.entry(Columns::new(row).get()?).or_default() += 1;
-    }
-    Ok(counts)
-}
-
 /// See [`Store::size`](super::Store::size).
 pub(super) fn size(connection: &Connection) -> rusqlite::Result<Size> {
     let sql = "SELECT (page_count - freelist_count) * page_size, visits, queued, last_sequence

@@ -150,12 +150,8 @@ fn an_unknown_reason_stops_counting() {
         "UPDATE visit SET reason = 'from-the-future'",
     );
     let store = Store::open(&state(&folder)).unwrap();
-    for error in [
-        store.counts().unwrap_err(),
-        store.each_visit(&mut |_, _| {}).unwrap_err(),
-    ] {
-        assert_eq!(error.kind(), StoreErrorKind::Corrupt);
-    }
+    let error = store.each_visit(&mut |_, _| {}).unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::Corrupt);
 }
 
 #[test]
