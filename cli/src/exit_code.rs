@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crawler::{
     build::BuildError,
-    engine::CrawlError,
+    crawl::CrawlError,
     fetch::FetchError,
     publish::PublishError,
     seeds::SeedListError,

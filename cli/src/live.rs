@@ -3,7 +3,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use crawler::engine::{HostState, Progress};
+use crawler::crawl::{HostState, Progress};
 
 use crate::human;
 

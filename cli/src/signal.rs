@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use crawler::engine::Shutdown;
+use crawler::crawl::Shutdown;
 
 /// A signal that stops the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

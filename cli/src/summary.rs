@@ -18,7 +18,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use crawler::{
     build::Loaded,
     config::{Config, HookEvent},
-    engine::CrawlError,
+    crawl::CrawlError,
     export::ExtensionCounts,
     notes::Note,
     notify::Notified,

@@ -1,6 +1,7 @@
 //! The entry that a page of the merged view becomes, or why it has none. Reads the store only; knows no files. The module
 //! `lastmod` dates the pages.
 
+mod counts;
 mod extensions;
 mod hreflang;
 mod own;
@@ -32,7 +33,7 @@ use crate::{
     verdict::Merged,
 };
 
-pub use self::extensions::{ExtensionCounts, KindCounts, LeftOut};
+pub use self::counts::{ExtensionCounts, KindCounts, LeftOut};
 pub use self::rules::{EntryRules, EntryRulesError, Sameness};
 pub(crate) use self::spelling::Spelling;
 pub use self::view::{EachMerged, View};

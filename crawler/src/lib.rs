@@ -14,7 +14,7 @@ pub mod notify;
 
 pub mod build;
 pub mod check;
-pub mod engine;
+pub mod crawl;
 
 pub mod publish;
 

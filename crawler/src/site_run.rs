@@ -24,7 +24,7 @@ pub use self::{
 use crate::{
     clock::Clock,
     config::Config,
-    engine::{Crawled, Ending, Limit, Progress, Seams, Shutdown, crawl},
+    crawl::{Crawled, Dependencies, Ending, Limit, Progress, Shutdown, crawl},
     fetch::Fetch,
     notes::Note,
     politeness::SharedPoliteness,
@@ -202,7 +202,7 @@ pub async fn run(session: Session) -> Ended {
 async fn run_with(session: &Session, damage: Option<String>) -> Ended {
     let opening = Arc::new(Mutex::new(Opening::default()));
     let newest = session.progress.subscribe();
-    let seams = Seams {
+    let dependencies = Dependencies {
         fetch: Arc::clone(&session.fetch),
         clock: Arc::clone(&session.clock),
         politeness: Arc::clone(&session.politeness),
@@ -216,7 +216,7 @@ async fn run_with(session: &Session, damage: Option<String>) -> Ended {
     let crawled = Box::pin(crawl(
         &session.config,
         &session.start,
-        seams,
+        dependencies,
         &session.shutdown,
     ))
     .await;
@@ -262,7 +262,7 @@ async fn after_crawl(
     });
     match crawled.ending {
         Ending::Stopped => {
-            ended.published = Err(SessionError::Crawl(crate::engine::CrawlError::Stopped));
+            ended.published = Err(SessionError::Crawl(crate::crawl::CrawlError::Stopped));
             ended.report = counted(crawled.store, &session.shutdown).await;
         }
         Ending::SiteDown => {
@@ -336,7 +336,7 @@ async fn publish_crawled(
 }
 
 /// Where the set will be served, for the engine; settings that do not fit the site are reported where its state is opened.
-fn public_url(session: &Session) -> crate::engine::PublicUrl {
+fn public_url(session: &Session) -> crate::crawl::PublicUrl {
     let places = Arc::clone(&session.places);
     Box::new(move |site| places(site).ok()?.public_url)
 }

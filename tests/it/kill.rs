@@ -11,7 +11,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crawler::engine::COMMIT_INTERVAL;
+use crawler::crawl::COMMIT_INTERVAL;
 
 use self::pages::{NEW_PAGES, PAGES, Pages};
 use crate::support::{

@@ -8,7 +8,7 @@ use crawler::{
     build::{BuildError, LoadRequest, News, Source, load},
     clock::Clock,
     config::ScopeWidth,
-    engine::Shutdown,
+    crawl::Shutdown,
     report::Report,
     runs,
     site::{Site, settle},

@@ -8,7 +8,7 @@ use std::{future::Future, sync::Arc};
 use crawler::{
     clock::Clock,
     config::HookEvent,
-    engine::{
+    crawl::{
         Shutdown,
         download::{Answer, Call, CallError, DownloadError, Downloader},
     },

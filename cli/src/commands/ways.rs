@@ -6,7 +6,7 @@ use std::{collections::HashMap, hash::Hash, sync::Arc};
 use crawler::{
     clock::Clock,
     config::Config,
-    engine::download::Downloader,
+    crawl::download::Downloader,
     fetch::{FetchError, FetchErrorKind, http::HttpFetch},
     politeness::SharedPoliteness,
     retry_after::{RetryAfterError, RetryAfterFile},

@@ -31,7 +31,7 @@ use super::{
     place::has_ending, progress::Watched, queue::Queue, sample::Sample,
 };
 use crate::{
-    engine::{
+    crawl::{
         Shutdown,
         download::{Document, DownloadError, Downloader},
     },

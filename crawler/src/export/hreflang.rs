@@ -20,7 +20,7 @@ use sitemap_core::extension::Hreflang;
 
 use super::{
     View,
-    extensions::{KindCounts, LeftOut},
+    counts::{KindCounts, LeftOut},
 };
 use crate::{
     page::{LanguageVersion, State},

@@ -14,7 +14,7 @@ use sitemap_core::Loc;
 use super::{Caller, Key, KeyError, service_url, shown_url, unanswered, with_causes};
 use crate::{
     config::NotifyConfig,
-    engine::download::{Answer, Call, Retry},
+    crawl::download::{Answer, Call, Retry},
     page::State,
     publish::{Placed, PublishError, Standing, place_file, take_back},
     site::Site,

@@ -25,7 +25,7 @@ mod webhook;
 mod tests;
 
 use crate::{
-    engine::download::{Answer, Call, CallError},
+    crawl::download::{Answer, Call, CallError},
     store::with_causes,
 };
 

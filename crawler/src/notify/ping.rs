@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{Caller, service_url, shown_url, with_causes};
 use crate::{
     config::Secret,
-    engine::download::{Call, Retry},
+    crawl::download::{Call, Retry},
     url_key::{UrlKey, percent},
 };
 

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::{Key, MAX_URLS_PER_REQUEST, PingTemplate, Submission, Submitted, submit};
 use crate::{
     config::NotifyConfig,
-    engine::download::{Answer, CallError},
+    crawl::download::{Answer, CallError},
     fetch::FetchErrorKind,
     publish::Standing,
     store::{

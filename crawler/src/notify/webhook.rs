@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Caller, unanswered};
 use crate::{
     config::{HookEvent, Secret},
-    engine::download::{Call, Retry},
+    crawl::download::{Call, Retry},
     url_key::{Identity, UrlKey},
 };
 

@@ -1,15 +1,12 @@
 //! The content of each file: it is hashed first, written only when it changed, and checked with our own reader before the
 //! file becomes visible.
 
-use std::{
-    io::{BufRead, Write},
-    ops::ControlFlow,
-};
+use std::{io::Write, ops::ControlFlow};
 
 use sitemap_core::{
-    IndexEntry, Limits, Loc, UrlEntry,
+    Limits, Loc, UrlEntry,
     extension::{Extension, Namespaces},
-    read::{self, Item, Position, ReadError, Reader},
+    read,
     write::{
         AtomWriter, FeedInfo, FileSummary, Push, RssWriter, SchemaLocation, TextWriter,
         UrlSetOptions, UrlSetWriter, WriteError,
@@ -355,28 +352,4 @@ impl FileContent for Generated<'_> {
         expectation.own_namespaces = self.builder.census.namespaces.own();
         check_written(name, &expectation, temporary, summary)
     }
-}
-
-/// The entry at this place of a file, in words: that of a URL, or the one after a URL when its own cannot be read.
-pub(super) fn entry_at(file: impl BufRead, position: Position) -> Option<String> {
-    let mut reader = Reader::new(file, Limits::PROTOCOL);
-    let mut before = None;
-    while let Some(item) = reader.next() {
-        match item {
-            Ok(Item::Url(UrlEntry { loc, .. }) | Item::Sitemap(IndexEntry { loc, .. })) => {
-                if reader.entry_position() > position {
-                    break;
-                }
-                before = Some(format!("in the entry of {loc}"));
-            }
-            Err(error) => {
-                let is_it =
-                    matches!(&error, ReadError::Entry(finding) if finding.position >= position);
-                if is_it || error.is_fatal() {
-                    return before.map(|place| place.replacen("in", "behind", 1));
-                }
-            }
-        }
-    }
-    before
 }

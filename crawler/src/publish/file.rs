@@ -4,21 +4,21 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader, BufWriter, Write},
+    io::{self, BufRead, BufReader, BufWriter, Write},
     path::Path,
 };
 
 use jiff::{Timestamp, ToSpan as _};
 use sha2::{Digest as _, Sha256};
 use sitemap_core::{
+    IndexEntry, Limits, UrlEntry,
     partition::Suffix,
-    read::{self, CheckError, Expectation},
+    read::{self, CheckError, Expectation, Item, Position, ReadError, Reader},
     write::{FileSummary, GzipWriter, WriteError},
 };
 
 use super::{
     PublishError, PublishRequest,
-    content::entry_at,
     files::{FileKind, Role},
     folder::{Folder, Temporary, failed},
     go_on,
@@ -312,4 +312,28 @@ impl<W: Write> Write for Hashing<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
+}
+
+/// The entry at this place of a file, in words: that of a URL, or the one after a URL when its own cannot be read.
+pub(super) fn entry_at(file: impl BufRead, position: Position) -> Option<String> {
+    let mut reader = Reader::new(file, Limits::PROTOCOL);
+    let mut before = None;
+    while let Some(item) = reader.next() {
+        match item {
+            Ok(Item::Url(UrlEntry { loc, .. }) | Item::Sitemap(IndexEntry { loc, .. })) => {
+                if reader.entry_position() > position {
+                    break;
+                }
+                before = Some(format!("in the entry of {loc}"));
+            }
+            Err(error) => {
+                let is_it =
+                    matches!(&error, ReadError::Entry(finding) if finding.position >= position);
+                if is_it || error.is_fatal() {
+                    return before.map(|place| place.replacen("in", "behind", 1));
+                }
+            }
+        }
+    }
+    before
 }

@@ -18,7 +18,10 @@ use sha2::{Digest as _, Sha256};
 
 #[cfg(test)]
 use super::fault;
-use super::{PublishError, rights::Rights};
+use super::{
+    PublishError,
+    rights::{Rights, text_of},
+};
 use crate::{machine::open_regular, store::hex};
 
 /// Folder of the temporary files inside the output, so that a rename stays on one file system.
@@ -337,15 +340,6 @@ pub(super) fn canonical(root: &Path) -> String {
 /// The text of a regular file, if it is one and not longer than `limit` bytes.
 pub(super) fn read_text(path: &Path, limit: u64) -> Option<String> {
     text_of(open_regular(path).ok()?, limit)
-}
-
-/// The text of an open file, if it is one and not longer than `limit` bytes.
-pub(super) fn text_of(file: File, limit: u64) -> Option<String> {
-    let mut text = String::new();
-    // One byte more than the limit shows a longer file.
-    let read = file.take(limit.saturating_add(1)).read_to_string(&mut text);
-    let is_whole = u64::try_from(read.ok()?).is_ok_and(|read| read <= limit);
-    is_whole.then_some(text)
 }
 
 /// Wraps an I/O error with what was tried and where.

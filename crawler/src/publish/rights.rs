@@ -3,11 +3,11 @@
 
 use std::{
     fs::{self, File, Metadata},
-    io,
+    io::{self, Read as _},
     path::Path,
 };
 
-use super::{PublishError, folder::text_of};
+use super::PublishError;
 use crate::config::{FileGroup, PublishConfig};
 
 /// Where Unix keeps the names of groups (group(5)).
@@ -112,6 +112,15 @@ impl Rights {
 /// The mode of a folder of files with `mode`: with the right to go through it beside each right to read.
 fn folder_mode(mode: u32) -> u32 {
     mode | (mode & 0o444) >> 2 | 0o300
+}
+
+/// The text of an open file, if it is one and not longer than `limit` bytes.
+pub(super) fn text_of(file: File, limit: u64) -> Option<String> {
+    let mut text = String::new();
+    // One byte more than the limit shows a longer file.
+    let read = file.take(limit.saturating_add(1)).read_to_string(&mut text);
+    let is_whole = u64::try_from(read.ok()?).is_ok_and(|read| read <= limit);
+    is_whole.then_some(text)
 }
 
 /// The number of the group `name` in the text of [`GROUPS`].

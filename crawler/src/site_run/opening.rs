@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{Places, Session, SessionError, StoredRequest, file_time};
 use crate::{
     config::PublishConfig,
-    engine::{OpenStore, judge_at_rest},
+    crawl::{OpenStore, judge_at_rest},
     publish::{
         Imported, OutputLock, check_disk, check_names, import_set, needs_import, settle_pending,
     },

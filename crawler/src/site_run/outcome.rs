@@ -4,7 +4,7 @@ use tokio::task::JoinError;
 
 use super::{CrawlFacts, Ended};
 use crate::{
-    engine::{CrawlError, Ending},
+    crawl::{CrawlError, Ending},
     publish::{PublishError, Published},
     report::Report,
     store::{StoreError, StoreErrorKind},

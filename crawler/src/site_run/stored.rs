@@ -6,7 +6,7 @@ use super::{Ended, Held, Outcome, SessionError};
 use crate::{
     clock::Clock,
     config::Config,
-    engine::judge_at_rest,
+    crawl::judge_at_rest,
     notify::adopt,
     publish::{PublishRequest, Publishing, publish, roll_back},
     report::Report,

@@ -40,7 +40,7 @@ mod sitemaps;
 mod values;
 mod walks;
 
-use std::{collections::BTreeMap, ops::ControlFlow, path::PathBuf};
+use std::{ops::ControlFlow, path::PathBuf};
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};

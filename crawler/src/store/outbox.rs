@@ -2,9 +2,12 @@
 //! beside the page rows that changed; an engine that accepts one removes it. A URL has one row, the newest.
 
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{Connection, params};
+use rusqlite::{
+    Connection, params,
+    types::{FromSqlResult, ToSqlOutput, ValueRef},
+};
 
-use super::values::{Columns, Sql};
+use super::values::{Columns, Sql, Value, unknown};
 use crate::url_key::UrlKey;
 
 /// URLs that wait to be told at most: a hundred requests of `IndexNow`. Beyond it those whose news are the
@@ -41,6 +44,17 @@ impl UrlChange {
         [Self::Added, Self::Changed, Self::Removed]
             .into_iter()
             .find(|change| change.as_str() == word)
+    }
+}
+
+impl Value for UrlChange {
+    fn write(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.as_str().into())
+    }
+
+    fn read(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let word = value.as_str()?;
+        Self::from_word(word).ok_or_else(|| unknown("change", word))
     }
 }
 

@@ -11,7 +11,6 @@ use rusqlite::{
 };
 use sitemap_core::{ChangeFreq, LastMod, Priority};
 
-use super::outbox::UrlChange;
 use crate::{
     page::{
         BodyEnd, BodyKind, Canonical, DateSource, Promotion, Reason, Refresh, State, Via, Warnings,
@@ -34,6 +33,12 @@ pub(super) trait Value: Sized {
 struct Unknown {
     what: &'static str,
     text: String,
+}
+
+/// `text` is no word for `what`.
+pub(super) fn unknown(what: &'static str, text: &str) -> FromSqlError {
+    let text = text.to_owned();
+    FromSqlError::other(Unknown { what, text })
 }
 
 /// Nothing is `NULL`.
@@ -92,9 +97,7 @@ macro_rules! texts {
 
             fn read(value: ValueRef<'_>) -> FromSqlResult<Self> {
                 let $text = value.as_str()?;
-                $read.ok_or_else(|| {
-                    FromSqlError::other(Unknown { what: $what, text: $text.to_owned() })
-                })
+                $read.ok_or_else(|| unknown($what, $text))
             }
         }
     )*};
@@ -108,7 +111,6 @@ texts! {
     Reason, "reason": reason => reason.code(), text => Self::from_code(text);
     Via, "via": via => via.as_str(), text => Self::from_word(text);
     DateSource, "source": source => source.as_str(), text => Self::from_word(text);
-    UrlChange, "change": change => change.as_str(), text => Self::from_word(text);
     NotFetched, "not_fetched": not_fetched => not_fetched.word(), text => Self::from_word(text);
     Hash, "hash": hash => format!("{:032x}", hash.0), text => hex_number(text, 32).map(Self);
     Fingerprint, "fingerprint": print => format!("{:016x}", print.0),

@@ -1,6 +1,6 @@
 //! Walks over the rows of the state in the order of keys, and of the queue.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::sync::LazyLock;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, Rows, params};
 
@@ -11,7 +11,7 @@ use super::{
     record::{read_links, read_page, read_visit},
     values::Columns,
 };
-use crate::{page::Reason, url_key::UrlKey};
+use crate::url_key::UrlKey;
 
 /// Columns of [`read_page`]; a condition follows.
 static PAGES: LazyLock<String> = LazyLock::new(|| {

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crawler::engine::Progress;
+use crawler::crawl::Progress;
 use tokio::{sync::watch, time::Instant};
 
 use crate::{

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crawler::{
-    engine::download::DownloadError,
+    crawl::download::DownloadError,
     notify::{ENGINES, missing_lines, submit_all},
     page::State,
     politeness::Politeness,

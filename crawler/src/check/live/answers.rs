@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::MAX_FETCHED_BYTES;
 use crate::{
-    engine::download::{Document, DownloadError},
+    crawl::download::{Document, DownloadError},
     page::{self, BodyEnd, Canonical},
     politeness::Closed,
 };

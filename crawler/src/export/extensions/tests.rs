@@ -1,6 +1,10 @@
 //! Images and language versions of entries, from records in a store in memory.
 
-use std::{collections::BTreeSet, ops::ControlFlow, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::ControlFlow,
+    sync::Arc,
+};
 
 use proptest::{collection::vec, prelude::*, sample::select};
 

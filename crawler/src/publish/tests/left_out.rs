@@ -11,7 +11,7 @@ use super::*;
 use crate::{
     export::{ExtensionCounts, Listed, Without},
     page::{Given, State},
-    publish::{content::entry_at, trial::Trial},
+    publish::{file::entry_at, trial::Trial},
 };
 
 fn pages(paths: &[&str]) -> BTreeMap<String, u64> {

@@ -1,5 +1,7 @@
 //! Copies of sitemaps that are stored for later crawls.
 
+use std::collections::BTreeMap;
+
 use super::*;
 
 fn sitemap(lastmod: &str, body: &[u8]) -> CachedSitemap {

@@ -1,5 +1,7 @@
 //! Visits: found, finished, put into the queue again.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::page::SitemapDate;
 

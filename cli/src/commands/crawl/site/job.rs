@@ -8,7 +8,7 @@ use std::{
 
 use crawler::{
     config::Config,
-    engine::{CrawlError, Ending, Limit},
+    crawl::{CrawlError, Ending, Limit},
     fetch::http::HttpFetch,
     publish::{PublishError, check_names, is_published},
     runs,

@@ -1,0 +1,106 @@
+//! What becomes of a URL by its answer: how its work ends in the store, and what it leads to. Pure.
+
+use jiff::Timestamp;
+
+use super::known::FoundUrl;
+use crate::{
+    config::Config,
+    frontier::Lease,
+    page::{Basis, Outcome, PageFacts, PageRecord, Reason, Via},
+    store::Finished,
+    url_key::UrlKey,
+    verdict::{self, Follow, MAX_HOPS},
+};
+
+/// A URL whose work has ended, and where it stood.
+#[derive(Debug, Clone)]
+pub(super) struct Work {
+    pub(super) url: UrlKey,
+    pub(super) sequence: u64,
+    pub(super) depth: u32,
+    pub(super) hops: u8,
+    /// Requests that were made.
+    pub(super) tries: u32,
+    /// It was listed before.
+    pub(super) was_listed: bool,
+}
+
+impl Work {
+    /// The end of what `lease` was for.
+    pub(super) fn of(lease: &Lease, tries: u32) -> Self {
+        Self {
+            url: lease.url().clone(),
+            sequence: lease.sequence(),
+            depth: lease.depth(),
+            hops: lease.hops(),
+            tries,
+            was_listed: lease.earlier().is_some_and(|earlier| earlier.was_listed),
+        }
+    }
+
+    /// The end of it for the store, at `now`.
+    pub(super) fn finished(
+        &self,
+        reason: Reason,
+        outcome: Outcome,
+        (basis, links): (Basis, Option<Vec<UrlKey>>),
+        now: Timestamp,
+    ) -> Finished {
+        let is_fetched = !matches!(outcome, Outcome::NotFetched(_));
+        Finished {
+            key: self.url.clone(),
+            sequence: self.sequence,
+            record: PageRecord {
+                reason,
+                depth: self.depth,
+                via: Via::Link,
+                found_on: None,
+                attempts: self.tries,
+                fetched_at: is_fetched.then_some(now),
+                sitemap_lastmod: None,
+                outcome: Some(outcome),
+                basis,
+            },
+            links,
+        }
+    }
+
+    /// The URLs that a page leads to, as far as they are followed.
+    pub(super) fn leads_to<'a>(
+        &'a self,
+        facts: &'a PageFacts,
+        follow: Follow,
+        config: &'a Config,
+    ) -> impl Iterator<Item = FoundUrl<'a>> {
+        let take_nofollow_links = config.scope.take_nofollow_links;
+        let targets = verdict::targets(facts, follow, take_nofollow_links);
+        targets.filter_map(|(key, via)| {
+            let hops = match via {
+                Via::Link | Via::Alternate if !config.discover.links => return None,
+                Via::Redirect if usize::from(self.hops) >= MAX_HOPS => return None,
+                Via::Redirect => self.hops + 1,
+                Via::Start
+                | Via::Link
+                | Via::Refresh
+                | Via::Canonical
+                | Via::Alternate
+                | Via::Input
+                | Via::File
+                | Via::Sitemap
+                | Via::Feed
+                | Via::List
+                | Via::Earlier => 0,
+            };
+            let takes_its_place = matches!(via, Via::Redirect | Via::Refresh | Via::Canonical);
+            Some(FoundUrl {
+                key,
+                via,
+                found_on: Some(&self.url),
+                depth: self.depth + 1,
+                hops,
+                // A page that is listed leaves only when it is known what takes its place.
+                is_owed: self.was_listed && takes_its_place,
+            })
+        })
+    }
+}

@@ -1,0 +1,539 @@
+//! The loop over one site: one `select!` over [`Event`], which hands each event to the part that owns it, and carries out
+//! what the part says of it. The single writer of all state; nothing here waits but the loop itself. What needs two parts
+//! is written here, for pages in `page_steps`, for documents in `document_steps`: fetched from one, handed to the other.
+//!
+//! Parts own their fields, and know neither the loop nor its tasks.
+//!
+//! | part | owns |
+//! | --- | --- |
+//! | `commits` | the store and the next commit; the store is *moved* into a blocking task and comes back with its answers |
+//! | `requests` | requests for pages that are out, and what follows from their ends |
+//! | `answers` | nothing: how the work on a URL ends in the store, and what its answer leads to |
+//! | `revalidation` | conditional requests, answers 304 that wait for their page rows, tests of the server |
+//! | `known`, `unvisited` | known URLs and their bounds; listed pages that nothing led to |
+//! | `documents` | sitemaps, feeds and lists that are read beside the pages |
+//! | `rules` | the rules, and robots.txt as they are read again |
+//! | `outage`, `host_trouble` | the health of the host, and what slows it down |
+//! | `hints`, `display` | what is reported at the end; what the user sees |
+//!
+//! `resume` and `requeue` work on the store before the loop begins.
+
+mod document_steps;
+mod page_steps;
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{
+    sync::watch,
+    task::{Id, JoinError, JoinSet},
+    time::Instant,
+};
+use tracing::Instrument as _;
+
+use super::{
+    CrawlError, Crawled, Ending, Limit, Progress, Resumed, Shutdown, USING_STATE,
+    commits::{Commits, Committed, Questions},
+    display::Display,
+    documents::{DocumentEnd, Documents},
+    download::Downloader,
+    gate::{Gate, Robots, too_slow},
+    hints::Hints,
+    host_trouble::HostTrouble,
+    known::Known,
+    outage::Health,
+    requests::{PageDone, PageRequest, Requests},
+    resume::{self, Memory},
+    revalidation::{Revalidation, TestEnd},
+    rules::{Change, SiteRules},
+    unvisited::Unvisited,
+};
+use crate::{
+    config::Config, frontier::Frontier, notes::Note, page::Reason, parse::PageReader,
+    runs::OpenRun, site::Site, store::Store, url_key::HostKey, verdict::Judge,
+};
+
+/// The loop looks around at least this often, so that the screen shows waits running down.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+
+/// A commit is sent as soon as this part of [`max_pending_bytes`](crate::config::LimitsConfig::max_pending_bytes) has come
+/// together.
+const COMMIT_PART: usize = 4;
+
+/// Everything a run is built from.
+pub(super) struct Setup<'a> {
+    pub(super) context: Context<'a>,
+    pub(super) judge: Judge,
+    pub(super) memory: Memory,
+    pub(super) downloader: Downloader,
+    pub(super) progress: watch::Sender<Progress>,
+    pub(super) store: Store,
+    /// Whether the robots.txt of the site was read.
+    pub(super) is_robots_read: bool,
+    /// Where the set will be served, when somebody said so.
+    pub(super) public_url: Option<String>,
+    /// When the run has to end.
+    pub(super) deadline: Instant,
+}
+
+/// One session of a crawl.
+pub(super) struct CrawlLoop<'a> {
+    context: Context<'a>,
+    rules: SiteRules,
+    commits: Commits,
+    display: Display,
+    counts: Counts,
+    known: Known,
+    end: End,
+    tasks: JoinSet<Event>,
+    requests: Requests,
+    frontier: Frontier,
+    documents: Documents,
+    revalidation: Revalidation,
+    trouble: HostTrouble,
+    unvisited: Unvisited,
+    hints: Hints,
+}
+
+/// What stays as it is.
+pub(super) struct Context<'a> {
+    pub(super) config: &'a Config,
+    pub(super) site: Site,
+    pub(super) host: HostKey,
+    pub(super) reader: Arc<PageReader>,
+    pub(super) gate: Gate,
+    pub(super) shutdown: &'a Shutdown,
+    pub(super) open: OpenRun,
+}
+
+/// Numbers of the session.
+#[derive(Debug, Default)]
+struct Counts {
+    /// Finished page requests, retries not counted.
+    fetched: u64,
+    /// Answers 304.
+    not_modified: u64,
+    /// Bytes received.
+    bytes_in: u64,
+}
+
+/// The end of the session, once it is called.
+struct End {
+    deadline: Instant,
+    ending: Option<Ending>,
+    limit: Option<Limit>,
+    aborted: bool,
+}
+
+impl End {
+    /// Whether no further request is sent, and what waits for answers is left.
+    fn is_stop(&self) -> bool {
+        matches!(self.ending, Some(Ending::Stopped | Ending::SiteDown))
+    }
+}
+
+/// What a task of the set brings back: all that the loop waits for, but for signals, time and batches of documents.
+enum Event {
+    Page(Box<PageDone>),
+    Committed(Box<Committed>),
+    Robots(Ended<Robots>),
+    /// Whether it was answered well.
+    StartPage(Ended<bool>),
+    Document(Ended<Box<DocumentEnd>>),
+    Test(Ended<TestEnd>),
+}
+
+/// What a task came to, or how it panicked.
+type Ended<T> = Result<T, JoinError>;
+
+impl<'a> CrawlLoop<'a> {
+    /// Takes up the work: of a new run, or of one that was not finished.
+    pub(super) fn new(setup: Setup<'a>) -> Self {
+        let Setup {
+            context, memory, ..
+        } = setup;
+        let (site, config, open) = (&context.site, context.config, context.open);
+        let health = Health::new(context.gate.clock.now(), memory.outages);
+        let frontier = Frontier::new(config.limits.max_depth.is_some());
+        let resumed = open.resumed.then_some(Resumed {
+            known: memory.seen.len() as u64,
+            queued: memory.queued,
+        });
+        let counts = [memory.queued, memory.failed, memory.not_recorded];
+        let seen = (memory.seen, memory.orphans);
+        Self {
+            rules: SiteRules::new(setup.judge, setup.is_robots_read),
+            commits: Commits::new(setup.store, memory.state_bytes),
+            display: Display::new(setup.progress, resumed),
+            counts: Counts::default(),
+            known: Known::new(seen, memory.next_sequence, counts, &config.limits),
+            end: End {
+                deadline: setup.deadline,
+                ending: None,
+                limit: None,
+                aborted: false,
+            },
+            tasks: JoinSet::new(),
+            requests: Requests::default(),
+            frontier: if memory.has_earlier {
+                frontier.through_store()
+            } else {
+                frontier
+            },
+            documents: Documents::new(
+                (site, config.discover),
+                setup.public_url.as_deref(),
+                setup.downloader,
+                memory.documents,
+                (memory.own, memory.cached),
+            ),
+            revalidation: Revalidation::new(open.number, memory.trust, open.is_fresh),
+            trouble: HostTrouble::new(health),
+            unvisited: Unvisited::new(memory.has_earlier),
+            hints: Hints::new(&config.scope, open.resumed),
+            context,
+        }
+    }
+
+    /// What the user should read at once, and again at the end.
+    pub(super) fn say(&mut self, notes: impl IntoIterator<Item = Note>) {
+        self.display.say(notes);
+    }
+
+    /// A sentence the user should read at once.
+    pub(super) fn mention(&mut self, notice: String) {
+        self.display.mention(notice);
+    }
+
+    /// Adds bytes that came in before the loop began.
+    pub(super) fn add_bytes(&mut self, bytes: u64) {
+        self.counts.bytes_in += bytes;
+    }
+
+    /// Works until nothing is left or the run has to end.
+    pub(super) async fn drive(mut self) -> Result<Crawled, CrawlError> {
+        loop {
+            let now = Instant::now();
+            self.check_ends(now);
+            let (wake, page_waits) = self.dispatch(now);
+            self.dispatch_document(page_waits);
+            self.dispatch_test();
+            self.commit(now);
+            self.show(now, false);
+            if self.is_done() {
+                break;
+            }
+            let wake = self.wake(now, wake);
+            let has_room = self.has_room();
+            let stopping = self.end.is_stop();
+            // Nothing is lost when an arm is dropped: a finished task stays in the set, a batch in its
+            // channel, time and tokens can be asked again.
+            tokio::select! {
+                Some(joined) = self.tasks.join_next_with_id(), if !self.tasks.is_empty() => {
+                    self.take(joined)?;
+                    while let Some(joined) = self.tasks.try_join_next_with_id() {
+                        self.take(joined)?;
+                    }
+                }
+                batch = self.documents.batch(), if has_room => self.take_batch(batch),
+                () = tokio::time::sleep_until(wake) => {}
+                () = self.context.shutdown.stop.cancelled(), if !stopping => {}
+                () = self.context.shutdown.abort.cancelled(), if !self.end.aborted => {}
+            }
+        }
+        if self.known.waiting() == 0
+            && self.documents.is_idle()
+            && self.unvisited.is_over()
+            && matches!(
+                self.end.ending,
+                Some(Ending::LimitReached | Ending::Deferred)
+            )
+        {
+            // The last answers came in after the end was called: everything is decided after all.
+            self.end.ending = None;
+            self.end.limit = None;
+        }
+        self.conclude();
+        self.show(Instant::now(), true);
+        let store = self
+            .commits
+            .into_store()
+            .expect("the loop ends only when the store is at home");
+        let (judge, robots) = self.rules.into_parts();
+        Ok(Crawled {
+            site: self.context.site,
+            store,
+            number: self.context.open.number,
+            resumed: self.context.open.resumed,
+            ending: self.end.ending.unwrap_or(Ending::Drained),
+            fetched: self.counts.fetched,
+            not_modified: self.counts.not_modified,
+            bytes_in: self.counts.bytes_in,
+            links_out_of_scope: self.known.out_of_scope(),
+            limit: self
+                .end
+                .limit
+                .filter(|_| self.end.ending == Some(Ending::LimitReached)),
+            robots,
+            notes: self.display.into_notes(),
+            judge,
+        })
+    }
+
+    /// Notes why the run has to end, if it has to.
+    fn check_ends(&mut self, now: Instant) {
+        if self.context.shutdown.is_aborting() && !self.end.aborted {
+            self.end.aborted = true;
+            self.end.ending = Some(Ending::Stopped);
+            // Pages only: the store must come back from its task.
+            self.requests.abort();
+        }
+        match self.end.ending {
+            // A signal wins over a limit: nothing is published.
+            None | Some(Ending::LimitReached | Ending::Deferred)
+                if self.context.shutdown.is_stopping() =>
+            {
+                self.end.ending = Some(Ending::Stopped);
+            }
+            None if now >= self.end.deadline
+                && !(self.frontier_is_drained() && self.unvisited.is_over()) =>
+            {
+                self.end.ending = Some(Ending::LimitReached);
+                self.end.limit = Some(Limit::Time);
+            }
+            None | Some(_) => {}
+        }
+    }
+
+    /// Whether everything is decided that was found so far.
+    fn frontier_is_drained(&self) -> bool {
+        self.frontier.is_empty()
+            && self.requests.is_empty()
+            && self.documents.is_idle()
+            && self.revalidation.waiting() == 0
+    }
+
+    fn is_done(&self) -> bool {
+        let idle = self.requests.is_empty()
+            && self.commits.is_home()
+            && self.commits.is_empty()
+            && self.revalidation.waiting() == 0;
+        let idle = idle && (self.end.is_stop() || !self.revalidation.is_testing());
+        let is_drained = || self.frontier_is_drained() && self.unvisited.is_over();
+        idle && (self.end.ending.is_some() || is_drained())
+    }
+
+    fn wake(&self, now: Instant, dispatch: Option<Instant>) -> Instant {
+        let mut wake = now + HEARTBEAT;
+        if self.end.ending.is_none() && self.end.deadline > now {
+            wake = wake.min(self.end.deadline);
+        }
+        if let Some(due) = dispatch {
+            wake = wake.min(due);
+        }
+        if self.commits.is_home() && (!self.commits.is_empty() || self.revalidation.waiting() > 0) {
+            wake = wake.min(self.commits.due());
+        }
+        wake
+    }
+
+    /// Sends the store off when it is at home and there is a reason to.
+    fn commit(&mut self, now: Instant) {
+        self.collect();
+        let wanted = self.frontier.wants().filter(|_| self.end.ending.is_none());
+        let limit = self.context.config.limits.max_pending_bytes / COMMIT_PART;
+        let is_due = now >= self.commits.due();
+        let waits = !self.commits.is_empty() || self.revalidation.waiting() > 0;
+        let is_wanted = wanted.is_some() && (is_due || self.frontier.is_starving());
+        let wants_cached = self.end.ending.is_none() && self.documents.wants_cached();
+        let wants_unvisited = self.wants_unvisited();
+        let is_worth_it = self.commits.next_bytes() >= limit
+            || self.revalidation.is_full()
+            || waits && (is_due || self.requests.is_empty())
+            || wants_cached
+            || wants_unvisited
+            || is_wanted;
+        if !is_worth_it || !self.commits.is_home() {
+            return;
+        }
+        if wanted.is_some() {
+            self.frontier.asked();
+        }
+        let questions = Questions {
+            wanted,
+            copy_of: wants_cached
+                .then(|| self.documents.ask_for_cached())
+                .flatten(),
+            not_modified: self.revalidation.ask(),
+            unvisited: wants_unvisited.then(|| self.unvisited.ask()).flatten(),
+        };
+        if let Some(work) = self.commits.send(questions, now) {
+            let work = move || Event::Committed(Box::new(work()));
+            self.tasks.spawn_blocking(work);
+        }
+    }
+
+    /// Whether the next portion of the listed pages is wanted that nothing led to: nothing else is left to do, and the store
+    /// knows of all visits.
+    fn wants_unvisited(&self) -> bool {
+        self.end.ending.is_none()
+            && self.unvisited.is_wanted()
+            && self.commits.is_empty()
+            && self.frontier_is_drained()
+    }
+
+    /// Whether what another page says can be held in memory.
+    fn has_room(&self) -> bool {
+        let held =
+            self.commits.held_bytes() + self.revalidation.held_bytes() + self.requests.held_bytes();
+        held < self.context.config.limits.max_pending_bytes
+    }
+
+    /// Whether the state takes no further links and URLs.
+    fn is_state_full(&self) -> bool {
+        self.commits.state_bytes() >= self.context.config.limits.max_state_bytes
+    }
+
+    /// Adds what the parts have to store to the next commit.
+    fn collect(&mut self) {
+        self.commits.extend(self.documents.take_effects());
+        if let Some(value) = self.known.note_not_recorded() {
+            self.commits.set(value);
+        }
+    }
+
+    fn take_committed(&mut self, committed: Committed) -> Result<(), CrawlError> {
+        let answers = self.commits.take(committed)?;
+        if let Some((wanted, urls)) = answers.refill {
+            self.frontier.refill(&wanted, urls);
+        }
+        self.take_cached(answers.cached);
+        self.take_rereads(answers.rereads);
+        if let Some(portion) = answers.unvisited {
+            self.take_unvisited(portion);
+        }
+        Ok(())
+    }
+
+    /// Asks for robots.txt again when it is a day old.
+    fn refresh_robots(&mut self, now: Instant) {
+        if !self.rules.wants_robots(now) {
+            return;
+        }
+        let (gate, origin, stop) = (
+            self.context.gate.clone(),
+            self.context.site.origin.clone(),
+            self.context.shutdown.stop.clone(),
+        );
+        let work = async move { gate.robots(&origin, &stop).await };
+        self.spawn(work, Event::Robots);
+    }
+
+    /// Starts a task whose end is an event, also when it panics.
+    fn spawn<T: Send + 'static>(
+        &mut self,
+        work: impl Future<Output = T> + Send + 'static,
+        event: fn(Ended<T>) -> Event,
+    ) {
+        let work = work.in_current_span();
+        self.tasks.spawn(async move {
+            let mut task = JoinSet::new();
+            task.spawn(work);
+            let ended = task.join_next().await;
+            event(ended.expect("the set has one task"))
+        });
+    }
+
+    fn take(&mut self, joined: Result<(Id, Event), JoinError>) -> Result<(), CrawlError> {
+        match joined {
+            Ok((id, Event::Page(done))) => {
+                if let Some(request) = self.requests.take(id) {
+                    self.take_page(request, *done);
+                }
+            }
+            Ok((_, Event::Committed(committed))) => self.take_committed(*committed)?,
+            Ok((_, Event::Robots(robots))) => {
+                let of_panic = |error| format!("internal error: {error}");
+                let robots = robots.map_err(of_panic);
+                self.take_robots(robots.unwrap_or_else(|why| Robots::Unreachable(why, None)));
+            }
+            Ok((_, Event::StartPage(is_well))) => {
+                let task = "crawling this site";
+                self.take_start_page(is_well.map_err(|error| CrawlError::of_task(task, error))?);
+            }
+            Ok((_, Event::Document(end))) => self.take_document_end(end.map_or_else(
+                |error| {
+                    tracing::error!(target: "engine", "internal error while reading a document: {error}");
+                    DocumentEnd::Internal(error.to_string())
+                },
+                |end| *end,
+            )),
+            Ok((_, Event::Test(end))) => self.take_test(&end.unwrap_or_else(|error| {
+                tracing::error!(target: "engine", "internal error while testing validators: {error}");
+                TestEnd::default()
+            })),
+            Err(error) => match self.requests.take(error.id()) {
+                // The permit was used, so dropping it counts as an end.
+                Some(PageRequest { lease, .. }) if error.is_cancelled() => {
+                    self.frontier.give_back(lease);
+                }
+                Some(PageRequest { lease, .. }) => {
+                    tracing::error!(target: "engine", url = %lease.url(), "internal error while handling a page: {error}");
+                    self.counts.fetched += 1;
+                    self.decide_unfetched(lease, Reason::InternalError);
+                }
+                None => return Err(CrawlError::of_task(USING_STATE, error)),
+            },
+        }
+        Ok(())
+    }
+
+    fn take_robots(&mut self, robots: Robots) {
+        match self.rules.take(robots) {
+            Change::Rules(rules) => {
+                self.commits.set(resume::robots_value(&rules));
+                self.documents.know(rules);
+            }
+            Change::TooSlow(delay) => {
+                self.say([too_slow(&self.context.site.origin, delay)]);
+                self.end.ending.get_or_insert(Ending::Deferred);
+            }
+            Change::Nothing => {}
+        }
+    }
+
+    /// Says at the end what the parts know that the numbers do not say.
+    fn conclude(&mut self) {
+        let ending = self.end.ending.unwrap_or(Ending::Drained);
+        let drained = (ending == Ending::Drained).then(|| self.known.len());
+        let Context { site, config, .. } = &self.context;
+        let fetched = self.counts.fetched;
+        self.display
+            .say(self.hints.conclude(site, config, fetched, drained));
+        if self.trouble.leaves_pages() {
+            self.end.ending.get_or_insert(Ending::Deferred);
+        }
+        self.display.say(self.trouble.conclude());
+        self.display.say(self.documents.conclude());
+    }
+
+    fn show(&mut self, now: Instant, is_last: bool) {
+        if !is_last && !self.display.is_due(now) {
+            return;
+        }
+        let (host, pace) = self.context.gate.pace_at(&self.context.host, now);
+        let progress = Progress {
+            site: Some(self.context.site.clone()),
+            fetched: self.counts.fetched,
+            queued: self.known.waiting(),
+            known: self.known.len(),
+            failed: self.known.failed(),
+            bytes_in: self.counts.bytes_in,
+            in_flight: u32::try_from(self.requests.len()).unwrap_or(u32::MAX),
+            host,
+            trouble: self.trouble.last(),
+            pace,
+            ..Progress::default()
+        };
+        self.display.show(now, progress);
+    }
+}

@@ -1,0 +1,180 @@
+//! The steps of the loop for documents: sitemaps, feeds and lists are read beside the pages, and what they name is queued.
+
+use super::{CrawlLoop, Event};
+use crate::{
+    crawl::{
+        documents::{DocumentEnd, Source, Unclaimed},
+        download,
+        known::FoundUrl,
+    },
+    page::{Reason, Via},
+    robots::Rules,
+    seeds::{Batch, Claim, DocumentKind, MAX_CACHED_BYTES, SeedList},
+    store::CachedSitemap,
+    url_key::UrlKey,
+};
+
+impl CrawlLoop<'_> {
+    /// Finds the documents that robots.txt and the user name, as far as the crawl does not know them.
+    pub(in crate::crawl) fn begin_documents(&mut self, robots: &Rules, lists: Vec<SeedList>) {
+        let identity = self.context.gate.identity.verbatim();
+        let excludes = &mut |url: &UrlKey| self.hints.excludes(self.rules.judge(), url);
+        let note = self.documents.begin(robots, lists, &identity, excludes);
+        self.say(note);
+    }
+
+    /// Starts work on the next document when none is being read, and it is its turn: a page may wait.
+    pub(super) fn dispatch_document(&mut self, page_waits: bool) {
+        self.collect();
+        if self.end.ending.is_some() || self.commits.copied_bytes() >= MAX_CACHED_BYTES {
+            return;
+        }
+        let now = self.context.gate.clock.now();
+        if let Some(number) = self.documents.next(page_waits, now) {
+            self.start_document(number, None);
+        }
+    }
+
+    /// Takes the copy of a document that the store brought, if it was asked and has one.
+    pub(super) fn take_cached(&mut self, copy: Option<CachedSitemap>) {
+        let Some(number) = self.documents.loaded() else {
+            return;
+        };
+        if self.end.ending.is_some() {
+            self.documents.wait_again(number);
+        } else {
+            self.start_document(number, copy);
+        }
+    }
+
+    fn start_document(&mut self, number: usize, copy: Option<CachedSitemap>) {
+        let gate = &self.context.gate;
+        let way = (&gate.identity, gate.clock.now());
+        let work = self
+            .documents
+            .start(number, copy, way, self.context.shutdown);
+        if let Some(work) = work {
+            self.spawn(async move { Box::new(work.await) }, Event::Document);
+        }
+    }
+
+    /// Judges the entries of the document that is being read.
+    pub(super) fn take_batch(&mut self, batch: Batch) {
+        let Some(source) = self.documents.source(batch.is_feed) else {
+            return;
+        };
+        for key in &batch.pages {
+            self.take_entry(&source, key);
+        }
+        if source.via == Via::Sitemap {
+            for (key, date) in batch.dates {
+                let is_page = self.known.contains(&key);
+                self.documents.date(key, date, is_page);
+            }
+        }
+        let now = self.context.gate.clock.now();
+        for child in &batch.documents {
+            let excludes = &mut |url: &UrlKey| self.hints.excludes(self.rules.judge(), url);
+            self.documents
+                .add_child(source.number, child, now, excludes);
+        }
+    }
+
+    fn take_entry(&mut self, source: &Source, key: &UrlKey) {
+        if self.known.contains(key) {
+            return;
+        }
+        let found = FoundUrl {
+            found_on: source.url.as_ref(),
+            ..FoundUrl::new(key, source.via, source.depth)
+        };
+        if self.documents.is_document(key) {
+            self.claim(found, false);
+        } else if self.discover_page(found) {
+            self.known.add_orphan(key);
+        } else if !self.rules.judge().is_inside(key) {
+            self.documents.count_outside(source.number, key);
+        }
+    }
+
+    /// Something leads to a document as to a page, which may be a link of a page.
+    pub(super) fn claim(&mut self, found: FoundUrl<'_>, is_linked: bool) {
+        let claim = Claim {
+            via: found.via,
+            found_on: found.found_on.map(|source| source.as_str().to_owned()),
+            depth: found.depth,
+            hops: found.hops,
+            is_linked,
+            date: None,
+        };
+        let unclaimed = self.documents.claim(found.key, claim);
+        self.take_unclaimed(unclaimed);
+    }
+
+    /// Takes the end of the work on a document.
+    pub(super) fn take_document_end(&mut self, end: DocumentEnd) {
+        while let Some(batch) = self.documents.left_batch() {
+            self.take_batch(batch);
+        }
+        let now = self.context.gate.clock.now();
+        let after = self.documents.take_end(end, self.rules.judge(), now);
+        self.counts.bytes_in += after.wire_bytes;
+        if let Some(closed) = after.closed {
+            self.close(closed);
+        }
+        self.take_unclaimed(after.page);
+    }
+
+    /// Takes what was taken for a document for a page.
+    fn take_unclaimed(&mut self, unclaimed: Unclaimed) {
+        let Some((url, claim)) = unclaimed else {
+            return;
+        };
+        let found_on = claim.found_on.as_deref();
+        let found_on = found_on.and_then(|page| UrlKey::from_normalised(page).ok());
+        let found = FoundUrl {
+            found_on: found_on.as_ref(),
+            hops: claim.hops,
+            ..FoundUrl::new(&url, claim.via, claim.depth)
+        };
+        if self.known.contains(&url) || !self.discover_page(found) {
+            return;
+        }
+        if claim.via.is_seed() {
+            if claim.is_linked {
+                self.commits.link(url.clone());
+            } else {
+                self.known.add_orphan(&url);
+            }
+        }
+        if let Some(date) = claim.date {
+            self.documents.date(url, date, true);
+        }
+    }
+
+    /// Reads what was asked for as the page `url`, as a document of the crawl; `depth` is that of the page.
+    pub(super) fn adopt(
+        &mut self,
+        (document, kind): (Box<download::Document>, DocumentKind),
+        url: &UrlKey,
+        depth: u32,
+    ) {
+        if self.known.remove_orphan(url) {
+            // Only known URLs are orphans.
+            self.commits.link(url.clone());
+        }
+        self.documents.adopt(document, kind, url, depth);
+    }
+
+    /// Takes note of the feeds that a page names.
+    pub(super) fn offer_feeds(&mut self, feeds: &[UrlKey], page: &UrlKey, depth: u32) {
+        for feed in feeds {
+            let judge = self.rules.judge();
+            let is_page = self.known.contains(feed)
+                && judge.before_fetch(feed, depth + 1) == Some(Reason::Queued);
+            let excludes = &mut |url: &UrlKey| self.hints.excludes(judge, url);
+            self.documents
+                .offer_feed((feed, page), depth, is_page, excludes);
+        }
+    }
+}

@@ -1,0 +1,555 @@
+//! The steps of the loop for pages: requests go out while their results have room, answers are judged, and what they lead
+//! to is queued. Hands what one part says to the next.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+use tracing::Instrument as _;
+
+use super::{Context, CrawlLoop, Ending, Event, Limit};
+use crate::{
+    crawl::{
+        answers::Work,
+        bytes::bytes_of_facts,
+        gate::{BUSY_POLL, HeldPermit, Unread},
+        host_trouble::AfterClosing,
+        known::{Discovered, FoundUrl},
+        page_sink::Found,
+        requests::{self, AfterRequest, PageDone, PageRequest},
+        revalidation::{self, Rereads, TestEnd},
+        start::Hop,
+    },
+    fetch::Request,
+    frontier::{Lease, Next},
+    notes::Note,
+    page::{Basis, Link, Outcome, PageFacts, Reason, State, Via},
+    politeness::{Closed, NextTurn, Signal, Weight},
+    store::{Discovery, QueuedUrl},
+    url_key::UrlKey,
+    verdict::{Follow, Verdict},
+};
+
+impl CrawlLoop<'_> {
+    /// Uses the answers that led from the typed URL to the site, as far as the run does not know them:
+    /// the first pages of a new run.
+    pub(in crate::crawl) fn seed(&mut self, hops: Vec<Hop>) {
+        // All of them are known before the first is judged: otherwise its redirect would be a discovery,
+        // and the page behind it would be asked for again.
+        let last = hops.len().saturating_sub(1);
+        let mut known = Vec::with_capacity(hops.len());
+        let mut found_on: Option<UrlKey> = None;
+        for (position, hop) in hops.into_iter().enumerate() {
+            let url = hop.url.clone();
+            if self.rules.judge().is_inside(&url) && !self.known.contains(&url) {
+                let is_start = found_on.is_none() || position == last && known.is_empty();
+                let via = if is_start { Via::Start } else { Via::Redirect };
+                let found = FoundUrl {
+                    found_on: found_on.as_ref(),
+                    ..FoundUrl::new(&url, via, 0)
+                };
+                let discovery = self.known.add(found, Reason::Queued);
+                known.push((discovery.sequence, hop));
+                self.record(discovery);
+            } else if url == self.context.site.start {
+                self.watch(&url, &hop.facts);
+            }
+            found_on = Some(url);
+        }
+        for (sequence, mut hop) in known {
+            let work = Work {
+                url: hop.url,
+                sequence,
+                depth: 0,
+                hops: 0,
+                tries: hop.attempts,
+                was_listed: false,
+            };
+            let outcome = Outcome::Answered(Box::new(hop.facts.clone()));
+            let found = hop.found.take();
+            if self.rules.judge().after_fetch(&work.url, &outcome).reason == Reason::NotAPage
+                && let Some(Found {
+                    kind,
+                    document: Some(document),
+                }) = found
+            {
+                self.documents.begin_with(&work.url, document);
+                if kind.is_some() {
+                    self.decide(&work, Outcome::NotFetched(Reason::SeedDocument));
+                    continue;
+                }
+            }
+            self.counts.fetched += 1;
+            hop.facts.read_as = self.rules.judge().read_as();
+            self.decide(&work, Outcome::Answered(Box::new(hop.facts)));
+        }
+    }
+
+    /// Starts work while its result has room; says when to look again, and whether a page waits for a
+    /// permit.
+    pub(super) fn dispatch(&mut self, now: Instant) -> (Option<Instant>, bool) {
+        if self.end.ending.is_some() {
+            return (None, false);
+        }
+        self.refresh_robots(now);
+        if self.context.config.limits.max_depth.is_some() && !self.documents.is_idle() {
+            // Depths are the fewest hops only if nothing comes in later that is nearer to the start.
+            return (None, false);
+        }
+        loop {
+            if !self.has_room() || self.revalidation.is_full() {
+                return (None, false);
+            }
+            if self.trouble.is_asking() {
+                return (None, false);
+            }
+            if self.context.gate.is_awaited(&self.context.host) {
+                return (Some(now + BUSY_POLL), false);
+            }
+            let mut lease = match self.frontier.lease(now) {
+                Next::Lease(lease) => lease,
+                Next::WaitUntil(due) => return (Some(due), false),
+                Next::Nothing => return (None, false),
+            };
+            let before = self.rules.judge().before_fetch(lease.url(), lease.depth());
+            match before.unwrap_or(Reason::ExcludedByRule) {
+                Reason::Queued => {}
+                reason => {
+                    self.decide_unfetched(lease, reason);
+                    continue;
+                }
+            }
+            if self.frontier.is_given_up(lease.url()) {
+                self.end_given_up(lease);
+                continue;
+            }
+            if lease.earlier_tries() == 0
+                && self.first_tries() >= self.context.config.limits.max_pages
+            {
+                self.frontier.give_back(lease);
+                lease = match self.frontier.lease_another_try(now) {
+                    Next::Lease(lease) => lease,
+                    Next::WaitUntil(due) => return (Some(due), false),
+                    Next::Nothing => {
+                        if self.requests.is_empty() {
+                            self.end.ending = Some(Ending::LimitReached);
+                            self.end.limit = Some(Limit::Pages);
+                        }
+                        return (None, false);
+                    }
+                };
+            }
+            let next = self.context.gate.clocks().next(&self.context.host, now);
+            match next {
+                NextTurn::Ready(permit) => {
+                    let permit = self.context.gate.hold(permit);
+                    self.send_page(lease, permit);
+                }
+                NextTurn::WaitUntil(due) => {
+                    self.frontier.give_back(lease);
+                    return (Some(due), true);
+                }
+                NextTurn::Busy => {
+                    self.frontier.give_back(lease);
+                    let poll = self.requests.is_empty().then(|| now + BUSY_POLL);
+                    return (poll, true);
+                }
+                NextTurn::Closed(closed) => {
+                    self.frontier.give_back(lease);
+                    self.host_closed(closed);
+                    return (None, false);
+                }
+            }
+        }
+    }
+
+    /// Pages that were begun: finished, out, or waiting for another try.
+    fn first_tries(&self) -> u64 {
+        let begun =
+            self.requests.len() + self.revalidation.waiting() + self.frontier.tries_waiting();
+        self.counts.fetched + begun as u64
+    }
+
+    fn send_page(&mut self, lease: Lease, permit: HeldPermit) {
+        self.documents.page_begun();
+        let way = (self.context.gate.clone(), Arc::clone(&self.context.reader));
+        let url = lease.url().clone();
+        let wanted = self.documents.wanted_at(&url);
+        let validators = self.revalidation.validators_for(&lease, self.rules.judge());
+        let asked = requests::ask(way, url, wanted, validators.clone());
+        let work = async move { Event::Page(Box::new(asked.await)) };
+        let task = self.tasks.spawn(work.in_current_span());
+        self.requests.add(PageRequest {
+            lease,
+            permit,
+            task,
+            validators,
+            begun: self.context.gate.clock.now(),
+        });
+    }
+
+    /// Takes what a request came to.
+    pub(super) fn take_page(&mut self, request: PageRequest, done: PageDone) {
+        let (lease, validators, signal) = (request.lease, request.validators, done.signal);
+        let weight = self.weigh(&lease, signal);
+        request.permit.finish(signal, weight);
+        let Context { gate, host, .. } = &self.context;
+        let long_wait = gate.end_of_long_wait(signal);
+        let (state, _) = gate.pace_at(host, Instant::now());
+        let signal = (signal, request.begun);
+        let trouble = &mut self.trouble;
+        let note = trouble.take(lease.url(), &done.result, signal, long_wait, state);
+        self.say(note);
+        if let Ok((fetched, _)) = &done.result {
+            self.counts.bytes_in += fetched.wire_bytes;
+        }
+        let limits = &self.context.config.limits;
+        let is_long_wait = long_wait.is_some();
+        match done.next(&lease, validators.as_ref(), limits, is_long_wait) {
+            AfterRequest::GiveBack => self.frontier.give_back(lease),
+            AfterRequest::Retry(due) => self.frontier.retry(lease, due),
+            AfterRequest::RetrySoon => self.frontier.retry_soon(lease, Instant::now()),
+            AfterRequest::Decide => self.take_answer(lease, validators.is_some(), done),
+        }
+    }
+
+    /// Whether an answer speaks of the host: other tries of a URL do not, nor does a directory that fails while URLs of
+    /// others wait.
+    fn weigh(&mut self, lease: &Lease, signal: Signal) -> Weight {
+        if let Signal::Fine { .. } = signal {
+            self.frontier.answered(lease.url());
+        }
+        let is_again = lease.earlier_tries() > 0;
+        if signal.is_failure() && (is_again || self.frontier.failed(lease.url())) {
+            Weight::Ignored
+        } else {
+            Weight::Counted
+        }
+    }
+
+    /// Takes what the last request for a URL came to.
+    fn take_answer(&mut self, lease: Lease, is_conditional: bool, done: PageDone) {
+        let tries = lease.earlier_tries() + 1;
+        if done.wants_cookie(lease.url()) {
+            self.hints.want_cookie(lease.url());
+        }
+        let found = done.found;
+        let document = found.and_then(|found| self.documents.wanted_of(lease.url(), found));
+        if let Some(document) = document {
+            // It is counted among the documents, not among the pages.
+            let work = Work::of(&lease, tries);
+            self.frontier.finish(lease);
+            self.adopt(document, &work.url, work.depth);
+            self.decide(&work, Outcome::NotFetched(Reason::SeedDocument));
+            return;
+        }
+        let outcome = match done.result {
+            Ok((_, facts)) if is_conditional && facts.status == 304 => {
+                if let Some(lease) = self.revalidation.confirm(lease, facts) {
+                    self.frontier.give_back(lease);
+                }
+                return;
+            }
+            Ok((_, mut facts)) => {
+                facts.read_as = self.rules.judge().read_as();
+                Outcome::Answered(facts)
+            }
+            Err(error) => Outcome::NoAnswer {
+                error: error.to_string(),
+            },
+        };
+        self.counts.fetched += 1;
+        if !is_conditional && let Outcome::Answered(facts) = &outcome {
+            self.revalidation
+                .take_whole(&lease, facts, self.rules.judge());
+        }
+        self.end_work(lease, tries, outcome);
+    }
+
+    /// The host gets no further request.
+    fn host_closed(&mut self, closed: Closed) {
+        match self.trouble.closed(closed) {
+            AfterClosing::End => self.close(closed),
+            AfterClosing::Defer => {
+                self.end.ending.get_or_insert(Ending::Deferred);
+            }
+            AfterClosing::AskStartPage => self.ask_start_page(),
+        }
+    }
+
+    fn ask_start_page(&mut self) {
+        if !self.context.gate.clocks().reopen(&self.context.host) {
+            return;
+        }
+        let (gate, url) = (self.context.gate.clone(), self.context.site.start.clone());
+        let stop = self.context.shutdown.stop.clone();
+        let work = async move {
+            let request = Request::get(&url, gate.max_body_bytes);
+            let asked = gate.ask_until(&request, &stop, || Unread, |_| true).await;
+            asked.is_ok_and(|answered| answered.result.is_ok() && !answered.signal.is_failure())
+        };
+        self.spawn(work, Event::StartPage);
+        self.trouble.set_asking(true);
+    }
+
+    /// Takes the answer of the start page of a host that failed too often.
+    pub(super) fn take_start_page(&mut self, is_well: bool) {
+        self.trouble.set_asking(false);
+        let what = if is_well && self.trouble.is_past_help() {
+            self.frontier.give_up_all();
+            "the rest of the site"
+        } else if is_well && self.frontier.give_up_failing() > 0 {
+            self.note_outage(&Closed::Down);
+            "the rest of the directories that fail"
+        } else {
+            self.close(Closed::Down);
+            return;
+        };
+        let last = self.trouble.last().unwrap_or_default();
+        self.say([Note::given_up(&what, &last).naming(&self.context.site.start)]);
+    }
+
+    /// The host of the site gets no further request in this run.
+    pub(super) fn close(&mut self, closed: Closed) {
+        if self.end.ending.is_some() {
+            return;
+        }
+        self.end.ending = Some(match closed {
+            Closed::RetryAfter(_) => Ending::Deferred,
+            Closed::Down => Ending::SiteDown,
+        });
+        self.note_outage(&closed);
+    }
+
+    /// Notes for the next session of the crawl that the host, or a part of it, failed.
+    fn note_outage(&mut self, closed: &Closed) {
+        let value = self.trouble.outage(closed, self.context.open.number);
+        self.commits.set(value);
+    }
+
+    /// Ends the work on a URL that was given up.
+    fn end_given_up(&mut self, lease: Lease) {
+        if self.trouble.leaves(&lease) {
+            self.frontier.finish(lease);
+            return;
+        }
+        let tries = lease.earlier_tries();
+        tracing::debug!(target: "engine", url = %lease.url(), "given up with its directory");
+        let error = "not asked for: pages before it failed in a row while the start page answered";
+        let outcome = Outcome::NoAnswer {
+            error: error.to_owned(),
+        };
+        self.end_work(lease, tries, outcome);
+    }
+
+    /// Sends the next test of the server.
+    pub(super) fn dispatch_test(&mut self) {
+        if self.end.is_stop() {
+            return;
+        }
+        if let Some(test) = self.revalidation.next_test() {
+            let stop = self.context.shutdown.stop.clone();
+            let work = revalidation::test(self.context.gate.clone(), test, stop);
+            self.spawn(work, Event::Test);
+        }
+    }
+
+    /// Takes the end of a test.
+    pub(super) fn take_test(&mut self, end: &TestEnd) {
+        self.counts.bytes_in += end.wire_bytes;
+        let (value, note) = self.revalidation.take_test(end.status);
+        if let Some(value) = value {
+            self.commits.set(value);
+        }
+        self.say(note);
+    }
+
+    /// Decides the pages that answered 304 and that the store read.
+    pub(super) fn take_rereads(&mut self, rereads: Rereads) {
+        for page in self.revalidation.take_read(rereads) {
+            let Some(facts) = page.facts else {
+                self.frontier.retry_soon(page.lease, Instant::now());
+                continue;
+            };
+            let work = Work::of(&page.lease, page.lease.earlier_tries() + 1);
+            self.frontier.finish(page.lease);
+            self.counts.fetched += 1;
+            self.counts.not_modified += 1;
+            self.decide_confirmed(&work, facts, page.links, page.answer);
+        }
+    }
+
+    /// Queues a portion of the listed pages that nothing led to.
+    pub(super) fn take_unvisited(&mut self, portion: Vec<(UrlKey, u32)>) {
+        self.unvisited.arrived(&portion);
+        for (url, depth) in portion {
+            if self.known.contains(&url) {
+                continue;
+            }
+            let Some(reason) = self.rules.judge().before_fetch(&url, depth) else {
+                continue;
+            };
+            let found = FoundUrl::new(&url, Via::Earlier, depth);
+            let discovery = self.known.add(found, reason);
+            self.offer(&discovery);
+            self.record(discovery);
+        }
+    }
+
+    /// Decides a URL that is not fetched (any more).
+    pub(super) fn decide_unfetched(&mut self, lease: Lease, reason: Reason) {
+        let tries = lease.earlier_tries();
+        self.end_work(lease, tries, Outcome::NotFetched(reason));
+    }
+
+    /// The work on a URL has ended: it is decided.
+    fn end_work(&mut self, lease: Lease, tries: u32, outcome: Outcome) {
+        let work = Work::of(&lease, tries);
+        self.frontier.finish(lease);
+        self.decide(&work, outcome);
+    }
+
+    /// Judges one URL, follows what may be followed, and adds it all to the next commit.
+    fn decide(&mut self, work: &Work, mut outcome: Outcome) {
+        let verdict = self.rules.judge().after_fetch(&work.url, &outcome);
+        let links = match &mut outcome {
+            Outcome::Answered(facts) => {
+                self.requests.answered(bytes_of_facts(facts));
+                self.watch(&work.url, facts);
+                let taken = self.follow(work, facts, verdict);
+                (!self.is_state_full()).then_some(taken)
+            }
+            Outcome::NotFetched(_) | Outcome::NoAnswer { .. } | Outcome::Given(_) => None,
+        };
+        self.conclude_work(work, verdict.reason, outcome, (Basis::Own, links));
+    }
+
+    /// Judges one URL that answered 304 by the facts of its page row, and follows the links that were taken from it.
+    fn decide_confirmed(
+        &mut self,
+        work: &Work,
+        facts: PageFacts,
+        links: Vec<UrlKey>,
+        answer: Box<PageFacts>,
+    ) {
+        let mut facts = facts.confirmed_by(&answer);
+        // How each link was found is not stored; that it may be followed is, or it would not be among them.
+        let link = |target| Link {
+            target,
+            via: Via::Link,
+            nofollow: false,
+        };
+        facts.links = links.into_iter().map(link).collect();
+        let confirmed = Outcome::Answered(Box::new(facts));
+        let verdict = self.rules.judge().after_fetch(&work.url, &confirmed);
+        if let Outcome::Answered(mut facts) = confirmed {
+            self.watch(&work.url, &facts);
+            self.follow(work, &mut facts, verdict);
+        }
+        let outcome = Outcome::Answered(answer);
+        self.conclude_work(work, verdict.reason, outcome, (Basis::Confirmed, None));
+    }
+
+    /// Adds what became of a URL to the next commit.
+    fn conclude_work(
+        &mut self,
+        work: &Work,
+        reason: Reason,
+        outcome: Outcome,
+        basis: (Basis, Option<Vec<UrlKey>>),
+    ) {
+        let now = self.context.gate.clock.now();
+        self.known.decide(reason.state() == State::Failed);
+        tracing::debug!(target: "engine", url = %work.url, reason = reason.code(), "decided");
+        self.commits
+            .finish(work.finished(reason, outcome, basis, now));
+    }
+
+    /// Looks at what a page answered.
+    fn watch(&mut self, url: &UrlKey, facts: &PageFacts) {
+        let sources = (&self.context.site, self.context.config, self.rules.judge());
+        let notes = self.hints.watch(url, facts, sources);
+        self.say(notes);
+    }
+
+    /// Discovers what the verdict takes from a page; returns the URLs in scope, and leaves no links in
+    /// the facts, which go to the store.
+    fn follow(&mut self, work: &Work, facts: &mut PageFacts, verdict: Verdict) -> Vec<UrlKey> {
+        let config = self.context.config;
+        let not_recorded = self.known.not_recorded();
+        if verdict.follow == Follow::All && config.discover.links {
+            self.known.leave_out(facts.links_left_out);
+        }
+        facts.links_left_out = 0;
+        let mut taken = Vec::new();
+        for found in work.leads_to(facts, verdict.follow, config) {
+            if self.discover(found) {
+                taken.push(found.key.clone());
+            }
+        }
+        if self.known.not_recorded() > not_recorded || self.is_state_full() {
+            // Its links are not all in the state, so that a later 304 would not say where it leads.
+            facts.read_as = 0;
+        }
+        if verdict.follow == Follow::All {
+            self.offer_feeds(&facts.feeds, &work.url, work.depth);
+        }
+        facts.links = Vec::new();
+        taken
+    }
+
+    /// Notes a URL found on a page, if it is in scope and within the bounds; whether it is.
+    fn discover(&mut self, found: FoundUrl<'_>) -> bool {
+        let target = found.key;
+        if self.known.contains(target) {
+            // If only documents had named it so far, it is no orphan any more.
+            if found.found_on != Some(target) && self.known.remove_orphan(target) {
+                self.commits.link(target.clone());
+            }
+            return true;
+        }
+        if self.documents.is_document(target) {
+            self.claim(found, true);
+            // A later run that takes this page as it is has to know the link: then there may be a page.
+            return self.rules.judge().is_inside(target);
+        }
+        self.discover_page(found)
+    }
+
+    /// Notes a URL that is no document, as [`CrawlLoop::discover`] does.
+    pub(super) fn discover_page(&mut self, found: FoundUrl<'_>) -> bool {
+        let is_full = self.is_state_full();
+        match self.known.find(found, self.rules.judge(), is_full) {
+            Discovered::Known => true,
+            Discovered::OutOfScope => false,
+            Discovered::LeftOut(note) => {
+                self.say(note);
+                false
+            }
+            Discovered::New(discovery) => {
+                self.hints.find(&discovery.key, discovery.reason);
+                self.offer(&discovery);
+                self.record(discovery);
+                true
+            }
+        }
+    }
+
+    /// Hands a new URL to the frontier, if it is to be asked for.
+    fn offer(&mut self, discovery: &Discovery) {
+        if discovery.reason == Reason::Queued {
+            self.frontier.offer(QueuedUrl {
+                sequence: discovery.sequence,
+                key: discovery.key.clone(),
+                depth: discovery.depth,
+                hops: discovery.hops,
+                earlier: None,
+            });
+        }
+    }
+
+    /// Adds a new URL to the next commit.
+    fn record(&mut self, discovery: Discovery) {
+        self.hints.see(&discovery.key);
+        self.commits.discover(discovery);
+    }
+}

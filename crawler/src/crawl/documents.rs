@@ -1,0 +1,571 @@
+//! Sitemaps, feeds and lists while the run goes on: one document after the other is fetched and read
+//! beside the pages, its URLs are judged like any other, and what became of it goes into the same
+//! commit as the last of them. So a run that is killed reads again what it had not finished, no more.
+//!
+//! ```text
+//! waiting document -> task: download, read where blocking is allowed -> batches (bounded) -> the loop
+//!                                                                     -> its end          -> the loop
+//! ```
+
+mod document_fetch;
+mod end;
+mod link;
+
+use std::{
+    collections::{HashMap, VecDeque},
+    pin::Pin,
+    sync::Arc,
+};
+
+use jiff::Timestamp;
+use sitemap_core::partition::index_name;
+use tokio::sync::mpsc;
+
+pub(super) use self::document_fetch::DocumentEnd;
+use self::document_fetch::{DocumentFetch, Keep, read_list};
+use super::{
+    Shutdown,
+    download::{self, Downloader},
+};
+use crate::{
+    config::DiscoverConfig,
+    frontier::Seen,
+    notes::Note,
+    page::Via,
+    robots::Rules,
+    seeds::{
+        self, Batch, CachedSitemaps, Claim, Document, DocumentKind, DocumentState, IndexedDocument,
+        MAX_DOCUMENTS, MAX_INDEX_DEPTH, MAX_ROBOTS_SITEMAPS, OwnFiles, SeedList, SeedProblem,
+    },
+    site::Site,
+    store::{CachedSitemap, Commit},
+    url_key::{Identity, Origin, UrlKey},
+};
+
+/// Batches that wait between a reader and the loop.
+const BATCHES_WAITING: usize = 2;
+
+/// Depth of the URLs in sitemaps and lists: as if the start page linked to them.
+const SEED_DEPTH: u32 = 1;
+
+/// Says whether an `exclude` rule keeps a document from being fetched.
+pub(super) type Excludes<'a> = &'a mut dyn FnMut(&UrlKey) -> bool;
+
+/// What reads a document.
+pub(super) type DocumentWork = Pin<Box<dyn Future<Output = DocumentEnd> + Send>>;
+
+/// A URL that was taken for a document, and is a page like any other as far as something leads to it as to one.
+pub(super) type Unclaimed = Option<(UrlKey, Claim)>;
+
+/// The documents of a crawl.
+pub(super) struct Documents {
+    discover: DiscoverConfig,
+    /// The crawled site.
+    origin: Origin,
+    downloader: Downloader,
+    own: Arc<OwnFiles>,
+    /// Where the set will be served.
+    own_place: Option<OwnPlace>,
+    cached: CachedSitemaps,
+    all: Vec<Document>,
+    /// The numbers of the documents by their names; of several with one name the first.
+    numbers: HashMap<String, usize>,
+    /// Numbers of those that are to be read.
+    waiting: VecDeque<usize>,
+    /// The documents by their URLs, and the places that redirects of them led to.
+    known: Seen,
+    feeds: Feeds,
+    /// Documents that a rule of the user keeps from being fetched.
+    excluded: Seen,
+    warnings: usize,
+    reading: InHand,
+    /// What is to be stored of them.
+    next: Commit,
+}
+
+/// What names others: the document that is being read.
+pub(super) struct Source {
+    pub(super) number: usize,
+    pub(super) via: Via,
+    pub(super) depth: u32,
+    /// Where it is; `None`: a list.
+    pub(super) url: Option<UrlKey>,
+}
+
+/// What is being read, and what is at hand for it.
+#[derive(Default)]
+struct InHand {
+    active: Option<Active>,
+    loading: Option<Loading>,
+    /// The lists of the user, by their numbers.
+    lists: Vec<(usize, SeedList)>,
+    /// Documents that were asked for as pages and wait to be read, by their numbers.
+    bodies: HashMap<usize, Box<download::Document>>,
+    /// A document was read and no page begun since: the next turn is that of a page, if one waits. Else an
+    /// index of thousands would keep the pages waiting, and `max_pages` away.
+    owes_page: bool,
+}
+
+/// The feeds among the documents.
+#[derive(Default)]
+struct Feeds {
+    count: usize,
+    /// Those beyond [`MAX_FEEDS`](crate::seeds::MAX_FEEDS), which are only counted: no documents, so a link to one leads
+    /// to a page like any other.
+    left_out: Seen,
+}
+
+/// The directory that our own index will stand in.
+struct OwnPlace {
+    url: String,
+    /// Somebody said so; else it is the crawled directory.
+    is_said: bool,
+    /// It is on the crawled site, which is up.
+    is_on_site: bool,
+}
+
+/// The document that is being read.
+struct Active {
+    number: usize,
+    batches: mpsc::Receiver<Batch>,
+}
+
+/// The document whose copy the store is to bring.
+struct Loading {
+    number: usize,
+    /// Whether the store is on its way.
+    is_asked: bool,
+}
+
+impl Documents {
+    /// Takes up the documents that the crawl knows. The set will be served at `public_url`, the URL of a directory, or else
+    /// in that of the site.
+    pub(super) fn new(
+        (site, discover): (&Site, DiscoverConfig),
+        public_url: Option<&str>,
+        downloader: Downloader,
+        documents: Vec<Document>,
+        (own, cached): (OwnFiles, CachedSitemaps),
+    ) -> Self {
+        let directory = site.written().url();
+        let place = Identity::default()
+            .verbatim()
+            .parse(public_url.unwrap_or(&directory));
+        let own_place = place.ok().map(|url| OwnPlace {
+            is_on_site: url.is_on(&site.origin),
+            url: url.as_str().to_owned(),
+            is_said: public_url.is_some(),
+        });
+        let mut resumed = Self {
+            discover,
+            origin: site.origin.clone(),
+            downloader,
+            own: Arc::new(own),
+            own_place,
+            cached,
+            all: Vec::new(),
+            numbers: HashMap::new(),
+            waiting: VecDeque::new(),
+            known: Seen::default(),
+            feeds: Feeds::default(),
+            excluded: Seen::default(),
+            warnings: 0,
+            reading: InHand::default(),
+            next: Commit::default(),
+        };
+        for document in documents {
+            let number = resumed.all.len();
+            // Lists are read again at every start: they are at hand, and may have changed.
+            let is_waiting =
+                document.state == DocumentState::Waiting && document.kind != DocumentKind::List;
+            if is_waiting {
+                resumed.waiting.push_back(number);
+            }
+            resumed.feeds.count += usize::from(document.kind == DocumentKind::Feed);
+            if let Some(url) = url_of(&document) {
+                resumed.known.insert(&url);
+            }
+            resumed.push(document);
+        }
+        resumed
+    }
+
+    /// Whether the document `number` is our own index, which was not uploaded yet: robots.txt names it already,
+    /// and `problem` is that it cannot be found. Where nobody said that it will be, that counts only as long as
+    /// nothing was published.
+    fn is_to_come(&self, number: usize, problem: SeedProblem) -> bool {
+        let Some(place) = &self.own_place else {
+            return false;
+        };
+        let name = self.all[number].name.strip_prefix(&place.url);
+        let is_missing = if place.is_said {
+            // Another host may be to come as well; the site itself is only in trouble.
+            problem.is_absence() || !place.is_on_site && problem.is_unanswered()
+        } else {
+            problem == SeedProblem::Gone && self.own.is_empty()
+        };
+        is_missing && name.is_some_and(is_index_name)
+    }
+
+    fn push(&mut self, document: Document) {
+        let number = self.all.len();
+        self.numbers.entry(document.name.clone()).or_insert(number);
+        self.all.push(document);
+    }
+
+    /// The document that is, or is to be, asked for at `url`.
+    fn number_of(&self, url: &UrlKey) -> Option<usize> {
+        // Most URLs are no document, which a fingerprint tells without looking at all of it.
+        let number = || self.numbers.get(url.as_str()).copied();
+        self.known.contains(url).then(number).flatten()
+    }
+
+    /// Whether `url` is that of a document, or of the place where one was found.
+    pub(super) fn is_document(&self, url: &UrlKey) -> bool {
+        self.known.contains(url)
+    }
+
+    /// The rules of the site are these now.
+    pub(super) fn know(&self, rules: Rules) {
+        self.downloader.know(&self.origin, rules);
+    }
+
+    /// Takes note that a page had its turn.
+    pub(super) fn page_begun(&mut self) {
+        self.reading.owes_page = false;
+    }
+
+    /// Whether nothing is being read or waits to be.
+    pub(super) fn is_idle(&self) -> bool {
+        self.reading.active.is_none() && self.reading.loading.is_none() && self.waiting.is_empty()
+    }
+
+    /// The next batch of the document that is being read. Cancel safe: what is not returned stays in the
+    /// channel. Never ends while there is none.
+    pub(super) async fn batch(&mut self) -> Batch {
+        let batch = match &mut self.reading.active {
+            Some(active) => active.batches.recv().await,
+            None => None,
+        };
+        match batch {
+            Some(batch) => batch,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// What the reader of a document had handed over before it ended; the channel bounds it.
+    pub(super) fn left_batch(&mut self) -> Option<Batch> {
+        self.reading.active.as_mut()?.batches.try_recv().ok()
+    }
+
+    /// Whether the document `number` is behind an index with this URL, or is it.
+    fn leads_back(&self, number: usize, url: &UrlKey) -> bool {
+        let mut next = Some(number);
+        while let Some(document) = next.and_then(|number| self.all.get(number)) {
+            if document.name == url.as_str() {
+                return true;
+            }
+            next = document.parent;
+        }
+        false
+    }
+}
+
+fn url_of(document: &Document) -> Option<UrlKey> {
+    match document.kind {
+        DocumentKind::Sitemap | DocumentKind::WellKnown | DocumentKind::Feed => {
+            UrlKey::from_normalised(&document.name).ok()
+        }
+        DocumentKind::List => None,
+    }
+}
+
+/// Whether a publish may give an index this name.
+fn is_index_name(name: &str) -> bool {
+    let number = name
+        .strip_prefix("sitemap-")
+        .and_then(|rest| rest.strip_suffix(".xml"))
+        .and_then(|number| number.parse::<usize>().ok());
+    let number = number.and_then(|number| number.checked_sub(1)).unwrap_or(0);
+    name == index_name(number)
+}
+
+/// A new document at `url`, and what names it.
+fn named_by(url: &UrlKey, kind: DocumentKind, by: &UrlKey) -> Document {
+    let mut document = Document::new(url.as_str(), kind, SEED_DEPTH);
+    document.named_by = Some(by.as_str().to_owned());
+    document
+}
+
+impl Documents {
+    /// Finds the documents that robots.txt and the user name, as far as the crawl does not know them; gives what the user
+    /// should know at once.
+    pub(super) fn begin(
+        &mut self,
+        robots: &Rules,
+        lists: Vec<SeedList>,
+        identity: &Identity,
+        excludes: Excludes<'_>,
+    ) -> Option<Note> {
+        if self.discover.list {
+            for list in lists {
+                self.add_list(list);
+            }
+        }
+        let takes_sitemaps = self.discover.sitemaps;
+        takes_sitemaps
+            .then(|| self.add_sitemaps(robots, identity, excludes))
+            .flatten()
+    }
+
+    fn add_list(&mut self, list: SeedList) {
+        let is_it = |document: &Document| {
+            document.kind == DocumentKind::List && document.name == list.name()
+        };
+        let known = self.all.iter().position(is_it);
+        let number = known.or_else(|| {
+            self.add_document(Document::new(list.name(), DocumentKind::List, SEED_DEPTH))
+        });
+        if let Some(number) = number {
+            if known.is_some() {
+                self.waiting.push_back(number);
+            }
+            self.reading.lists.push((number, list));
+        }
+    }
+
+    fn add_sitemaps(
+        &mut self,
+        robots: &Rules,
+        identity: &Identity,
+        excludes: Excludes<'_>,
+    ) -> Option<Note> {
+        let file = identity
+            .parse(&format!("{}/robots.txt", self.origin))
+            .ok()?;
+        let lines = robots.sitemaps();
+        let before = self.all.len();
+        for line in lines.iter().take(MAX_ROBOTS_SITEMAPS) {
+            let is_relative = identity.parse(line).is_err();
+            match identity.resolve(&file.to_url(), line, encoding_rs::UTF_8) {
+                Ok(url) => {
+                    let mut document = named_by(&url, DocumentKind::Sitemap, &file);
+                    if is_relative {
+                        document = document.with_problem(SeedProblem::RelativeUrl, line);
+                    }
+                    if excludes(&url) {
+                        self.excluded.insert(&url);
+                    } else {
+                        self.add_url(&url, document);
+                    }
+                }
+                Err(error) if !self.numbers.contains_key(line) => {
+                    let mut document = named_by(&file, DocumentKind::Sitemap, &file);
+                    document.name.clone_from(line);
+                    document.state = DocumentState::Failed;
+                    self.add_document(
+                        document.with_problem(SeedProblem::BadUrl, &error.to_string()),
+                    );
+                }
+                Err(_) => {}
+            }
+        }
+        if lines.is_empty()
+            && let Ok(url) = identity.parse(&format!("{}/sitemap.xml", self.origin))
+            && !excludes(&url)
+        {
+            self.add_url(
+                &url,
+                Document::new(url.as_str(), DocumentKind::WellKnown, SEED_DEPTH),
+            );
+        }
+        let left_out = lines.len() > MAX_ROBOTS_SITEMAPS && self.all.len() > before;
+        left_out.then(|| {
+            let note = Note::robots_sitemaps_left_out(&lines.len(), &MAX_ROBOTS_SITEMAPS);
+            note.counting(lines.len() as u64)
+        })
+    }
+
+    /// The start URL is no page, and may be a sitemap, a feed or a list: it is read for what it names, as who gave it
+    /// expects.
+    pub(super) fn begin_with(&mut self, url: &UrlKey, found: Box<download::Document>) {
+        let document = Document::new(url.as_str(), DocumentKind::Sitemap, SEED_DEPTH);
+        self.add_url(url, document);
+        self.hand_over_body(url, found);
+    }
+
+    /// Adds a document that the crawl does not know yet.
+    fn add_url(&mut self, url: &UrlKey, document: Document) {
+        if !self.known.contains(url) && self.add_document(document).is_some() {
+            self.known.insert(url);
+        }
+    }
+
+    /// Adds a document to the crawl and to the next commit; `None` when there are too many.
+    fn add_document(&mut self, document: Document) -> Option<usize> {
+        let number = self.all.len();
+        if number >= MAX_DOCUMENTS {
+            return None;
+        }
+        if document.state == DocumentState::Waiting {
+            self.waiting.push_back(number);
+        }
+        let is_over = document.state == DocumentState::Failed;
+        self.push(document);
+        self.put(number);
+        if is_over {
+            self.warn_of(number);
+        }
+        Some(number)
+    }
+
+    /// Adds the document `number` as it is now to the next commit.
+    fn put(&mut self, number: usize) {
+        let count = self.all.len();
+        seeds::put(&mut self.next, number, &self.all[number], count);
+    }
+
+    /// What is to be stored since this was asked last.
+    pub(super) fn take_effects(&mut self) -> Commit {
+        std::mem::take(&mut self.next)
+    }
+
+    /// The document that is to be read now, if none is being read; one whose copy the store has to bring first comes with
+    /// [`Documents::loaded`].
+    pub(super) fn next(&mut self, page_waits: bool, now: Timestamp) -> Option<usize> {
+        let is_busy = self.reading.active.is_some() || self.reading.loading.is_some();
+        if is_busy || self.reading.owes_page && page_waits {
+            return None;
+        }
+        let number = self.waiting.pop_front()?;
+        let document = &self.all[number];
+        let url = url_of(document).filter(|_| document.is_kept);
+        // The crawl may have been resumed after a long time.
+        if !url.is_some_and(|url| self.cached.is_current(&url, now)) {
+            return Some(number);
+        }
+        self.reading.loading = Some(Loading {
+            number,
+            is_asked: false,
+        });
+        None
+    }
+
+    /// Whether a copy is wanted from the store that it was not asked for.
+    pub(super) fn wants_cached(&self) -> bool {
+        let is_new = |loading: &Loading| !loading.is_asked;
+        self.reading.loading.as_ref().is_some_and(is_new)
+    }
+
+    /// The document whose copy is wanted from the store, which is asked for it now.
+    pub(super) fn ask_for_cached(&mut self) -> Option<UrlKey> {
+        let loading = self.reading.loading.as_mut();
+        let loading = loading.filter(|loading| !loading.is_asked)?;
+        loading.is_asked = true;
+        url_of(&self.all[loading.number])
+    }
+
+    /// The document that waited for its copy, which the store brought.
+    pub(super) fn loaded(&mut self) -> Option<usize> {
+        let loading = self.reading.loading.take_if(|loading| loading.is_asked);
+        loading.map(|loading| loading.number)
+    }
+
+    /// Lets the document `number` wait, before all others.
+    pub(super) fn wait_again(&mut self, number: usize) {
+        self.waiting.push_front(number);
+    }
+
+    /// The work on the document `number`, of which there may be a copy: a task is to do it.
+    pub(super) fn start(
+        &mut self,
+        number: usize,
+        copy: Option<CachedSitemap>,
+        (identity, now): (&Arc<Identity>, Timestamp),
+        shutdown: &Shutdown,
+    ) -> Option<DocumentWork> {
+        let (sender, batches) = mpsc::channel(BATCHES_WAITING);
+        let document = &mut self.all[number];
+        document.outside = None;
+        let (url, lastmod) = (url_of(document), document.lastmod.clone());
+        let lists = &mut self.reading.lists;
+        let list = lists.iter().position(|(of, _)| *of == number);
+        let list = list.map(|position| lists.swap_remove(position).1);
+        let identity = Arc::clone(identity);
+        let work: DocumentWork = match (list, url) {
+            (Some(list), _) => Box::pin(read_list(list, identity, sender)),
+            (None, Some(url)) => {
+                let fetch = DocumentFetch {
+                    url,
+                    at_hand: self.reading.bodies.remove(&number),
+                    copy,
+                    lastmod,
+                    now,
+                    downloader: self.downloader.clone(),
+                    own: Arc::clone(&self.own),
+                    identity,
+                    sender,
+                    shutdown: shutdown.clone(),
+                };
+                Box::pin(fetch.run())
+            }
+            (None, None) => {
+                // Nothing can lead to it as to a page.
+                self.fail(number, SeedProblem::BadUrl, "", now);
+                return None;
+            }
+        };
+        self.reading.active = Some(Active { number, batches });
+        Some(work)
+    }
+
+    /// The document that is being read, as what names others; a batch says whether it turned out to be a feed.
+    pub(super) fn source(&self, is_feed: bool) -> Option<Source> {
+        let number = self.reading.active.as_ref()?.number;
+        let document = &self.all[number];
+        Some(Source {
+            number,
+            via: document.kind.via(is_feed),
+            depth: document.depth,
+            url: url_of(document),
+        })
+    }
+
+    /// Takes note of a document that the index `number` names.
+    pub(super) fn add_child(
+        &mut self,
+        number: usize,
+        child: &IndexedDocument,
+        now: Timestamp,
+        excludes: Excludes<'_>,
+    ) {
+        let IndexedDocument { url, entry } = child;
+        let index = &self.all[number];
+        let (level, depth) = (index.level + 1, index.depth);
+        // Others do not know when a file of the site changed.
+        let is_own_index = url_of(index).is_some_and(|index| index.is_on(&self.origin));
+        if self.leads_back(number, url) {
+            self.note_trouble(number, SeedProblem::Loop, url.as_str());
+        } else if self.known.contains(url) {
+            // Named twice: once is enough.
+        } else if excludes(url) {
+            self.excluded.insert(url);
+        } else if level > MAX_INDEX_DEPTH {
+            self.note_trouble(number, SeedProblem::TooDeep, url.as_str());
+        } else {
+            let mut document = Document::new(url.as_str(), DocumentKind::Sitemap, depth);
+            (document.level, document.parent) = (level, Some(number));
+            if is_own_index && let Some(lastmod) = &entry.lastmod {
+                document.lastmod = Some(lastmod.as_str().to_owned());
+                document.is_kept = self.cached.serves(url, entry, now);
+            }
+            if self.add_document(document).is_some() {
+                self.known.insert(url);
+            } else {
+                let detail =
+                    format!("not read from {url} on: a run reads {MAX_DOCUMENTS} documents");
+                self.note_trouble(number, SeedProblem::TooMany, &detail);
+            }
+        }
+    }
+}

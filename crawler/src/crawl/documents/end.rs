@@ -1,0 +1,303 @@
+//! How a document ends: read, failed, absent or ours; what becomes of its copy, and what is told of it.
+
+use jiff::Timestamp;
+
+use super::{Active, DocumentEnd, Documents, Keep, Unclaimed, url_of};
+use crate::{
+    crawl::download::{DownloadError, MAX_DOCUMENT_BYTES},
+    notes::Note,
+    page::BodyEnd,
+    politeness::Closed,
+    seeds::{Document, DocumentKind, DocumentState, MAX_FEEDS, Outside, Reading, SeedProblem},
+    store::CachedSitemap,
+    url_key::{HostKey, UrlKey},
+    verdict::Judge,
+};
+
+/// Documents with something wrong that are told of one by one while the run goes on.
+const MAX_WARNINGS: usize = 20;
+
+/// What follows from the end of a document.
+#[derive(Default)]
+pub(in crate::crawl) struct AfterDocument {
+    /// Bytes that came over the wire.
+    pub(in crate::crawl) wire_bytes: u64,
+    /// It was none.
+    pub(in crate::crawl) page: Unclaimed,
+    /// The host of the site gets no further request.
+    pub(in crate::crawl) closed: Option<Closed>,
+}
+
+impl Documents {
+    /// The work on the document that is being read has ended.
+    pub(in crate::crawl) fn take_end(
+        &mut self,
+        end: DocumentEnd,
+        judge: &Judge,
+        now: Timestamp,
+    ) -> AfterDocument {
+        let mut after = AfterDocument::default();
+        let Some(Active { number, .. }) = self.reading.active.take() else {
+            return after;
+        };
+        self.reading.owes_page = true;
+        match end {
+            DocumentEnd::Read {
+                reading,
+                end,
+                url,
+                wire_bytes,
+                keep,
+            } => {
+                after.wire_bytes = wire_bytes;
+                let is_document = !reading
+                    .problem
+                    .as_ref()
+                    .is_some_and(|(problem, _)| problem.denies_document());
+                if let Some(url) = url.filter(|_| is_document) {
+                    self.known.insert(&url);
+                }
+                after.page = self.finish(number, reading, &end, keep, now);
+                self.report_outside(number, judge);
+                let document = &self.all[number];
+                for trouble in document.troubles.iter() {
+                    let (name, count, example) = (&document.name, trouble.count, &trouble.example);
+                    tracing::info!(target: "engine", "{name}: {count} times {}, the first: {example}", trouble.rule);
+                }
+            }
+            DocumentEnd::Own { wire_bytes } => {
+                after.wire_bytes = wire_bytes;
+                self.settle(number, DocumentState::Own, now);
+            }
+            DocumentEnd::Status { status, wire_bytes } => {
+                after.wire_bytes = wire_bytes;
+                let problem = match status {
+                    404 | 410 => SeedProblem::Gone,
+                    429 | 500..=599 => SeedProblem::ServerError,
+                    _ => SeedProblem::BadStatus,
+                };
+                after.page = self.fail(number, problem, &format!("status {status}"), now);
+            }
+            // The site itself: nothing more of it in this session, and the document stays waiting.
+            DocumentEnd::Error(DownloadError::Closed { host, closed })
+                if host == HostKey::new(&self.origin.host) =>
+            {
+                self.wait_again(number);
+                after.closed = Some(closed);
+            }
+            DocumentEnd::Error(DownloadError::Stopped) => self.wait_again(number),
+            DocumentEnd::Error(error) => {
+                let (problem, detail) = self.problem_of(number, &error);
+                after.page = self.fail(number, problem, &detail, now);
+            }
+            DocumentEnd::Internal(error) => {
+                after.page = self.fail(number, SeedProblem::Io, &error, now);
+            }
+        }
+        after
+    }
+
+    fn finish(
+        &mut self,
+        number: usize,
+        reading: Reading,
+        end: &BodyEnd,
+        keep: Keep,
+        now: Timestamp,
+    ) -> Unclaimed {
+        let document = &mut self.all[number];
+        (document.entries, document.findings) = (reading.entries, reading.findings);
+        document.troubles = reading.troubles;
+        document.is_kept = matches!(keep, Keep::Same);
+        let cut = match end {
+            BodyEnd::Complete | BodyEnd::Skipped => None,
+            BodyEnd::TooLarge => Some((
+                SeedProblem::TooLarge,
+                format!("expected at most {MAX_DOCUMENT_BYTES} bytes"),
+            )),
+            BodyEnd::CutShort => Some((SeedProblem::CutShort, String::new())),
+            BodyEnd::Undecodable(coding) => Some((SeedProblem::Undecodable, coding.clone())),
+        };
+        // What is no document is none, however much of it arrived.
+        let (is_none, problem) = match reading.problem {
+            Some(told) if told.0.denies_document() => (Some(told), None),
+            told => (None, told),
+        };
+        if let Some((problem, detail)) = is_none.or(cut).or(problem) {
+            return self.fail(number, problem, &detail, now);
+        }
+        match keep {
+            Keep::Same => {}
+            Keep::Copy(copy) => self.keep(number, copy),
+            Keep::Nothing => self.drop_copy(number),
+        }
+        self.settle(number, DocumentState::Read, now);
+        None
+    }
+
+    /// What is wrong with the document `number`, which there is no answer for.
+    fn problem_of(&self, number: usize, error: &DownloadError) -> (SeedProblem, String) {
+        let problem = match error {
+            DownloadError::Disallowed(_) => SeedProblem::RobotsDisallowed,
+            DownloadError::RobotsUnreachable { .. } => SeedProblem::RobotsUnreachable,
+            DownloadError::Forbidden { .. } => SeedProblem::Forbidden,
+            DownloadError::TooManyHosts { .. } => SeedProblem::TooMany,
+            DownloadError::Redirects { .. } => SeedProblem::BadRedirect,
+            DownloadError::NoAnswer { .. } | DownloadError::Settings(_) => {
+                SeedProblem::NetworkError
+            }
+            DownloadError::Closed { .. } | DownloadError::Stopped => SeedProblem::HostClosed,
+            DownloadError::Spool(_) => SeedProblem::Io,
+        };
+        let detail = match error {
+            DownloadError::Spool(cause) => format!("{error}: {cause}"),
+            // That is what the problem says.
+            DownloadError::Disallowed(url) if self.number_of(url) == Some(number) => String::new(),
+            _ => error.to_string(),
+        };
+        (problem, detail)
+    }
+
+    pub(super) fn fail(
+        &mut self,
+        number: usize,
+        problem: SeedProblem,
+        detail: &str,
+        now: Timestamp,
+    ) -> Unclaimed {
+        let document = &mut self.all[number];
+        *document = document.clone().with_problem(problem, detail);
+        // Nobody said that there is one; a page that stands for everything that is missing is none.
+        let is_unasked = document.kind == DocumentKind::WellKnown && problem.is_absence();
+        let state = if is_unasked || self.is_to_come(number, problem) {
+            DocumentState::Absent
+        } else {
+            DocumentState::Failed
+        };
+        self.settle(number, state, now);
+        problem.may_be_page().then(|| self.unclaimed(number))?
+    }
+
+    /// Counts a URL of the document `number` that is outside of what is crawled.
+    pub(in crate::crawl) fn count_outside(&mut self, number: usize, url: &UrlKey) {
+        let outside = &mut self.all[number].outside;
+        if let Some(outside) = outside {
+            outside.count += 1;
+        } else {
+            let example = url.as_str().to_owned();
+            *outside = Some(Outside { count: 1, example });
+        }
+    }
+
+    /// Logs what a document that was read names outside of what is crawled.
+    fn report_outside(&mut self, number: usize, judge: &Judge) {
+        let document = &self.all[number];
+        let Some(Outside { count, example }) = &document.outside else {
+            return;
+        };
+        let Document { name, entries, .. } = document;
+        let (place, origin) = (judge.place(), &self.origin);
+        let is_near = UrlKey::from_normalised(example).is_ok_and(|url| url.is_on(origin));
+        let advice = if is_near {
+            format!("--scope origin takes the whole of {origin}")
+        } else {
+            "each site is crawled by itself".to_owned()
+        };
+        let told = format!(
+            "{name}: {count} of {entries} URLs are outside of {place} and not taken, e.g. {example}; {advice}"
+        );
+        // At once where that is all that it names, or the user gave it. A sitemap of the whole site names more than the
+        // directory that is crawled.
+        if document.kind == DocumentKind::List || count >= entries {
+            self.warn(&told);
+        } else {
+            tracing::info!(target: "engine", "{told}");
+        }
+    }
+
+    fn warn(&mut self, told: &str) {
+        self.warnings += 1;
+        if self.warnings <= MAX_WARNINGS {
+            tracing::warn!(target: "engine", "{told}");
+        }
+    }
+
+    /// Notes the first thing that is wrong with a document.
+    pub(super) fn note_trouble(&mut self, number: usize, problem: SeedProblem, detail: &str) {
+        let document = &mut self.all[number];
+        if document.problem.is_none() {
+            *document = document.clone().with_problem(problem, detail);
+        }
+    }
+
+    /// Keeps a copy of a document that was read, if there is room for it.
+    fn keep(&mut self, number: usize, copy: CachedSitemap) {
+        let Some(url) = url_of(&self.all[number]) else {
+            return;
+        };
+        if self.cached.add(&url, &copy) {
+            self.next.sitemaps.push((url, Some(copy)));
+        } else {
+            self.drop_copy(number);
+        }
+    }
+
+    /// Drops the copy of a document that is not what it was.
+    pub(super) fn drop_copy(&mut self, number: usize) {
+        if let Some(url) = url_of(&self.all[number])
+            && self.cached.remove(&url)
+        {
+            self.next.sitemaps.push((url, None));
+        }
+    }
+
+    /// Drops the copies of documents that the site does not have any more; to be called when everything is read
+    /// that names documents.
+    fn retire_copies(&mut self, now: Timestamp) {
+        let is_missing =
+            |document: &Document| document.problem.is_some_and(SeedProblem::is_passing);
+        let all_told = !self.all.iter().any(is_missing);
+        let known = &self.known;
+        let retired = self.cached.retire(now, all_told, |url| known.contains(url));
+        let retired = retired.into_iter().map(|url| (url, None));
+        self.next.sitemaps.extend(retired);
+    }
+
+    /// Nothing more will be done with a document in this run.
+    fn settle(&mut self, number: usize, state: DocumentState, now: Timestamp) {
+        if state != DocumentState::Read {
+            self.all[number].is_kept = false;
+            self.drop_copy(number);
+        }
+        let document = &mut self.all[number];
+        document.state = state;
+        tracing::debug!(target: "engine", name = %document.name, ?state, entries = document.entries, "document");
+        self.put(number);
+        if state != DocumentState::Absent {
+            self.warn_of(number);
+        }
+        if self.is_idle() {
+            self.retire_copies(now);
+        }
+    }
+
+    pub(super) fn warn_of(&mut self, number: usize) {
+        let document = &self.all[number];
+        let Some(trouble) = document.trouble() else {
+            return;
+        };
+        let told = format!("{} {trouble}", document.name);
+        self.warn(&told);
+    }
+
+    /// What is to be said at the end.
+    pub(in crate::crawl) fn conclude(&self) -> Vec<Note> {
+        let left_out = self.feeds.left_out.len();
+        let excluded = self.excluded.len();
+        let feeds = (left_out > 0)
+            .then(|| Note::feeds_left_out(&left_out, &MAX_FEEDS).counting(left_out as u64));
+        let sitemaps =
+            (excluded > 0).then(|| Note::sitemaps_excluded(&excluded).counting(excluded as u64));
+        feeds.into_iter().chain(sitemaps).collect()
+    }
+}

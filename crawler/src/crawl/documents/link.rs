@@ -1,0 +1,161 @@
+//! Documents and pages: a feed that a page names or is, and a document that a page links to. What is one is no
+//! page; what turns out to be none is a page like any other.
+
+use super::{Documents, Excludes, Unclaimed, named_by, url_of};
+use crate::{
+    crawl::{
+        download,
+        page_sink::{Found, Wanted},
+    },
+    page::{BodyEnd, SitemapDate},
+    seeds::{Claim, Document, DocumentKind, DocumentState, MAX_FEEDS, SeedProblem},
+    url_key::UrlKey,
+};
+
+impl Documents {
+    /// Takes note of a feed that a page names; `depth` is that of the page. With `is_page` it was asked for, or will be, as
+    /// the page that something links to: one request is enough to find out that it is a feed ([`Documents::adopt`]).
+    pub(in crate::crawl) fn offer_feed(
+        &mut self,
+        (url, page): (&UrlKey, &UrlKey),
+        depth: u32,
+        is_page: bool,
+        excludes: Excludes<'_>,
+    ) {
+        if !self.reads_feed(url) || self.known.contains(url) {
+            return;
+        }
+        if excludes(url) {
+            self.excluded.insert(url);
+        } else if is_page {
+        } else if self.feeds.count >= MAX_FEEDS {
+            self.feeds.left_out.insert(url);
+        } else {
+            self.feeds.count += 1;
+            let mut document = named_by(url, DocumentKind::Feed, page);
+            document.depth = depth + 1;
+            self.add_url(url, document);
+        }
+    }
+
+    /// What is wanted of the answer to the request for the page `url`, if it is no page.
+    pub(in crate::crawl) fn wanted_at(&self, url: &UrlKey) -> Wanted {
+        if self.is_document(url) {
+            Wanted::Documents
+        } else if self.reads_feed(url) && self.feeds.count < MAX_FEEDS {
+            Wanted::Feeds
+        } else {
+            Wanted::Nothing
+        }
+    }
+
+    fn reads_feed(&self, url: &UrlKey) -> bool {
+        self.discover.feeds && url.is_on(&self.origin)
+    }
+
+    /// The document that was found where a page was asked for, when it is one that the run reads.
+    pub(in crate::crawl) fn wanted_of(
+        &mut self,
+        url: &UrlKey,
+        found: Found,
+    ) -> Option<(Box<download::Document>, DocumentKind)> {
+        let kind = found.kind?;
+        if !self.is_document(url) {
+            if !kind.is_feed() || !self.reads_feed(url) {
+                return None;
+            }
+            if self.feeds.count >= MAX_FEEDS {
+                self.feeds.left_out.insert(url);
+                return None;
+            }
+        }
+        let kind = if kind.is_feed() {
+            DocumentKind::Feed
+        } else {
+            DocumentKind::Sitemap
+        };
+        Some((found.document?, kind))
+    }
+
+    /// A document was asked for as the page that something links to: it is one of the run, and what arrived is read
+    /// when its turn comes. `depth` is that of the page.
+    pub(in crate::crawl) fn adopt(
+        &mut self,
+        found: Box<download::Document>,
+        kind: DocumentKind,
+        url: &UrlKey,
+        depth: u32,
+    ) {
+        if let Some(number) = self.number_of(url) {
+            // It was taken for none, or did not answer.
+            self.read_after_all(number);
+        } else if !self.is_document(url) {
+            self.feeds.count += usize::from(kind == DocumentKind::Feed);
+            self.add_url(url, Document::new(url.as_str(), kind, depth));
+        }
+        self.hand_over_body(url, found);
+    }
+
+    /// Lets a document that failed be read.
+    fn read_after_all(&mut self, number: usize) {
+        let document = &mut self.all[number];
+        match document.state {
+            DocumentState::Failed | DocumentState::Absent => {}
+            DocumentState::Waiting | DocumentState::Read | DocumentState::Own => return,
+        }
+        document.state = DocumentState::Waiting;
+        (document.problem, document.detail) = (None, None);
+        self.put(number);
+        self.waiting.push_back(number);
+    }
+
+    /// Keeps what arrived of the document at `url` until its turn comes, if that is all of it.
+    pub(super) fn hand_over_body(&mut self, url: &UrlKey, found: Box<download::Document>) {
+        let number = self.number_of(url);
+        if let Some(number) = number.filter(|number| self.waiting.contains(number))
+            && found.end == BodyEnd::Complete
+        {
+            self.reading.bodies.insert(number, found);
+        }
+    }
+
+    /// Something leads to the document at `url` as to a page: that is no page, unless the document turns out to be
+    /// none.
+    pub(in crate::crawl) fn claim(&mut self, url: &UrlKey, claim: Claim) -> Unclaimed {
+        // Otherwise a document was found there behind a redirect.
+        let number = self.number_of(url)?;
+        let document = &mut self.all[number];
+        match &mut document.claim {
+            None => document.claim = Some(claim),
+            // How it was found first is what counts of a page, too.
+            Some(known) if claim.is_linked && !known.is_linked => known.is_linked = true,
+            Some(_) => return None,
+        }
+        self.put(number);
+        let document = &self.all[number];
+        let may_be_page = document.problem.is_some_and(SeedProblem::may_be_page)
+            && document.state != DocumentState::Waiting;
+        may_be_page.then(|| self.unclaimed(number))?
+    }
+
+    /// Takes note of what a sitemap says of the last change of `url`, which the crawl may know as a page.
+    pub(in crate::crawl) fn date(&mut self, url: UrlKey, date: SitemapDate, is_page: bool) {
+        let Some(number) = self.number_of(&url).filter(|_| !is_page) else {
+            self.next.dated.push((url, date));
+            return;
+        };
+        if let Some(claim) = &mut self.all[number].claim
+            && claim.date.as_ref() != Some(&date)
+        {
+            claim.date = Some(date);
+            self.put(number);
+        }
+    }
+
+    /// What was taken for a document, and may be none, is a page like any other, if something leads to it as to
+    /// one.
+    pub(super) fn unclaimed(&self, number: usize) -> Unclaimed {
+        let document = &self.all[number];
+        url_of(document).zip(document.claim.clone())
+    }
+}

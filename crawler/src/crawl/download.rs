@@ -1,0 +1,687 @@
+//! One document at a URL (a sitemap, an index, a feed), fetched as politely as a page: under the clocks
+//! and the robots.txt of each host that a redirect leads through, behind the address guard.
+//!
+//! The body streams into a temporary file that has no name, so that a document costs no memory and
+//! leaves nothing behind; small ones never touch the disk. What the bytes mean is for the caller, who
+//! reads them where blocking is allowed.
+//!
+//! ```text
+//! URL -> robots.txt of its origin -> a permit at its host -> answer -> redirect: the next URL
+//!                                                                 -> Document -> sitemap_core::read
+//! ```
+
+mod call;
+
+use std::{
+    collections::{HashMap, HashSet},
+    io::{self, BufRead, BufReader, Seek, Write as _},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use jiff::Timestamp;
+use sha2::{Digest as _, Sha256};
+use tempfile::SpooledTempFile;
+use tokio::time::Instant;
+
+use super::{
+    Shutdown,
+    gate::{Answered, Gate, ROBOTS_LIFETIME, Refused, Robots, location, too_slow},
+    signal,
+};
+use crate::{
+    clock::Clock,
+    config::Config,
+    fetch::{
+        BodySink, BodyWish, Fetch, FetchError, FetchErrorKind, Fetched, Headers, ResponseHead,
+    },
+    page::{BodyEnd, PageFacts},
+    parse::{PageParser, PageReader},
+    politeness::{Closed, SharedPoliteness, Signal},
+    retry_after::{RetryAfterError, RetryAfterFile},
+    robots::Rules,
+    store::hex,
+    url_key::{HostKey, Origin, UrlKey},
+    verdict::MAX_HOPS,
+};
+
+pub use self::call::{Answer, Call, CallError, Retry};
+
+/// The most bytes of one document that are read, over the wire and after its content coding: what the
+/// [sitemap protocol](https://www.sitemaps.org/protocol.html#index) allows a file to have.
+pub const MAX_DOCUMENT_BYTES: u64 = 52_428_800;
+
+/// The types of sitemaps, indexes, feeds and lists, plain or gzipped: a server that can answer a URL in several
+/// forms must not choose its page.
+const DOCUMENT_TYPES: &str = "application/xml,text/xml,application/atom+xml,application/rss+xml,application/gzip,text/plain;q=0.9,*/*;q=0.1";
+
+/// Bytes up to which a document stays in memory.
+const MAX_BYTES_IN_MEMORY: usize = 256 * 1024;
+
+/// The name in robots.txt whose rules are for everybody (RFC 9309 section 2.2.1).
+const EVERYBODY: &str = "*";
+
+/// Origins whose robots.txt is kept. A crawl meets a handful; one that is forgotten is asked for again.
+const MAX_ORIGINS: usize = 256;
+
+/// Fetches documents, each under the rules of the host it stands on. Clones share what they know.
+///
+/// ```no_run
+/// use std::sync::{Arc, Mutex};
+///
+/// use crawler::{
+///     clock::SystemClock,
+///     config::Config,
+///     crawl::{Shutdown, download::Downloader},
+///     fetch::http::HttpFetch,
+///     retry_after::RetryAfterFile,
+///     politeness::Politeness,
+///     url_key::UrlKey,
+/// };
+/// use sitemap_core::{Limits, read::Reader};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let config = Config::default();
+/// let downloader = Downloader::new(
+///     &config,
+///     Arc::new(HttpFetch::new(&config.fetch)?),
+///     Arc::new(SystemClock),
+///     Arc::new(Mutex::new(Politeness::new(&config.politeness))),
+///     RetryAfterFile::default(),
+/// );
+/// let url = UrlKey::from_normalised("https://example.com/sitemap.xml")?;
+/// let document = downloader.download(&url, &Shutdown::default()).await?;
+/// println!("{} answered {}", document.url, document.status);
+/// for item in Reader::new(document.into_body()?, Limits::default()) {
+///     println!("{item:?}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Downloader {
+    gate: Gate,
+    /// The most bytes of a page.
+    max_page_bytes: u64,
+    known: Arc<Mutex<HashMap<Origin, Known>>>,
+    /// The origin whose robots.txt disallows nothing, because its owner says so.
+    unruled: Option<Origin>,
+    /// The hosts that were contacted, when there may be only so many.
+    hosts: Option<Arc<Mutex<Hosts>>>,
+    /// The hosts of services that were called.
+    called: Arc<Mutex<HashSet<HostKey>>>,
+}
+
+/// Hosts that documents, and the robots.txt of their hosts, are fetched from.
+struct Hosts {
+    contacted: HashSet<HostKey>,
+    most: usize,
+}
+
+/// What is known of an origin's robots.txt.
+#[derive(Clone)]
+struct Known {
+    rules: Result<Arc<Rules>, Unreachable>,
+    /// What it says to those that it does not name, where it was read.
+    everybody: Option<Everybody>,
+    since: Instant,
+}
+
+/// What a robots.txt says to everybody.
+#[derive(Debug, Clone)]
+struct Everybody {
+    rules: Arc<Rules>,
+    /// The status of the answer.
+    status: u16,
+}
+
+/// Why a robots.txt cannot be read.
+#[derive(Debug, Clone)]
+enum Unreachable {
+    /// It does not answer, or not with a file.
+    Trouble(Arc<str>),
+    /// It must not be asked for.
+    Forbidden(Arc<str>),
+    /// It redirects to a host that is one too many.
+    TooManyHosts { host: HostKey, most: usize },
+}
+
+impl Unreachable {
+    fn of(self, origin: &Origin) -> DownloadError {
+        let origin = origin.clone();
+        match self {
+            Self::Trouble(why) => DownloadError::RobotsUnreachable {
+                origin,
+                why: why.to_string(),
+            },
+            Self::Forbidden(why) => DownloadError::Forbidden {
+                origin,
+                why: why.to_string(),
+            },
+            Self::TooManyHosts { host, most } => DownloadError::TooManyHosts { host, most },
+        }
+    }
+}
+
+/// A document that was answered, whatever the status.
+#[derive(Debug)]
+pub struct Document {
+    /// The URL that answered, behind all redirects.
+    pub url: UrlKey,
+    /// Redirects that led to it.
+    pub redirects: usize,
+    /// HTTP status: never a redirect that could be followed. Only of 200 the body is read.
+    pub status: u16,
+    /// The headers of the answer.
+    pub headers: Headers,
+    /// `Last-Modified`, when readable.
+    pub last_modified: Option<Timestamp>,
+    /// How the body ended; what arrived before an early end can be read.
+    pub end: BodyEnd,
+    /// Body bytes that came over the wire, of all answers on the way.
+    pub wire_bytes: u64,
+    /// Bytes of the body, without its content coding.
+    pub body_bytes: u64,
+    /// SHA-256 of these bytes, hex.
+    pub sha256: String,
+    body: SpooledTempFile,
+}
+
+impl Document {
+    /// A document that was asked for as a page, whose bytes on the wire are counted already.
+    pub(super) fn of_page(url: &UrlKey, fetched: &Fetched, spool: Spool) -> Self {
+        Self::new(url.clone(), 0, fetched.clone(), 0, spool)
+    }
+
+    fn new(url: UrlKey, redirects: usize, fetched: Fetched, wire_bytes: u64, spool: Spool) -> Self {
+        let headers = fetched.head.headers;
+        let last_modified = headers.text("last-modified").and_then(signal::http_date);
+        Self {
+            url,
+            redirects,
+            status: fetched.head.status,
+            last_modified,
+            headers,
+            end: fetched.end,
+            wire_bytes,
+            body_bytes: spool.bytes,
+            sha256: hex(spool.hash),
+            body: spool.body,
+        }
+    }
+
+    /// The body, from its beginning; to be read as often as one likes. Reading it may block.
+    ///
+    /// # Errors
+    /// The temporary file cannot be read.
+    pub fn body(&mut self) -> io::Result<impl BufRead + '_> {
+        self.body.rewind()?;
+        Ok(BufReader::new(&mut self.body))
+    }
+
+    /// The body, from its beginning. Reading it may block.
+    ///
+    /// # Errors
+    /// The temporary file cannot be read.
+    pub fn into_body(mut self) -> io::Result<impl BufRead + Seek + Send + 'static> {
+        self.body.rewind()?;
+        Ok(BufReader::new(self.body))
+    }
+}
+
+/// Why there is no document.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DownloadError {
+    /// robots.txt of the URL's origin disallows it, or the URL that it redirects to.
+    #[error("{0} is disallowed by robots.txt")]
+    Disallowed(UrlKey),
+    /// robots.txt of the origin could not be read, so nothing may be fetched there (RFC 9309 section 2.3.1.4).
+    #[error("robots.txt of {origin} cannot be read: {why}")]
+    RobotsUnreachable {
+        /// Whose file.
+        origin: Origin,
+        /// What happened.
+        why: String,
+    },
+    /// The origin must not be contacted: its address is none that may be, or it is spared.
+    #[error("{origin} is not contacted: {why}")]
+    Forbidden {
+        /// Which origin.
+        origin: Origin,
+        /// What forbids it.
+        why: String,
+    },
+    /// Documents came from as many other hosts as they may.
+    #[error("{host} is none of the first {most} hosts that documents are fetched from")]
+    TooManyHosts {
+        /// Which host.
+        host: HostKey,
+        /// How many there may be.
+        most: usize,
+    },
+    /// A redirect leads nowhere, in a loop, or is one too many.
+    #[error("{url} {problem}")]
+    Redirects {
+        /// The last URL of the chain.
+        url: UrlKey,
+        /// What is wrong with its answer.
+        problem: String,
+    },
+    /// No answer after all tries.
+    #[error("{url} cannot be fetched: {message}")]
+    NoAnswer {
+        /// Which URL of the chain.
+        url: UrlKey,
+        /// What kind of failure.
+        kind: FetchErrorKind,
+        /// What happened.
+        message: String,
+    },
+    /// The host gets no further request now.
+    #[error("{host} gets no further request in this run")]
+    Closed {
+        /// Which host.
+        host: HostKey,
+        /// Why.
+        closed: Closed,
+    },
+    /// A setting of the way to the network cannot be used.
+    #[error("the way to the network cannot be used")]
+    Settings(#[source] FetchError),
+    /// [`Shutdown`] was used.
+    #[error("stopped before the document was fetched")]
+    Stopped,
+    /// The temporary file cannot be made or written.
+    #[error("failed to keep a document in a temporary file")]
+    Spool(#[source] io::Error),
+}
+
+impl Downloader {
+    /// A gate of its own. Requests share the clocks of `politeness` with everything else that uses them;
+    /// of `config` the tries and delays of [`crate::config::LimitsConfig`], the identity of URLs and the
+    /// user agent matter.
+    pub fn new(
+        config: &Config,
+        fetch: Arc<dyn Fetch>,
+        clock: Arc<dyn Clock>,
+        politeness: SharedPoliteness,
+        retry_after: RetryAfterFile,
+    ) -> Self {
+        Self::behind(&Gate::new(config, fetch, clock, politeness, retry_after))
+    }
+
+    /// Reads at most so many bytes of a document; by default [`MAX_DOCUMENT_BYTES`].
+    #[must_use]
+    pub fn with_max_bytes(mut self, max_bytes: u64) -> Self {
+        self.gate.max_body_bytes = max_bytes;
+        self
+    }
+
+    /// A downloader through the gate of a run.
+    pub(super) fn behind(gate: &Gate) -> Self {
+        // Nobody wrote the URLs of documents for people, so nothing is dropped from them, not even
+        // where a redirect leads.
+        let identity = gate.identity.verbatim();
+        Self {
+            gate: Gate {
+                max_body_bytes: MAX_DOCUMENT_BYTES,
+                identity: Arc::new(identity),
+                ..gate.clone()
+            },
+            max_page_bytes: gate.max_body_bytes,
+            known: Arc::default(),
+            unruled: None,
+            hosts: None,
+            called: Arc::default(),
+        }
+    }
+
+    /// For the documents of a site: besides its own, only the first `most` hosts are contacted.
+    pub(super) fn of_site(self, origin: &Origin, most: usize) -> Self {
+        let hosts = Hosts {
+            contacted: HashSet::from([HostKey::new(&origin.host)]),
+            most,
+        };
+        Self {
+            hosts: Some(Arc::new(Mutex::new(hosts))),
+            ..self
+        }
+    }
+
+    /// Takes no notice of what robots.txt of `origin` disallows.
+    pub(super) fn ignoring_robots_of(self, origin: &Origin) -> Self {
+        Self {
+            unruled: Some(origin.clone()),
+            ..self
+        }
+    }
+
+    /// Remembers what somebody else read in the robots.txt of `origin`.
+    pub(super) fn know(&self, origin: &Origin, rules: Rules) {
+        self.remember(origin, Ok(Arc::new(rules)), None);
+    }
+
+    /// Tells the clocks what earlier starts of the program were asked to wait for; to be called before the
+    /// first request. Says what the user should know of it, as a sentence: what was damaged and is set aside. Blocks for
+    /// a file.
+    ///
+    /// # Errors
+    /// Nobody knows; then nothing may be requested.
+    pub fn recall(&self) -> Result<Option<String>, RetryAfterError> {
+        self.gate.recall_waits()
+    }
+
+    /// Writes down what hosts asked to wait for (`Retry-After`), so that the next start knows it; to be
+    /// called when the work is over.
+    pub async fn settle(&self) {
+        self.gate.settle().await;
+    }
+
+    /// The robots.txt of `origin`, asked for once a day.
+    ///
+    /// # Errors
+    /// It cannot be read, its host is closed, or the work is stopping; see [`DownloadError`].
+    pub async fn robots(
+        &self,
+        origin: &Origin,
+        shutdown: &Shutdown,
+    ) -> Result<Arc<Rules>, DownloadError> {
+        if self.unruled.as_ref() == Some(origin) {
+            return Ok(Arc::new(Rules::allow_all()));
+        }
+        if let Some(known) = self.known_of(origin) {
+            return known.rules.map_err(|unreachable| unreachable.of(origin));
+        }
+        let host = HostKey::new(&origin.host);
+        self.admit(&host)
+            .map_err(|unreachable| unreachable.of(origin))?;
+        let is_new = !self.known().keys().any(|known| known.host == origin.host);
+        if is_new {
+            // Trouble of an earlier run is forgotten, that of this one is not.
+            self.gate.clocks().forget_trouble(&host);
+        }
+        let mut everybody = None;
+        let mut see = |status, body: &[u8]| {
+            everybody = Some(Everybody {
+                rules: Arc::new(Rules::parse(body, EVERYBODY)),
+                status,
+            });
+        };
+        let asked = self
+            .gate
+            .robots_seen(origin, &shutdown.stop, &|hop| self.admit(hop), &mut see)
+            .await;
+        match asked {
+            Ok(Robots::Rules(rules)) => {
+                let rules = Arc::new(rules);
+                self.remember(origin, Ok(Arc::clone(&rules)), everybody);
+                Ok(rules)
+            }
+            Ok(Robots::Unreachable(why, _)) => {
+                Err(self.give_up(origin, Unreachable::Trouble(why.into())))
+            }
+            Ok(Robots::Forbidden(why)) => {
+                Err(self.give_up(origin, Unreachable::Forbidden(why.into())))
+            }
+            Ok(Robots::TooSlow(delay)) => Err(self.give_up(
+                origin,
+                Unreachable::Trouble(too_slow(origin, delay).text.into()),
+            )),
+            Ok(Robots::Refused(refused)) => Err(refused_at(host, refused)),
+            Err(unreachable) => Err(self.give_up(origin, unreachable)),
+        }
+    }
+
+    /// The robots.txt of an origin ([`Downloader::robots`]), read as those do whom it does not name.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn robots_for_everybody(
+        &self,
+        origin: &Origin,
+        shutdown: &Shutdown,
+    ) -> Result<Arc<Rules>, DownloadError> {
+        let own = self.robots(origin, shutdown).await?;
+        let everybody = self.known_of(origin).and_then(|known| known.everybody);
+        Ok(everybody.map_or(own, |everybody| everybody.rules))
+    }
+
+    /// The robots.txt of an origin ([`Downloader::robots_for_everybody`]), for those who look for what stands in the file: that it is shown to nobody without credentials
+    /// allows everything (RFC 9309 section 2.3.1.3), but says nothing of its lines.
+    ///
+    /// # Errors
+    /// As there; also when the answer is 401 or 403.
+    pub async fn robots_as_shown(
+        &self,
+        origin: &Origin,
+        shutdown: &Shutdown,
+    ) -> Result<Arc<Rules>, DownloadError> {
+        let rules = self.robots_for_everybody(origin, shutdown).await?;
+        let everybody = self.known_of(origin).and_then(|known| known.everybody);
+        match everybody.map(|everybody| everybody.status) {
+            Some(status @ (401 | 403)) => Err(DownloadError::RobotsUnreachable {
+                origin: origin.clone(),
+                why: format!("it answered {status}"),
+            }),
+            Some(_) | None => Ok(rules),
+        }
+    }
+
+    /// Asks for the page at `url` and reads what it says of itself; a redirect is not followed. Of a body at
+    /// most [`crate::config::FetchConfig::max_body_bytes`] are read.
+    ///
+    /// # Errors
+    /// See [`DownloadError`]. An answer with another status than 200 is none: see [`PageFacts::status`].
+    pub async fn page(
+        &self,
+        url: &UrlKey,
+        reader: &Arc<PageReader>,
+        shutdown: &Shutdown,
+    ) -> Result<PageFacts, DownloadError> {
+        let rules = self.robots(&url.origin(), shutdown).await?;
+        if !rules.allows(url.path_and_query()) {
+            return Err(DownloadError::Disallowed(url.clone()));
+        }
+        let gate = Gate {
+            max_body_bytes: self.max_page_bytes,
+            ..self.gate.clone()
+        };
+        let parser = || PageParser::new(url, &gate.identity, reader);
+        let asked = gate.ask(url, &shutdown.stop, parser).await;
+        let Answered {
+            result,
+            receiver,
+            signal,
+            ..
+        } = asked.map_err(|refused| refused_at(url.host(), refused))?;
+        self.obey_long_wait(url, signal);
+        let fetched = result.map_err(|error| DownloadError::NoAnswer {
+            url: url.clone(),
+            kind: error.kind(),
+            message: error.to_string(),
+        })?;
+        Ok(receiver.finish(&fetched))
+    }
+
+    /// Outside of a crawl, which judges by many answers, the first that asks for a long wait speaks for its host.
+    fn obey_long_wait(&self, url: &UrlKey, signal: Signal) {
+        if self.hosts.is_none() {
+            self.gate.obey_long_wait(url.host(), signal);
+        }
+    }
+
+    /// Fetches the document at `url`. Redirects are followed, [`MAX_HOPS`] at most, each under the
+    /// rules of its own host.
+    ///
+    /// # Errors
+    /// See [`DownloadError`]. An answer with another status than 200 is none: see [`Document::status`].
+    pub async fn download(
+        &self,
+        url: &UrlKey,
+        shutdown: &Shutdown,
+    ) -> Result<Document, DownloadError> {
+        let mut passed: Vec<UrlKey> = Vec::new();
+        let mut url = url.clone();
+        let mut wire_bytes = 0;
+        loop {
+            let rules = self.robots(&url.origin(), shutdown).await?;
+            if !rules.allows(url.path_and_query()) {
+                return Err(DownloadError::Disallowed(url));
+            }
+            let asked = self.gate.ask(&url, &shutdown.stop, Spool::new).await;
+            let Answered {
+                result,
+                receiver,
+                signal,
+                ..
+            } = asked.map_err(|refused| refused_at(url.host(), refused))?;
+            self.obey_long_wait(&url, signal);
+            let fetched = result.map_err(|error| match error.kind() {
+                FetchErrorKind::Forbidden => DownloadError::Forbidden {
+                    origin: url.origin(),
+                    why: error.to_string(),
+                },
+                kind => DownloadError::NoAnswer {
+                    url: url.clone(),
+                    kind,
+                    message: error.to_string(),
+                },
+            })?;
+            wire_bytes += fetched.wire_bytes;
+            let status = fetched.head.status;
+            if !matches!(status, 300..=303 | 307 | 308) {
+                if let Some(error) = receiver.failure {
+                    return Err(DownloadError::Spool(error));
+                }
+                let redirects = passed.len();
+                return Ok(Document::new(url, redirects, fetched, wire_bytes, receiver));
+            }
+            let problem = match location(&self.gate.identity, &url, &fetched.head) {
+                None => format!("answered {status} without a usable Location"),
+                Some(target) if target == url || passed.contains(&target) => {
+                    format!("redirects in a loop, to {target}")
+                }
+                Some(_) if passed.len() >= MAX_HOPS => {
+                    format!("is the end of {MAX_HOPS} redirects and redirects again")
+                }
+                Some(target) => {
+                    passed.push(std::mem::replace(&mut url, target));
+                    continue;
+                }
+            };
+            return Err(DownloadError::Redirects { url, problem });
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<Origin, Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes `host` one of those that are contacted, to which a redirect of a robots.txt may lead, too.
+    fn admit(&self, host: &HostKey) -> Result<(), Unreachable> {
+        let Some(hosts) = &self.hosts else {
+            return Ok(());
+        };
+        let mut hosts = hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        let Hosts { contacted, most } = &mut *hosts;
+        // One more is the site's own.
+        if contacted.contains(host) || contacted.len() <= *most {
+            contacted.insert(host.clone());
+            return Ok(());
+        }
+        Err(Unreachable::TooManyHosts {
+            host: host.clone(),
+            most: *most,
+        })
+    }
+
+    fn give_up(&self, origin: &Origin, unreachable: Unreachable) -> DownloadError {
+        self.remember(origin, Err(unreachable.clone()), None);
+        unreachable.of(origin)
+    }
+
+    fn known_of(&self, origin: &Origin) -> Option<Known> {
+        let known = self.known();
+        let known = known.get(origin)?;
+        (known.since.elapsed() < ROBOTS_LIFETIME).then(|| known.clone())
+    }
+
+    fn remember(
+        &self,
+        origin: &Origin,
+        rules: Result<Arc<Rules>, Unreachable>,
+        everybody: Option<Everybody>,
+    ) {
+        let since = Instant::now();
+        let mut known = self.known();
+        if known.len() >= MAX_ORIGINS && !known.contains_key(origin) {
+            let oldest = known.iter().min_by_key(|(_, known)| known.since);
+            if let Some(oldest) = oldest.map(|(origin, _)| origin.clone()) {
+                known.remove(&oldest);
+            }
+        }
+        let rules = Known {
+            rules,
+            everybody,
+            since,
+        };
+        known.insert(origin.clone(), rules);
+    }
+}
+
+impl std::fmt::Debug for Downloader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Downloader").finish_non_exhaustive()
+    }
+}
+
+fn refused_at(host: HostKey, refused: Refused) -> DownloadError {
+    match refused {
+        Refused::Closed(closed) => DownloadError::Closed { host, closed },
+        Refused::Stopping => DownloadError::Stopped,
+    }
+}
+
+/// Takes the body of an answer. The pieces go to the cache of the system, which is as quick as memory,
+/// so they are written where they arrive.
+pub(super) struct Spool {
+    body: SpooledTempFile,
+    hash: Sha256,
+    bytes: u64,
+    failure: Option<io::Error>,
+}
+
+impl Spool {
+    pub(super) fn new() -> Self {
+        Self {
+            body: SpooledTempFile::new(MAX_BYTES_IN_MEMORY),
+            hash: Sha256::new(),
+            bytes: 0,
+            failure: None,
+        }
+    }
+}
+
+impl BodySink for Spool {
+    fn accepted_types(&self) -> &'static str {
+        DOCUMENT_TYPES
+    }
+
+    fn head(&mut self, head: &ResponseHead) -> BodyWish {
+        if head.status == 200 {
+            BodyWish::Read
+        } else {
+            BodyWish::Stop
+        }
+    }
+
+    fn chunk(&mut self, bytes: &[u8]) -> BodyWish {
+        if let Err(error) = self.body.write_all(bytes) {
+            self.failure = Some(error);
+            return BodyWish::Stop;
+        }
+        self.hash.update(bytes);
+        self.bytes += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        BodyWish::Read
+    }
+}

@@ -1,0 +1,171 @@
+//! Calls of services that the user named (an engine that is told of changes, a hook on the web), and what
+//! proves a site's own part in it. They wait for their permits like everything else, but robots.txt is not
+//! asked: it speaks to those who follow links.
+
+use std::sync::Arc;
+
+use super::Downloader;
+use crate::{
+    crawl::{Shutdown, gate::Refused, signal},
+    fetch::{
+        BodySink, BodyWish, CallOptions, FetchError, FetchErrorKind, Fetched, Request, ResponseHead,
+    },
+    page::BodyEnd,
+    politeness::Closed,
+    url_key::{HostKey, UrlKey},
+};
+
+/// Bytes of an answer that are read. Engines answer with a line; a key file has 128 bytes at most.
+const MAX_ANSWER_BYTES: u64 = 64 * 1024;
+
+/// What is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The URL; it may hold a key.
+    pub url: UrlKey,
+    /// What the URL is called in messages and logs.
+    pub shown: Arc<str>,
+    /// A body of JSON to send (POST); without one the request is a GET.
+    pub json: Option<Arc<str>>,
+    /// After which answers there is another try, as many as the settings allow.
+    pub retry: Retry,
+}
+
+/// After which answers a [`Call`] is tried again. A failure of the network that may pass always is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retry {
+    /// After those that say that they may pass: 408, 429, 5xx.
+    Passing,
+    /// After every answer but 200, 404 and 410 (sitemaps.org protocol: a request that was not answered
+    /// by 200 is to be sent again).
+    UnlessReceived,
+}
+
+/// What was answered in the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// The first bytes of the body, at most 64 KiB.
+    pub body: Vec<u8>,
+    /// Whether that is all of it.
+    pub is_whole: bool,
+    /// Tries made.
+    pub tries: u32,
+}
+
+/// Why there is no answer. No message holds the URL.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// No answer after all tries.
+    #[error("{message}")]
+    NoAnswer {
+        /// What kind of failure.
+        kind: FetchErrorKind,
+        /// What happened.
+        message: String,
+    },
+    /// The host gets no further request now: it asked to wait for longer than `max_retry_after`, or is down.
+    #[error("{host} gets no further request now: {}", reason_of(*closed))]
+    Closed {
+        /// Which host.
+        host: HostKey,
+        /// Why.
+        closed: Closed,
+    },
+    /// A setting of the way to the network cannot be used.
+    #[error("the way to the network cannot be used")]
+    Settings(#[source] FetchError),
+    /// The work is stopping. A request that was on its way may have arrived.
+    #[error("stopped before there was an answer")]
+    Stopped,
+}
+
+fn reason_of(closed: Closed) -> &'static str {
+    match closed {
+        Closed::RetryAfter(_) => "it asked to wait (Retry-After)",
+        Closed::Down => "it failed too often",
+    }
+}
+
+impl Downloader {
+    /// Calls a service. Of the answer's body at most 64 KiB are read; a redirect is an answer, and not
+    /// followed.
+    ///
+    /// # Errors
+    /// See [`CallError`]. An answer of any status is none.
+    pub async fn call(&self, call: &Call, shutdown: &Shutdown) -> Result<Answer, CallError> {
+        let host = call.url.host();
+        self.begin_calls(&host);
+        let request = Request {
+            url: call.url.clone(),
+            max_body_bytes: MAX_ANSWER_BYTES,
+            call: Some(CallOptions {
+                shown: Arc::clone(&call.shown),
+                json: call.json.clone(),
+            }),
+            validators: None,
+        };
+        // A body that breaks off takes nothing back of what its status says.
+        let is_final = |asked: &Result<Fetched, FetchError>| match (asked, call.retry) {
+            (Ok(fetched), Retry::UnlessReceived) => matches!(fetched.head.status, 200 | 404 | 410),
+            (Ok(fetched), Retry::Passing) => {
+                let status = fetched.head.status;
+                !(signal::is_passing_status(status) || (500..600).contains(&status))
+            }
+            (Err(error), _) => !error.kind().is_passing(),
+        };
+        let asked = self
+            .gate
+            .ask_until(&request, &shutdown.stop, Beginning::default, is_final)
+            .await;
+        let answered = asked.map_err(|refused| match refused {
+            Refused::Closed(closed) => CallError::Closed {
+                host: host.clone(),
+                closed,
+            },
+            Refused::Stopping => CallError::Stopped,
+        })?;
+        // A service is one host's only page: its wish is the host's.
+        if let Some(closed) = self.gate.obey_long_wait(host.clone(), answered.signal) {
+            return Err(CallError::Closed { host, closed });
+        }
+        let fetched = answered.result.map_err(|error| CallError::NoAnswer {
+            kind: error.kind(),
+            message: error.to_string(),
+        })?;
+        Ok(Answer {
+            status: fetched.head.status,
+            body: answered.receiver.0,
+            is_whole: fetched.end == BodyEnd::Complete,
+            tries: answered.tries,
+        })
+    }
+
+    /// Trouble of an earlier run with `host` is forgotten, that of these calls is not.
+    fn begin_calls(&self, host: &HostKey) {
+        let mut called = self
+            .called
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        if called.insert(host.clone()) {
+            self.gate.clocks().forget_trouble(host);
+        }
+    }
+}
+
+/// The beginning of a body, as much as arrives.
+#[derive(Debug, Default)]
+struct Beginning(Vec<u8>);
+
+impl BodySink for Beginning {
+    fn head(&mut self, _: &ResponseHead) -> BodyWish {
+        BodyWish::Read
+    }
+
+    fn chunk(&mut self, bytes: &[u8]) -> BodyWish {
+        self.0.extend_from_slice(bytes);
+        BodyWish::Read
+    }
+}

@@ -1,0 +1,611 @@
+//! The one gate to the network: whoever wants an answer waits here for a permit at the host, so that
+//! robots.txt, the start URL and its redirects run under the same clocks as pages.
+
+use std::{
+    collections::HashMap,
+    convert::Infallible,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use tokio::{task::JoinSet, time::Instant};
+use tokio_util::sync::CancellationToken;
+
+use super::{rough_duration, signal};
+use crate::{
+    clock::Clock,
+    config::{Config, LimitsConfig},
+    fetch::{
+        BodySink, BodyWish, Fetch, FetchError, FetchErrorKind, Fetched, Request, ResponseHead,
+    },
+    notes::Note,
+    politeness::{
+        Closed, HostState, NextTurn, Politeness, SharedPoliteness, Signal, Turn, Weight,
+        end_of_wait,
+    },
+    retry_after::{RetryAfterError, RetryAfterFile},
+    robots::{self, RobotsSink, Rules},
+    url_key::{HostKey, Identity, Origin, StandIn, UrlKey},
+};
+
+/// How often a host without a free permit is looked at again: its permits may be held by another crawl.
+pub(super) const BUSY_POLL: Duration = Duration::from_millis(50);
+
+/// A robots.txt is used for at most this long (RFC 9309 section 2.4).
+pub(super) const ROBOTS_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Everything needed to ask one question politely.
+#[derive(Clone)]
+pub(super) struct Gate {
+    pub(super) fetch: Arc<dyn Fetch>,
+    pub(super) politeness: SharedPoliteness,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) identity: Arc<Identity>,
+    pub(super) limits: Arc<LimitsConfig>,
+    /// Longer waits than this are not obeyed at once.
+    pub(super) max_retry_after: Duration,
+    /// Whether `Retry-After` is read at all.
+    pub(super) obeys_retry_after: bool,
+    pub(super) max_body_bytes: u64,
+    /// Product token that selects the robots.txt group.
+    pub(super) agent: Arc<str>,
+    /// The first `Date` that an answer brought: the host's own clock at the start of the run.
+    pub(super) first_date: Arc<OnceLock<Timestamp>>,
+    /// `Retry-After` across starts.
+    pub(super) retry_after: RetryAfterFile,
+    /// Writes to it that are under way.
+    pub(super) writes: Arc<Mutex<JoinSet<()>>>,
+    /// How many requests that are not for pages wait for a permit, by host.
+    pub(super) waiting: Arc<Mutex<HashMap<HostKey, usize>>>,
+}
+
+/// A request that waits for a permit; pages let it go first, or it would wait for all of them.
+struct Waiter<'a> {
+    gate: &'a Gate,
+    host: &'a HostKey,
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        let mut waiting = self.gate.waiting();
+        if let Some(count) = waiting.get_mut(self.host) {
+            *count -= 1;
+            if *count == 0 {
+                waiting.remove(self.host);
+            }
+        }
+    }
+}
+
+/// A permit that finds its way back: dropped, it counts as used by a request that told nothing.
+#[must_use]
+pub(super) struct HeldPermit {
+    permit: Option<Turn>,
+    gate: Gate,
+}
+
+impl HeldPermit {
+    /// The request ended now with `signal`. A `Retry-After` is written down beside the work, within moments: a kill in
+    /// these makes the next start forget it, a later one does not. [`Gate::settle`] waits for it.
+    pub(super) fn finish(mut self, signal: Signal, weight: Weight) {
+        self.end(signal, weight);
+    }
+
+    fn end(&mut self, signal: Signal, weight: Weight) {
+        let Some(permit) = self.permit.take() else {
+            return;
+        };
+        let host = permit.host().clone();
+        let now = Instant::now();
+        let held_until = {
+            let mut clocks = self.gate.clocks();
+            clocks.finish(permit, signal, weight, now);
+            clocks.held_until(&host)
+        };
+        if let (Some(_), Some(until)) = (signal.retry_after(), held_until) {
+            self.gate.remember_hold(host, until, now);
+        }
+    }
+}
+
+impl Drop for HeldPermit {
+    fn drop(&mut self) {
+        self.end(Signal::Neutral, Weight::Ignored);
+    }
+}
+
+/// One answered, or unanswered, request.
+pub(super) struct Asked {
+    pub(super) result: Result<Fetched, FetchError>,
+    /// What it says about the host.
+    pub(super) signal: Signal,
+}
+
+/// The last of several tries.
+pub(super) struct Answered<S> {
+    pub(super) result: Result<Fetched, FetchError>,
+    /// What received the answer.
+    pub(super) receiver: S,
+    /// Tries made, this one included.
+    pub(super) tries: u32,
+    /// What it says about the host.
+    pub(super) signal: Signal,
+}
+
+/// Why no request was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// The host is closed for this run.
+    Closed(Closed),
+    /// The run is stopping.
+    Stopping,
+}
+
+/// What is known of an origin's robots.txt.
+pub(super) enum Robots {
+    /// Rules to obey (which may allow everything).
+    Rules(Rules),
+    /// It could not be read: nothing may be fetched. Says why, and what failed when there was no answer.
+    Unreachable(String, Option<FetchError>),
+    /// It must not be asked for, so nothing may be fetched. Says why.
+    Forbidden(String),
+    /// It asks for a longer `Crawl-delay` than [`robots::MAX_CRAWL_DELAY`].
+    TooSlow(Duration),
+    /// No request could be sent.
+    Refused(Refused),
+}
+
+impl Gate {
+    /// A gate with `config`'s tries, delays and bytes of a page.
+    pub(super) fn new(
+        config: &Config,
+        fetch: Arc<dyn Fetch>,
+        clock: Arc<dyn Clock>,
+        politeness: SharedPoliteness,
+        retry_after: RetryAfterFile,
+    ) -> Self {
+        Self {
+            fetch,
+            politeness,
+            clock,
+            identity: Arc::new(config.identity.clone()),
+            limits: Arc::new(config.limits.clone()),
+            max_retry_after: config.politeness.max_retry_after,
+            obeys_retry_after: !config.ignore.retry_after,
+            max_body_bytes: config.fetch.max_body_bytes,
+            agent: robots::agent_token(&config.fetch.user_agent).into(),
+            first_date: Arc::default(),
+            retry_after,
+            writes: Arc::default(),
+            waiting: Arc::default(),
+        }
+    }
+
+    /// The same gate for a site that stands for another, whose URLs are then the site's own.
+    pub(super) fn standing_in(&self, stand_in: Option<StandIn>) -> Self {
+        let identity = Identity {
+            stand_in,
+            ..Identity::clone(&self.identity)
+        };
+        Self {
+            identity: Arc::new(identity),
+            ..self.clone()
+        }
+    }
+
+    /// Locks the clocks of the hosts.
+    pub(super) fn clocks(&self) -> MutexGuard<'_, Politeness> {
+        self.politeness
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What `host` is doing, and the time that one request to it needs.
+    pub(super) fn pace_at(&self, host: &HostKey, now: Instant) -> (HostState, Option<Duration>) {
+        let clocks = self.clocks();
+        (clocks.state(host, now), clocks.pace(host))
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, HashMap<HostKey, usize>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait_at<'a>(&'a self, host: &'a HostKey) -> Waiter<'a> {
+        *self.waiting().entry(host.clone()).or_default() += 1;
+        Waiter { gate: self, host }
+    }
+
+    /// Whether a request that is not for a page waits for a permit at `host`.
+    pub(super) fn is_awaited(&self, host: &HostKey) -> bool {
+        self.waiting().contains_key(host)
+    }
+
+    /// Makes sure that a permit comes back.
+    pub(super) fn hold(&self, permit: Turn) -> HeldPermit {
+        HeldPermit {
+            permit: Some(permit),
+            gate: self.clone(),
+        }
+    }
+
+    /// Tells the clocks what earlier starts, and other programs, were asked to wait for, and says what the user should know
+    /// of it. Blocks for a file.
+    ///
+    /// # Errors
+    /// Nobody knows; then nobody may be asked.
+    pub(super) fn recall_waits(&self) -> Result<Option<String>, RetryAfterError> {
+        if !self.obeys_retry_after {
+            return Ok(None);
+        }
+        let wall = self.clock.now();
+        let now = Instant::now();
+        let pause = self.clocks().pause();
+        let waits = self.retry_after.load(wall, pause)?;
+        let end = |until: Timestamp| {
+            now + Duration::try_from(until.duration_since(wall)).unwrap_or_default()
+        };
+        let mut clocks = self.clocks();
+        for (host, until) in waits.hosts {
+            clocks.hold_until(&host, end(until), now);
+        }
+        if let Some(until) = waits.everybody {
+            clocks.hold_everybody_until(end(until));
+        }
+        Ok(waits.damage)
+    }
+
+    fn remember_hold(&self, host: HostKey, until: Instant, now: Instant) {
+        let wall = self.clock.now();
+        let until = wall
+            .checked_add(until.saturating_duration_since(now))
+            .unwrap_or(Timestamp::MAX);
+        let retry_after = self.retry_after.clone();
+        let span = tracing::Span::current();
+        self.writes().spawn_blocking(move || {
+            let _entered = span.entered();
+            if let Err(error) = retry_after.remember(&host, until, wall) {
+                tracing::warn!(target: "engine", %host, "cannot remember that the host asked to wait until {until}: {error}");
+            }
+        });
+    }
+
+    fn writes(&self) -> MutexGuard<'_, JoinSet<()>> {
+        let mut writes = self.writes.lock().unwrap_or_else(PoisonError::into_inner);
+        while writes.try_join_next().is_some() {}
+        writes
+    }
+
+    /// Waits until everything that has to be remembered is written.
+    pub(super) async fn settle(&self) {
+        let mut writes = std::mem::take(&mut *self.writes());
+        while writes.join_next().await.is_some() {}
+    }
+
+    /// Sends one request; the caller holds a permit.
+    pub(super) async fn send(&self, request: &Request, sink: &mut (dyn BodySink + Send)) -> Asked {
+        let url = &request.url;
+        let sent = Instant::now();
+        if let Some(stand_in) = self.identity.stand_in.as_ref()
+            && stand_in.spares(&url.origin())
+        {
+            let message = format!(
+                "not requested: the crawled site stands for {}, where nothing is asked",
+                stand_in.original_directory()
+            );
+            return Asked {
+                result: Err(FetchError::new(FetchErrorKind::Forbidden, message)),
+                signal: Signal::Neutral,
+            };
+        }
+        let mut timed = Timed {
+            sink,
+            head_at: None,
+        };
+        let result = self.fetch.fetch(request, &mut timed).await;
+        let latency = timed
+            .head_at
+            .unwrap_or_else(Instant::now)
+            .duration_since(sent);
+        if let Some(date) = result
+            .as_ref()
+            .ok()
+            .and_then(|fetched| signal::server_time(&fetched.head.headers))
+        {
+            self.first_date.get_or_init(|| date);
+        }
+        let mut signal = signal::of(&result, latency, self.clock.now());
+        if !self.obeys_retry_after {
+            signal = signal.without_retry_after();
+        }
+        Asked { result, signal }
+    }
+
+    /// The wait that an answer asks for, if it is longer than the settings allow.
+    fn long_wait(&self, signal: Signal) -> Option<Duration> {
+        let wait = signal.retry_after();
+        wait.filter(|wait| *wait > self.max_retry_after)
+    }
+
+    /// When that wait would be over, if an answer asks for one.
+    pub(super) fn end_of_long_wait(&self, signal: Signal) -> Option<Timestamp> {
+        self.long_wait(signal).map(|wait| self.date_in(wait))
+    }
+
+    /// Leaves `host` alone for the long wait that its robots.txt or start page asks for, 24 hours at most; says until
+    /// when, if it asks for one.
+    pub(super) fn obey_long_wait(&self, host: HostKey, signal: Signal) -> Option<Closed> {
+        let wait = self.long_wait(signal)?;
+        let now = Instant::now();
+        let until = end_of_wait(wait, now, self.max_retry_after);
+        self.clocks().hold_until(&host, until, now);
+        self.remember_hold(host, until, now);
+        Some(Closed::RetryAfter(until))
+    }
+
+    /// Why a host gets no request now, and what to do, as the end of a sentence about it.
+    pub(super) fn closed_text(&self, closed: Closed) -> String {
+        match closed {
+            Closed::RetryAfter(until) => format!(
+                "asks not to be contacted before {} (Retry-After), which is longer than max_retry_after = {:?}; start again \
+                 then, or with --ignore retry-after if the site is your own",
+                self.date_in(until.saturating_duration_since(Instant::now())),
+                self.max_retry_after
+            ),
+            Closed::Down => "does not answer".to_owned(),
+        }
+    }
+
+    /// The wall time after `wait`, to the second.
+    fn date_in(&self, wait: Duration) -> Timestamp {
+        let date = self.clock.now().checked_add(wait);
+        let date = date.unwrap_or(Timestamp::MAX);
+        date.round(jiff::Unit::Second).unwrap_or(date)
+    }
+
+    /// Waits for a permit at the host of `url`.
+    async fn permit(&self, url: &UrlKey, stop: &CancellationToken) -> Result<HeldPermit, Refused> {
+        let host = url.host();
+        let _waiter = self.wait_at(&host);
+        loop {
+            let next = self.clocks().next(&host, Instant::now());
+            let until = match next {
+                NextTurn::Ready(permit) => return Ok(self.hold(permit)),
+                NextTurn::WaitUntil(until) => until,
+                NextTurn::Busy => Instant::now() + BUSY_POLL,
+                NextTurn::Closed(closed) => return Err(Refused::Closed(closed)),
+            };
+            // Nothing is lost if either arm is dropped: no permit is out here.
+            tokio::select! {
+                () = tokio::time::sleep_until(until) => {}
+                () = stop.cancelled() => return Err(Refused::Stopping),
+            }
+        }
+    }
+
+    /// Asks for `url`, with tries and pauses as the settings have them. `sink` makes the receiver of
+    /// one attempt; the receiver of the last attempt comes back with its answer.
+    pub(super) async fn ask<S: BodySink + Send>(
+        &self,
+        url: &UrlKey,
+        stop: &CancellationToken,
+        sink: impl FnMut() -> S,
+    ) -> Result<Answered<S>, Refused> {
+        let request = Request::get(url, self.max_body_bytes);
+        self.ask_until(&request, stop, sink, |asked| !signal::is_passing(asked))
+            .await
+    }
+
+    /// Sends any request as [`Gate::ask`] sends its own; `is_final` says after which answers there is no further try.
+    pub(super) async fn ask_until<S: BodySink + Send>(
+        &self,
+        request: &Request,
+        stop: &CancellationToken,
+        mut sink: impl FnMut() -> S,
+        is_final: impl Fn(&Result<Fetched, FetchError>) -> bool,
+    ) -> Result<Answered<S>, Refused> {
+        let url = &request.url;
+        let mut tries = 0;
+        loop {
+            let permit = self.permit(url, stop).await?;
+            let mut receiver = sink();
+            let asked = self.send(request, &mut receiver).await;
+            let signal = asked.signal;
+            let weight = match tries {
+                0 => Weight::Counted,
+                _ => Weight::Ignored,
+            };
+            permit.finish(signal, weight);
+            tries += 1;
+            let is_last = tries >= self.limits.max_tries || self.long_wait(signal).is_some();
+            if is_last || is_final(&asked.result) {
+                return Ok(Answered {
+                    result: asked.result,
+                    receiver,
+                    tries,
+                    signal,
+                });
+            }
+            tracing::debug!(target: "engine", url = %request.shown(), tries, "another try");
+            self.pause(url, tries, stop).await?;
+        }
+    }
+
+    /// Waits as long as it is good to wait after `tries` for `url`.
+    async fn pause(
+        &self,
+        url: &UrlKey,
+        tries: u32,
+        stop: &CancellationToken,
+    ) -> Result<(), Refused> {
+        // Nothing is lost if either arm is dropped: no permit is out here.
+        tokio::select! {
+            () = tokio::time::sleep(retry_delay(&self.limits, url, tries)) => Ok(()),
+            () = stop.cancelled() => Err(Refused::Stopping),
+        }
+    }
+
+    /// Reads the robots.txt of `origin` and tells its host's clocks the `Crawl-delay`.
+    ///
+    /// Redirects are followed to any host, five at most; the rules apply to `origin`
+    /// (RFC 9309 section 2.3.1.2).
+    pub(super) async fn robots(&self, origin: &Origin, stop: &CancellationToken) -> Robots {
+        let admit_all = |_: &HostKey| Ok::<(), Infallible>(());
+        match self
+            .robots_seen(origin, stop, &admit_all, &mut |_, _| {})
+            .await
+        {
+            Ok(robots) => robots,
+            Err(never) => match never {},
+        }
+    }
+
+    /// Reads robots.txt as [`Gate::robots`] does; `admit` says which hosts redirects may lead to, and `see` gets the status of the last answer and
+    /// the file, empty when there is none to obey.
+    ///
+    /// # Errors
+    /// What `admit` says; the host is then not contacted.
+    pub(super) async fn robots_seen<E>(
+        &self,
+        origin: &Origin,
+        stop: &CancellationToken,
+        admit: &(dyn Fn(&HostKey) -> Result<(), E> + Sync),
+        see: &mut (dyn FnMut(u16, &[u8]) + Send),
+    ) -> Result<Robots, E> {
+        let Ok(mut url) = UrlKey::from_normalised(&format!("{origin}/robots.txt")) else {
+            let why = format!("{origin} has no robots.txt URL");
+            return Ok(Robots::Unreachable(why, None));
+        };
+        let mut hops = 0;
+        // Where a site stands for another, pages are one; robots.txt is that of an origin.
+        let identity = Identity {
+            stand_in: None,
+            ..Identity::clone(&self.identity)
+        };
+        let rules = loop {
+            let Answered {
+                result,
+                receiver: sink,
+                signal,
+                ..
+            } = match self.ask(&url, stop, RobotsSink::new).await {
+                Ok(answered) => answered,
+                Err(refused) => return Ok(Robots::Refused(refused)),
+            };
+            let fetched = match result {
+                Ok(fetched) => fetched,
+                Err(error) if error.kind() == FetchErrorKind::Forbidden => {
+                    return Ok(Robots::Forbidden(error.to_string()));
+                }
+                Err(error) => {
+                    let why = format!("{url}: {error}");
+                    return Ok(Robots::Unreachable(why, Some(error)));
+                }
+            };
+            let status = fetched.head.status;
+            if (300..400).contains(&status)
+                && hops < robots::MAX_REDIRECTS
+                && let Some(target) = location(&identity, &url, &fetched.head)
+            {
+                admit(&target.host())?;
+                hops += 1;
+                url = target;
+                continue;
+            }
+            match robots::judge_answer(Some(status), &fetched.end, sink.body(), &self.agent) {
+                robots::RobotsAnswer::Rules(rules) => {
+                    see(status, sink.body());
+                    break rules;
+                }
+                robots::RobotsAnswer::AllowAll => {
+                    see(status, b"");
+                    break Rules::of_refusal(status);
+                }
+                robots::RobotsAnswer::Unreachable => {
+                    if let Some(closed) = self.obey_long_wait(url.host(), signal) {
+                        return Ok(Robots::Refused(Refused::Closed(closed)));
+                    }
+                    let why = format!("{url} {}", robots_trouble(&fetched));
+                    return Ok(Robots::Unreachable(why, None));
+                }
+            }
+        };
+        let delay = rules.crawl_delay();
+        if let Some(delay) = delay.filter(|delay| *delay > robots::MAX_CRAWL_DELAY) {
+            return Ok(Robots::TooSlow(delay));
+        }
+        self.clocks().set_crawl_delay(origin, delay);
+        Ok(Robots::Rules(rules))
+    }
+}
+
+fn robots_trouble(fetched: &Fetched) -> String {
+    match fetched.head.status {
+        200..=299 => "was cut short or could not be decoded".to_owned(),
+        status => format!("answered {status}"),
+    }
+}
+
+/// The usable target of a redirect.
+pub(super) fn location(identity: &Identity, url: &UrlKey, head: &ResponseHead) -> Option<UrlKey> {
+    let reference = head.headers.all("location").next()?;
+    let reference = String::from_utf8_lossy(reference);
+    identity
+        .resolve(&url.to_url(), reference.trim(), encoding_rs::UTF_8)
+        .ok()
+}
+
+/// What a `Crawl-delay` beyond [`robots::MAX_CRAWL_DELAY`] means.
+pub(super) fn too_slow(origin: &Origin, delay: Duration) -> Note {
+    let most = rough_duration(robots::MAX_CRAWL_DELAY);
+    let note = Note::crawl_delay_too_long(origin, &rough_duration(delay), &delay.as_secs(), &most);
+    note.naming(origin)
+}
+
+/// How long to wait before try number `tries + 1`: the settings' delay and up to a quarter more,
+/// spread by the URL so that many retries do not come at once.
+pub(super) fn retry_delay(limits: &LimitsConfig, url: &UrlKey, tries: u32) -> Duration {
+    let position = usize::try_from(tries.saturating_sub(1)).unwrap_or(usize::MAX);
+    let base = limits
+        .retry_delays
+        .get(position)
+        .or(limits.retry_delays.last())
+        .copied()
+        .unwrap_or_default();
+    let spread = u32::try_from((url.fingerprint() ^ u64::from(tries)) % 256).unwrap_or_default();
+    base.saturating_add(base.saturating_mul(spread) / 1024)
+}
+
+/// Takes the head of an answer only.
+pub(super) struct Unread;
+
+impl BodySink for Unread {
+    fn head(&mut self, _: &ResponseHead) -> BodyWish {
+        BodyWish::Stop
+    }
+
+    fn chunk(&mut self, _: &[u8]) -> BodyWish {
+        BodyWish::Stop
+    }
+}
+
+/// Notes when the head of an answer arrives, and passes everything on.
+struct Timed<'a> {
+    sink: &'a mut (dyn BodySink + Send),
+    head_at: Option<Instant>,
+}
+
+impl BodySink for Timed<'_> {
+    fn accepted_types(&self) -> &'static str {
+        self.sink.accepted_types()
+    }
+
+    fn head(&mut self, head: &ResponseHead) -> BodyWish {
+        self.head_at = Some(Instant::now());
+        self.sink.head(head)
+    }
+
+    fn chunk(&mut self, bytes: &[u8]) -> BodyWish {
+        self.sink.chunk(bytes)
+    }
+}

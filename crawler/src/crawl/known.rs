@@ -1,0 +1,201 @@
+//! The URLs that a crawl knows: which, how many wait, the place of the next one in the queue, and what the bounds leave
+//! out. A published URL, and one that waits already, never leaves because of a bound; neither does the target of a
+//! redirect from a published URL.
+
+use crate::{
+    config::LimitsConfig,
+    frontier::Seen,
+    notes::Note,
+    page::{Reason, Via},
+    runs::NOT_RECORDED,
+    store::{Discovery, MetaValue},
+    url_key::UrlKey,
+    verdict::Judge,
+};
+
+/// The URLs of a crawl.
+pub(super) struct Known {
+    seen: Seen,
+    /// URLs that no page has led to so far.
+    orphans: Seen,
+    next_sequence: u64,
+    /// URLs waiting or in flight.
+    waiting: u64,
+    /// URLs given up after their tries.
+    failed: u64,
+    /// URLs at most.
+    max_urls: u64,
+    /// URLs and links that were not recorded in this crawl.
+    not_recorded: u64,
+    /// How many of them the state, or the next commit, knows.
+    noted: u64,
+    /// A note named the bound that is reached.
+    is_bound_named: bool,
+    /// URLs that were found in this session and lead out of the scope.
+    out_of_scope: u64,
+}
+
+/// A URL that something leads to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FoundUrl<'a> {
+    pub(super) key: &'a UrlKey,
+    pub(super) via: Via,
+    pub(super) found_on: Option<&'a UrlKey>,
+    pub(super) depth: u32,
+    pub(super) hops: u8,
+    /// The bounds do not count for it.
+    pub(super) is_owed: bool,
+}
+
+impl<'a> FoundUrl<'a> {
+    /// A URL that no page or document is known to lead to.
+    pub(super) fn new(key: &'a UrlKey, via: Via, depth: u32) -> Self {
+        Self {
+            key,
+            via,
+            found_on: None,
+            depth,
+            hops: 0,
+            is_owed: false,
+        }
+    }
+}
+
+/// What a URL is that was found.
+pub(super) enum Discovered {
+    /// Known already.
+    Known,
+    /// None of the crawl.
+    OutOfScope,
+    /// Not recorded, because a bound is reached; the note names it the first time.
+    LeftOut(Option<Note>),
+    /// New.
+    New(Discovery),
+}
+
+impl Known {
+    /// Begins with what the crawl knew when the session began: its URLs, those that no page led to, and how many URLs
+    /// wait, failed and were not recorded.
+    pub(super) fn new(
+        (seen, orphans): (Seen, Seen),
+        next_sequence: u64,
+        [waiting, failed, not_recorded]: [u64; 3],
+        limits: &LimitsConfig,
+    ) -> Self {
+        Self {
+            seen,
+            orphans,
+            next_sequence,
+            waiting,
+            failed,
+            max_urls: limits.max_known_urls,
+            not_recorded,
+            noted: not_recorded,
+            is_bound_named: false,
+            out_of_scope: 0,
+        }
+    }
+
+    /// Whether the crawl knows `url`.
+    pub(super) fn contains(&self, url: &UrlKey) -> bool {
+        self.seen.contains(url)
+    }
+
+    /// Takes a URL that something leads to, while the state may be full.
+    pub(super) fn find(
+        &mut self,
+        found: FoundUrl<'_>,
+        judge: &Judge,
+        is_state_full: bool,
+    ) -> Discovered {
+        if self.contains(found.key) {
+            return Discovered::Known;
+        }
+        let Some(reason) = judge.before_fetch(found.key, found.depth) else {
+            self.out_of_scope += 1;
+            return Discovered::OutOfScope;
+        };
+        let bound = if self.len() >= self.max_urls {
+            Some("max_known_urls")
+        } else {
+            is_state_full.then_some("max_state_bytes")
+        };
+        if let Some(setting) = bound.filter(|_| !found.is_owed) {
+            self.not_recorded += 1;
+            let is_named = std::mem::replace(&mut self.is_bound_named, true);
+            let note = (!is_named).then(|| Note::bound_reached(&setting).naming(&setting));
+            return Discovered::LeftOut(note);
+        }
+        Discovered::New(self.add(found, reason))
+    }
+
+    /// Adds a URL that is `reason` by the rules, and gives it its place in the queue.
+    pub(super) fn add(&mut self, found: FoundUrl<'_>, reason: Reason) -> Discovery {
+        self.seen.insert(found.key);
+        self.waiting += u64::from(reason == Reason::Queued);
+        let sequence = self.next_sequence;
+        self.next_sequence += 1;
+        Discovery {
+            key: found.key.clone(),
+            sequence,
+            depth: found.depth,
+            hops: found.hops,
+            via: found.via,
+            found_on: found.found_on.cloned(),
+            reason,
+        }
+    }
+
+    /// Takes note that a URL does not wait any more.
+    pub(super) fn decide(&mut self, is_failed: bool) {
+        self.waiting = self.waiting.saturating_sub(1);
+        self.failed += u64::from(is_failed);
+    }
+
+    /// Takes note that no page leads to `url`.
+    pub(super) fn add_orphan(&mut self, url: &UrlKey) {
+        self.orphans.insert(url);
+    }
+
+    /// Takes note that a page leads to `url`, or that it is none; whether it was an orphan.
+    pub(super) fn remove_orphan(&mut self, url: &UrlKey) -> bool {
+        self.orphans.remove(url)
+    }
+
+    /// Counts links of a page that its reader left out.
+    pub(super) fn leave_out(&mut self, links: u64) {
+        self.not_recorded += links;
+    }
+
+    /// URLs and links that were not recorded in this crawl.
+    pub(super) fn not_recorded(&self) -> u64 {
+        self.not_recorded
+    }
+
+    /// Their number for the next commit, when it changed.
+    pub(super) fn note_not_recorded(&mut self) -> Option<MetaValue> {
+        let count = self.not_recorded;
+        let is_new = std::mem::replace(&mut self.noted, count) != count;
+        is_new.then(|| (NOT_RECORDED.to_owned(), Some(count.to_string())))
+    }
+
+    /// Known URLs.
+    pub(super) fn len(&self) -> u64 {
+        self.seen.len() as u64
+    }
+
+    /// URLs waiting or in flight.
+    pub(super) fn waiting(&self) -> u64 {
+        self.waiting
+    }
+
+    /// URLs given up after their tries.
+    pub(super) fn failed(&self) -> u64 {
+        self.failed
+    }
+
+    /// URLs that were found in this session and lead out of the scope.
+    pub(super) fn out_of_scope(&self) -> u64 {
+        self.out_of_scope
+    }
+}

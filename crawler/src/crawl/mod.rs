@@ -1,0 +1,528 @@
+//! What happens next: it starts the tasks of a crawl, all requests among them, and is the single writer of its state
+//! as long as the crawl goes on.
+//!
+//! From top to bottom: [`crawl`] asks the start URL which site it is (`start`), opens the store and takes
+//! up the open run or begins one (`begin`), and drives the loop (`crawl_loop`). Every request goes through one
+//! `gate`, under the clocks of its host.
+
+pub mod download;
+
+mod answers;
+mod begin;
+mod bytes;
+mod commits;
+mod crawl_loop;
+mod display;
+mod documents;
+mod fingerprint;
+mod gate;
+mod hints;
+mod host_trouble;
+mod known;
+mod outage;
+mod page_sink;
+mod requests;
+mod requeue;
+mod resume;
+mod revalidation;
+mod rules;
+mod signal;
+mod start;
+mod unvisited;
+mod validators;
+
+#[cfg(test)]
+mod tests;
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{sync::watch, task::JoinError, time::Instant};
+use tokio_util::sync::CancellationToken;
+
+pub use self::commits::COMMIT_INTERVAL;
+use self::{
+    begin::{Opened, Opening, find_site},
+    crawl_loop::{Context, CrawlLoop, Setup},
+    download::Downloader,
+    fingerprint::{identity_of, read_as},
+    gate::Gate,
+    start::{Guide, Started},
+};
+pub use crate::politeness::HostState;
+use crate::{
+    clock::Clock,
+    config::Config,
+    fetch::{Fetch, FetchError, Fetched},
+    notes::Note,
+    page::{PageFacts, RunId},
+    parse::PageReader,
+    politeness::SharedPoliteness,
+    retry_after::{RetryAfterError, RetryAfterFile},
+    robots, runs,
+    scope::Scope,
+    seeds::{MAX_OTHER_HOSTS, SeedList},
+    site::Site,
+    store::{Store, StoreError},
+    url_key::{HostKey, UrlKey},
+    verdict::Judge,
+};
+
+/// Longer than anybody waits, and short enough for the arithmetic of instants: 30 years.
+const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
+/// An answer and what it says, or why there is none.
+type FetchedFacts = Result<(Fetched, Box<PageFacts>), FetchError>;
+
+/// What a task was doing that had the store.
+const USING_STATE: &str = "using the state of this site";
+
+/// Opens the store of a site, once the start URL has told which site it is.
+pub type OpenStore = Box<dyn FnOnce(&Site) -> Result<Store, StoreError> + Send>;
+
+/// Says where the set of a site will be served, once it is known which site it is: the URL of a directory, or
+/// `None` when nobody said. Our own index is then missing there without a fault before its first upload.
+pub type PublicUrl = Box<dyn FnOnce(&Site) -> Option<String> + Send>;
+
+/// Everything the crawl touches besides its settings.
+pub struct Dependencies {
+    /// The gate to the network.
+    pub fetch: Arc<dyn Fetch>,
+    /// Wall time.
+    pub clock: Arc<dyn Clock>,
+    /// The clocks of all hosts, shared by every crawl of the process.
+    pub politeness: SharedPoliteness,
+    /// The newest state of the run, for whoever shows it.
+    pub progress: watch::Sender<Progress>,
+    /// The memory of the site.
+    pub open_store: OpenStore,
+    /// `Retry-After` of earlier starts.
+    pub retry_after: RetryAfterFile,
+    /// URL lists of the user.
+    pub lists: Vec<SeedList>,
+    /// Where the set of the site will be served.
+    pub public_url: PublicUrl,
+}
+
+impl std::fmt::Debug for Dependencies {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Dependencies").finish_non_exhaustive()
+    }
+}
+
+/// What the run is doing, for the live view. What was fetched and received is of this start of the
+/// program, what is known, waiting and failed of the whole run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Progress {
+    /// The site, once it is known.
+    pub site: Option<Site>,
+    /// Finished page requests (retries not counted).
+    pub fetched: u64,
+    /// URLs waiting or in flight.
+    pub queued: u64,
+    /// Known URLs.
+    pub known: u64,
+    /// URLs given up after their tries.
+    pub failed: u64,
+    /// Bytes received, as they came over the wire.
+    pub bytes_in: u64,
+    /// Requests in flight.
+    pub in_flight: u32,
+    /// What the host is doing, when it is not simply being crawled.
+    pub host: HostState,
+    /// The last failure of the host: what happened, and at which URL.
+    pub trouble: Option<String>,
+    /// Time one request needs under the pauses in force, for an estimate of the time left; `None` while unknown.
+    pub pace: Option<Duration>,
+    /// What was known when an unfinished run was taken up; `None` for a new run.
+    pub resumed: Option<Resumed>,
+    /// Something the user should know at once (said loudly, e.g. a page rendered by JavaScript only); grows.
+    pub notices: Vec<String>,
+}
+
+/// An unfinished run as it was taken up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resumed {
+    /// Known URLs.
+    pub known: u64,
+    /// Those of them that were waiting.
+    pub queued: u64,
+}
+
+/// Stops a run from outside. Clones share their state.
+#[derive(Debug, Clone, Default)]
+pub struct Shutdown {
+    stop: CancellationToken,
+    abort: CancellationToken,
+}
+
+impl Shutdown {
+    /// No new requests; those in flight finish, everything is stored.
+    pub fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// Requests in flight are dropped; what is finished is stored.
+    pub fn abort(&self) {
+        self.stop.cancel();
+        self.abort.cancel();
+    }
+
+    /// Whether [`Shutdown::stop`] or [`Shutdown::abort`] was called.
+    pub fn is_stopping(&self) -> bool {
+        self.stop.is_cancelled()
+    }
+
+    /// Whether [`Shutdown::abort`] was called.
+    pub fn is_aborting(&self) -> bool {
+        self.abort.is_cancelled()
+    }
+
+    /// Waits until [`Shutdown::abort`] is called. Cancel safe.
+    pub async fn aborted(&self) {
+        self.abort.cancelled().await;
+    }
+}
+
+/// How a crawl ended. `Err` is only what makes a crawl impossible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Every known URL was asked for.
+    Drained,
+    /// `max_pages` or `max_time` was reached.
+    LimitReached,
+    /// The host asks for a longer wait than the settings allow (`Retry-After`, `Crawl-delay`): it gets no further request
+    /// in this session.
+    Deferred,
+    /// Too many pauses after failures in a row: nothing is published.
+    SiteDown,
+    /// [`Shutdown`] was used: nothing is published.
+    Stopped,
+}
+
+/// What ended a crawl before everything was decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// [`crate::config::LimitsConfig::max_pages`].
+    Pages,
+    /// [`crate::config::LimitsConfig::max_time`].
+    Time,
+}
+
+/// What a crawl hands back: the store, for publishing, and this start's numbers.
+pub struct Crawled {
+    /// The site, after the start URL's redirects.
+    pub site: Site,
+    /// The memory of the site; everything is committed.
+    pub store: Store,
+    /// The rules, with the newest robots.txt.
+    pub judge: Judge,
+    /// Number of the crawl that was begun or resumed.
+    pub number: RunId,
+    /// Whether an unfinished crawl was resumed.
+    pub resumed: bool,
+    /// How it ended.
+    pub ending: Ending,
+    /// Finished page requests of this start, retries not counted.
+    pub fetched: u64,
+    /// Answers 304 of this start.
+    pub not_modified: u64,
+    /// Bytes received, as they came over the wire.
+    pub bytes_in: u64,
+    /// URLs found in this start, on pages and in documents, that lead out of the scope; they are only counted.
+    pub links_out_of_scope: u64,
+    /// Which limit was reached, with [`Ending::LimitReached`].
+    pub limit: Option<Limit>,
+    /// What robots.txt of the site says now; `None` when it could not be read, and that is ignored.
+    pub robots: Option<robots::Rules>,
+    /// What the user should know when the crawl is over.
+    pub notes: Vec<Note>,
+}
+
+impl std::fmt::Debug for Crawled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Crawled")
+            .field("site", &self.site)
+            .field("number", &self.number)
+            .field("resumed", &self.resumed)
+            .field("ending", &self.ending)
+            .field("fetched", &self.fetched)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why there can be no crawl.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CrawlError {
+    /// The start URL cannot be the start of a crawl: unreachable, not 200, disallowed, or it leads elsewhere.
+    #[error("{}", .0.text)]
+    Start(Note),
+    /// robots.txt could not be read (5xx, 429, network): nothing may be fetched.
+    #[error("{}", .0.text)]
+    Robots(Note),
+    /// Settings that only show to be wrong when the site is known.
+    #[error("{0}")]
+    Settings(String),
+    /// The store failed.
+    #[error("failed to use the state of this site")]
+    Store(#[from] StoreError),
+    /// Nobody knows which hosts asked to wait, so none may be asked.
+    #[error("failed to recall which hosts asked to wait; nothing is requested")]
+    RetryAfter(#[from] RetryAfterError),
+    /// Stopped before the crawl came to its end.
+    #[error("stopped before the crawl came to its end")]
+    Stopped,
+    /// A task ended by a panic: a bug of arpent. What was committed stays, and the next start goes on from there.
+    #[error("ended by an internal error while {work}")]
+    Internal {
+        /// What the task was doing, as in "while opening the state".
+        work: &'static str,
+        /// The end of the task, with the words of the panic.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl CrawlError {
+    /// A task was `work` when it ended without a result.
+    fn of_task(work: &'static str, error: JoinError) -> Self {
+        let source = error.into();
+        Self::Internal { work, source }
+    }
+}
+
+/// Crawls one site from `start`, resuming an unfinished run.
+///
+/// # Errors
+/// See [`CrawlError`]: whatever makes the crawl impossible. A page that fails is data, not an error.
+pub async fn crawl(
+    config: &Config,
+    start: &UrlKey,
+    dependencies: Dependencies,
+    shutdown: &Shutdown,
+) -> Result<Crawled, CrawlError> {
+    let Dependencies {
+        fetch,
+        clock,
+        politeness,
+        progress,
+        open_store,
+        retry_after,
+        lists,
+        public_url,
+    } = dependencies;
+    let reader =
+        PageReader::new(&config.parse).map_err(|error| CrawlError::Settings(error.to_string()))?;
+    let reader = Arc::new(reader.with_extensions(config.publish.extensions));
+    let gate = Gate::new(config, fetch, Arc::clone(&clock), politeness, retry_after);
+    let recalling = gate.clone();
+    let recalled = tokio::task::spawn_blocking(move || recalling.recall_waits());
+    let damage = recalled
+        .await
+        .map_err(|error| CrawlError::of_task("recalling which hosts asked to wait", error))??;
+    if let Some(damage) = &damage {
+        // The crawl may end before it knows its site, and nobody would ever hear of it.
+        tracing::warn!(target: "engine", "{damage}");
+    }
+    let dependencies = LoopDependencies {
+        reader,
+        progress,
+        open_store,
+        lists,
+        public_url,
+    };
+    // What a crawl holds across its waits is too large for the stack of its caller.
+    let mut crawled = Box::pin(crawl_through(config, start, &gate, dependencies, shutdown)).await;
+    if let (Ok(crawled), Some(damage)) = (&mut crawled, damage) {
+        crawled.notes.insert(0, Note::waits_damaged(&damage));
+    }
+    gate.settle().await;
+    crawled
+}
+
+/// What a run needs besides the gate.
+struct LoopDependencies {
+    reader: Arc<PageReader>,
+    progress: watch::Sender<Progress>,
+    open_store: OpenStore,
+    lists: Vec<SeedList>,
+    public_url: PublicUrl,
+}
+
+/// The crawl itself, through a gate that knows what earlier starts were asked to wait for.
+async fn crawl_through(
+    config: &Config,
+    start: &UrlKey,
+    gate: &Gate,
+    dependencies: LoopDependencies,
+    shutdown: &Shutdown,
+) -> Result<Crawled, CrawlError> {
+    let LoopDependencies {
+        reader,
+        progress,
+        open_store,
+        lists,
+        public_url,
+    } = dependencies;
+    let identity = identity_of(config, &lists);
+    let clock = Arc::clone(&gate.clock);
+    begin_at_hosts(config, start, gate);
+    let began = clock.now();
+    let deadline = end_of(config.limits.max_time);
+    let guide = Guide {
+        gate,
+        reader: &reader,
+        config,
+        stop: &shutdown.stop,
+    };
+    let started = find_site(&guide, start, &progress, deadline).await?;
+    let (site, is_robots_read) = (&started.site, started.is_robots_read);
+    let rules = started.robots.clone();
+    let gate = &gate.standing_in(site.stand_in.clone());
+    let scope =
+        Scope::new(site, &config.scope).map_err(|error| CrawlError::Settings(error.to_string()))?;
+    let downloader = downloader_of(site, gate, config, &rules);
+    let read_as = read_as(config, site);
+    let host_date = gate.first_date.get().copied();
+    let clocks = host_date.map(|host| (clock.now(), host));
+    let judge = Judge::new(config, scope, rules.clone(), read_as, Arc::clone(&clock));
+    let opening = Opening {
+        open_store,
+        identity,
+        fresh: config.fresh,
+        host_date: host_date.unwrap_or(began),
+        clocks,
+        judge,
+    };
+    let Opened {
+        store,
+        run: open_run,
+        memory,
+        judge,
+    } = opening.open(&started, shutdown).await?;
+    let Started {
+        site,
+        hops,
+        bytes_in,
+        notes,
+        ..
+    } = started;
+    let moved = (!start.is_on(&site.origin))
+        .then(|| Note::start_redirected(&start.origin(), &site.origin).naming(start));
+    let public_url = public_url(&site);
+    let mut crawl_loop = CrawlLoop::new(Setup {
+        context: Context {
+            config,
+            host: HostKey::new(&site.origin.host),
+            site,
+            reader,
+            gate: gate.clone(),
+            shutdown,
+            open: open_run,
+        },
+        judge,
+        memory,
+        downloader,
+        progress,
+        store,
+        is_robots_read,
+        public_url,
+        deadline,
+    });
+    let ignored = config.ignore.words().map(ignored);
+    crawl_loop.say(moved.into_iter().chain(ignored).chain(notes));
+    if let Some(delay) = rules.crawl_delay().filter(|delay| !delay.is_zero()) {
+        crawl_loop.mention(delay_text(delay));
+    }
+    crawl_loop.add_bytes(bytes_in);
+    crawl_loop.seed(hops);
+    crawl_loop.begin_documents(&rules, lists);
+    crawl_loop.drive().await
+}
+
+/// Fetches what is on the site, and the files of other hosts that belong to it.
+fn downloader_of(site: &Site, gate: &Gate, config: &Config, rules: &robots::Rules) -> Downloader {
+    let downloader = Downloader::behind(gate).of_site(&site.origin, MAX_OTHER_HOSTS);
+    downloader.know(&site.origin, rules.clone());
+    if config.ignore.robots {
+        downloader.ignoring_robots_of(&site.origin)
+    } else {
+        downloader
+    }
+}
+
+/// The rules of the settings of now for `site`, with its robots.txt as it was read last, and that, if it was: what a crawl
+/// that is over is judged by without a request.
+///
+/// # Errors
+/// A setting does not fit the site, or the store failed.
+pub fn judge_at_rest(
+    config: &Config,
+    site: &Site,
+    store: &Store,
+    clock: &Arc<dyn Clock>,
+) -> Result<(Judge, Option<robots::Rules>), CrawlError> {
+    let scope =
+        Scope::new(site, &config.scope).map_err(|error| CrawlError::Settings(error.to_string()))?;
+    let robots = resume::noted_robots(store)?;
+    let rules = robots.clone().unwrap_or_default();
+    let read_as = read_as(config, site);
+    let mut judge = Judge::new(config, scope, rules, read_as, Arc::clone(clock));
+    if runs::clocks_apart(store)?.is_some() {
+        judge = judge.without_clock();
+    }
+    Ok((judge, robots))
+}
+
+/// Tells the clocks of the hosts that `start` may be on that a run begins.
+fn begin_at_hosts(config: &Config, start: &UrlKey, gate: &Gate) {
+    for host in [Some(start.host()), www_twin(start)].into_iter().flatten() {
+        let mut clocks = gate.clocks();
+        clocks.set_settings(&host, &config.politeness);
+        clocks.forget_trouble(&host);
+    }
+}
+
+/// The host name with `www.` added or dropped: a start URL may redirect there.
+fn www_twin(start: &UrlKey) -> Option<HostKey> {
+    let host = start.host();
+    let name = host.as_str();
+    let twin = name
+        .strip_prefix("www.")
+        .map_or_else(|| format!("www.{name}"), str::to_owned);
+    (!twin.is_empty()).then(|| HostKey::new(&twin))
+}
+
+/// When a run that begins now has to end.
+fn end_of(max_time: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(max_time).unwrap_or(now + FOREVER)
+}
+
+/// What a `Crawl-delay` means for the time that a run takes.
+fn delay_text(delay: Duration) -> String {
+    format!(
+        "robots.txt asks for one request every {delay:?} (Crawl-delay): 1,000 pages take at least {}",
+        rough_duration(delay.saturating_mul(1_000))
+    )
+}
+
+/// What it means that [`crate::config::IgnoreConfig`] has this word.
+fn ignored(word: &str) -> Note {
+    let meaning = match word {
+        "robots" => "what robots.txt disallows is fetched and listed",
+        "noindex" => "pages that say noindex are listed (nofollow still counts)",
+        "retry-after" => "the site is asked again sooner than its Retry-After allows",
+        _ => "pages that name another canonical URL are listed",
+    };
+    Note::ignored(&word, &meaning).naming(&word)
+}
+
+/// A duration for people, in its largest sensible unit.
+fn rough_duration(duration: Duration) -> String {
+    match duration.as_secs() {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7_200 => format!("{} min", seconds / 60),
+        seconds @ 7_200..172_800 => format!("{} h", seconds / 3_600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}

@@ -1,0 +1,207 @@
+//! What a host that went down leaves behind. Pages that failed since its last good answer failed because of that, which
+//! says nothing of them: the start that goes on with the run asks for them again, behind everything that waits already.
+//! Nothing else can tell a host that is down from pages that always fail, so that happens a few times in a run only. The loop notes what happened; the store is changed where a run is taken up.
+
+use jiff::Timestamp;
+
+use super::requeue::requeue;
+use crate::{
+    page::{Reason, RunId},
+    politeness::{Closed, Signal},
+    store::{Commit, MetaValue, Store, StoreError},
+};
+
+/// Name of the state's value with the last outage of the open run: words, as [`Outage::to_text`] writes them.
+const OUTAGE: &str = crate::store::names::RUN_OUTAGE;
+
+/// Starts of a run that end in an outage after which what failed is asked for again. A site that is down for some nights,
+/// while a cache answers for its start page, costs no page its place in the run; a section that always fails cannot keep
+/// a run open for ever, however many pages beside it are well.
+const MAX_OUTAGES: u32 = 3;
+
+/// How the host answers in this start of the run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Health {
+    /// When the last request was sent that it answered well: what failed later, failed when it was not well any more.
+    /// The start page, which is answered before the loop, is the first.
+    last_good: Timestamp,
+    /// A page that this start asked for was answered well.
+    has_good: bool,
+    /// Starts of this run before this one that ended in an outage.
+    outages: u32,
+}
+
+impl Health {
+    /// The loop begins `now`, after so many starts of the run that ended in an outage.
+    pub(super) fn new(now: Timestamp, outages: u32) -> Self {
+        Self {
+            last_good: now,
+            has_good: false,
+            outages,
+        }
+    }
+
+    /// Whether so many sessions of the crawl ended in an outage that what still fails is its own fault.
+    pub(super) fn is_past_help(&self) -> bool {
+        self.outages >= MAX_OUTAGES
+    }
+
+    /// Takes the answer to a request for a page that was sent at `begun`.
+    pub(super) fn note(&mut self, signal: Signal, begun: Timestamp) {
+        match signal {
+            Signal::Fine { .. } => {
+                self.last_good = self.last_good.max(begun);
+                self.has_good = true;
+            }
+            Signal::Overloaded { .. }
+            | Signal::ServerError { .. }
+            | Signal::Unreachable
+            | Signal::Local
+            | Signal::Neutral => {}
+        }
+    }
+
+    /// What the next session of `run` has to know, as a value of the state, if the host is closed now.
+    pub(super) fn value(&self, closed: &Closed, run: RunId) -> MetaValue {
+        let text = self.outage(closed).to_text(run);
+        (OUTAGE.to_owned(), Some(text))
+    }
+
+    /// A pause that the host asked for is no outage, as long as
+    /// the run comes on between them.
+    fn outage(&self, closed: &Closed) -> Outage {
+        let counts = match closed {
+            Closed::RetryAfter(_) => !self.has_good,
+            Closed::Down => true,
+        };
+        Outage {
+            number: self.outages + u32::from(counts),
+            since: Some(self.last_good),
+        }
+    }
+}
+
+/// An outage that ended a start of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Outage {
+    /// How many the run had with it.
+    number: u32,
+    /// When the last request before it was sent that was answered well; `None` once what failed since then was taken care of.
+    since: Option<Timestamp>,
+}
+
+impl Outage {
+    fn to_text(self, run: RunId) -> String {
+        let since = self.since.map(|since| since.to_string());
+        format!("{run} {} {}", self.number, since.as_deref().unwrap_or("-"))
+    }
+
+    /// The outage of run `run` in a value; `None` when it is of another run, or damaged.
+    fn of_run(run: RunId, text: &str) -> Option<Self> {
+        let mut words = text.split(' ');
+        let is_of_run = words.next()?.parse() == Ok(run);
+        let number = words.next()?.parse().ok()?;
+        let since = match words.next()? {
+            "-" => None,
+            since => Some(since.parse().ok()?),
+        };
+        is_of_run.then_some(Self { number, since })
+    }
+}
+
+/// Queues what failed in the outage that ended the last start of run `run`, if one did, behind `next_sequence`; says how
+/// many starts in a row were in vain.
+pub(super) fn ask_again(
+    store: &mut Store,
+    run: RunId,
+    next_sequence: &mut u64,
+) -> Result<u32, StoreError> {
+    let text = store.value(OUTAGE)?.unwrap_or_default();
+    let Some(outage) = Outage::of_run(run, &text) else {
+        return Ok(0);
+    };
+    let Some(since) = outage.since else {
+        return Ok(outage.number);
+    };
+    if outage.number <= MAX_OUTAGES {
+        let count = requeue(store, next_sequence, |_, _, visit| {
+            let record = &visit.record;
+            has_failed(record.reason) && record.fetched_at.is_some_and(|ended| ended >= since)
+        })?;
+        if count > 0 {
+            tracing::info!(target: "engine", "{count} pages failed when the site went down: they are asked for again");
+        }
+    }
+    // A session that is killed before this does the same again, which changes nothing.
+    let taken_care_of = Outage {
+        since: None,
+        ..outage
+    };
+    store.commit(&Commit {
+        values: vec![(OUTAGE.to_owned(), Some(taken_care_of.to_text(run)))],
+        ..Commit::default()
+    })?;
+    Ok(outage.number)
+}
+
+/// Whether a page has no answer, or one that only says that the server is in trouble.
+fn has_failed(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::NetworkError | Reason::ServerError | Reason::CutShort
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outage_is_noted_for_its_run() {
+        let outage = Outage {
+            number: 2,
+            since: "2026-03-01T12:00:00.5Z".parse().ok(),
+        };
+        let text = outage.to_text(7);
+        assert_eq!(Outage::of_run(7, &text), Some(outage));
+        assert_eq!(Outage::of_run(8, &text), None);
+        let outage = Outage {
+            since: None,
+            ..outage
+        };
+        assert_eq!(Outage::of_run(7, &outage.to_text(7)), Some(outage));
+        for damaged in ["", "7", "7 x -", "7 1", "7 1 soon", "x 1 -"] {
+            assert_eq!(Outage::of_run(7, damaged), None, "{damaged}");
+        }
+    }
+
+    #[test]
+    fn what_failed_since_the_last_good_answer_is_asked_for_again() {
+        let [began, later]: [Timestamp; 2] =
+            ["2026-03-01T12:00:00Z", "2026-03-01T12:01:00Z"].map(|text| text.parse().unwrap());
+        let mut health = Health::new(began, 2);
+        health.note(Signal::Unreachable, later);
+        health.note(Signal::ServerError { retry_after: None }, later);
+        let third = |since| Outage {
+            number: 3,
+            since: Some(since),
+        };
+        assert_eq!(health.outage(&Closed::Down), third(began));
+        let latency = std::time::Duration::ZERO;
+        health.note(Signal::Fine { latency }, later);
+        assert_eq!(health.outage(&Closed::Down), third(later));
+    }
+
+    #[test]
+    fn a_pause_that_the_host_asked_for_is_no_outage_while_the_run_comes_on() {
+        let began = "2026-03-01T12:00:00Z".parse().unwrap();
+        let pause = Closed::RetryAfter(tokio::time::Instant::now());
+        let mut health = Health::new(began, 2);
+        // Nothing but failures: whatever is wrong, it must not keep the run open for ever.
+        assert_eq!(health.outage(&pause).number, 3);
+        let latency = std::time::Duration::ZERO;
+        health.note(Signal::Fine { latency }, began);
+        assert_eq!(health.outage(&pause).number, 2);
+        assert_eq!(health.outage(&Closed::Down).number, 3);
+    }
+}

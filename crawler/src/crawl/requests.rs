@@ -1,0 +1,175 @@
+//! The requests for pages that are out: one lease and one permit each, sent and taken back with what they came to. Says
+//! whether there is another try; decides nothing else, and never waits.
+
+use std::{collections::HashMap, sync::Arc};
+
+use jiff::Timestamp;
+use tokio::{
+    task::{AbortHandle, Id},
+    time::Instant,
+};
+
+use super::{
+    FetchedFacts,
+    gate::{Gate, HeldPermit, retry_delay},
+    page_sink::{Found, PageSink, Wanted},
+    signal,
+    validators::is_answer_to,
+};
+use crate::{
+    config::LimitsConfig,
+    fetch::{FetchErrorKind, Request, Validators},
+    frontier::Lease,
+    parse::{PageParser, PageReader},
+    politeness::Signal,
+    url_key::UrlKey,
+};
+
+/// Requests for pages.
+#[derive(Default)]
+pub(super) struct Requests {
+    /// Those that are out, by their tasks.
+    out: HashMap<Id, PageRequest>,
+    /// Memory that each answer in flight is expected to take: as much as the largest of the last ones.
+    of_answer: usize,
+}
+
+/// A page request that is out.
+pub(super) struct PageRequest {
+    pub(super) lease: Lease,
+    pub(super) permit: HeldPermit,
+    pub(super) task: AbortHandle,
+    /// What of an earlier answer it was asked with.
+    pub(super) validators: Option<Validators>,
+    /// When it was sent.
+    pub(super) begun: Timestamp,
+}
+
+/// What a page request came to.
+pub(super) struct PageDone {
+    pub(super) result: FetchedFacts,
+    /// What was asked for as a page is this instead.
+    pub(super) found: Option<Found>,
+    pub(super) signal: Signal,
+    passing: bool,
+}
+
+/// What follows from the end of a request.
+pub(super) enum AfterRequest {
+    /// It is the fault of this machine: the URL is first in its line again.
+    GiveBack,
+    /// Another try, from this instant.
+    Retry(Instant),
+    /// Another try, without validators.
+    RetrySoon,
+    /// What it came to counts.
+    Decide,
+}
+
+impl Requests {
+    /// How many are out.
+    pub(super) fn len(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Whether none is out.
+    pub(super) fn is_empty(&self) -> bool {
+        self.out.is_empty()
+    }
+
+    /// Memory that their answers are expected to take.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.out.len() * self.of_answer
+    }
+
+    /// A page of so many bytes was answered.
+    pub(super) fn answered(&mut self, bytes: usize) {
+        self.of_answer = bytes.max(self.of_answer - self.of_answer / 8);
+    }
+
+    /// Takes note of a request that was sent.
+    pub(super) fn add(&mut self, request: PageRequest) {
+        self.out.insert(request.task.id(), request);
+    }
+
+    /// The request of the task `id`, which has ended.
+    pub(super) fn take(&mut self, id: Id) -> Option<PageRequest> {
+        self.out.remove(&id)
+    }
+
+    /// Drops all that are out; their tasks end as cancelled.
+    pub(super) fn abort(&self) {
+        self.out.values().for_each(|request| request.task.abort());
+    }
+}
+
+/// Asks for a page; the caller holds a permit.
+pub(super) async fn ask(
+    (gate, reader): (Gate, Arc<PageReader>),
+    url: UrlKey,
+    wanted: Wanted,
+    validators: Option<Validators>,
+) -> PageDone {
+    let parser = PageParser::new(&url, &gate.identity, &reader);
+    let mut sink = PageSink::new(parser, wanted);
+    let request = Request {
+        validators,
+        ..Request::get(&url, gate.max_body_bytes)
+    };
+    let asked = gate.send(&request, &mut sink).await;
+    // The name was known when the session began: it is our own network that does not know it any more.
+    let signal = match &asked.result {
+        Err(error) if error.kind() == FetchErrorKind::Dns => Signal::Local,
+        Ok(_) | Err(_) => asked.signal,
+    };
+    let passing = signal::is_passing(&asked.result);
+    let mut found = None;
+    let result = asked.result.map(|fetched| {
+        let (facts, instead) = sink.finish(&url, &fetched);
+        found = instead;
+        (fetched, Box::new(facts))
+    });
+    PageDone {
+        result,
+        found,
+        signal,
+        passing,
+    }
+}
+
+impl PageDone {
+    /// What follows for `lease`, which was asked for with `validators`; after an answer that asks for a long wait there is no
+    /// other try in this session.
+    pub(super) fn next(
+        &self,
+        lease: &Lease,
+        validators: Option<&Validators>,
+        limits: &LimitsConfig,
+        is_long_wait: bool,
+    ) -> AfterRequest {
+        let (url, tries) = (lease.url(), lease.earlier_tries() + 1);
+        if self.signal == Signal::Local {
+            return AfterRequest::GiveBack;
+        }
+        if is_long_wait {
+            return AfterRequest::Decide;
+        }
+        if self.passing && tries < limits.max_tries {
+            tracing::debug!(target: "engine", %url, tries, "another try");
+            return AfterRequest::Retry(Instant::now() + retry_delay(limits, url, tries));
+        }
+        if validators.is_some_and(|sent| !is_answer_to(sent, url, &self.result)) {
+            tracing::debug!(target: "engine", %url, "no answer to a conditional request");
+            return AfterRequest::RetrySoon;
+        }
+        AfterRequest::Decide
+    }
+
+    /// Whether a page redirects to itself and sets a cookie.
+    pub(super) fn wants_cookie(&self, url: &UrlKey) -> bool {
+        self.result.as_ref().is_ok_and(|(fetched, facts)| {
+            let cookies = &mut fetched.head.headers.all("set-cookie");
+            facts.location.as_ref() == Some(url) && cookies.next().is_some()
+        })
+    }
+}

@@ -1,0 +1,132 @@
+//! The memory of a crawl when a session begins: what the store knows of it, and which of its visits the rules of now, or an
+//! outage, ask for again. Works on the store alone, in pieces, so that it can run where blocking is allowed.
+
+use super::{outage, requeue::requeue, validators::Trust};
+use crate::{
+    frontier::Seen,
+    page::{Basis, Page, PageRecord, Reason, State},
+    robots::Rules,
+    runs::{self, OpenRun},
+    seeds::{self, CachedSitemaps, Document, OwnFiles},
+    store::{Commit, MetaValue, Store, StoreError},
+    url_key::UrlKey,
+    verdict::Judge,
+};
+
+/// Name of the state's value with the fingerprint of the rules that the visits were judged by.
+const RULES: &str = crate::store::names::RUN_RULES;
+
+/// Name of the state's value with what robots.txt of the site said when it was read last ([`Rules::to_text`]).
+const ROBOTS: &str = crate::store::names::RUN_ROBOTS;
+
+/// Notes what robots.txt of the site says, for those who publish again without asking it.
+pub(super) fn note_robots(store: &mut Store, robots: &Rules) -> Result<(), StoreError> {
+    let (name, text) = robots_value(robots);
+    if store.value(&name)? == text {
+        return Ok(());
+    }
+    store.commit(&Commit {
+        values: vec![(name, text)],
+        ..Commit::default()
+    })
+}
+
+/// The value that notes it.
+pub(super) fn robots_value(robots: &Rules) -> MetaValue {
+    (ROBOTS.to_owned(), Some(robots.to_text()))
+}
+
+/// What [`note_robots`] noted last; `None` when it never did.
+pub(super) fn noted_robots(store: &Store) -> Result<Option<Rules>, StoreError> {
+    Ok(store.value(ROBOTS)?.map(|text| Rules::from_text(&text)))
+}
+
+/// What a crawl knows when its loop begins.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    pub(super) seen: Seen,
+    pub(super) queued: u64,
+    pub(super) failed: u64,
+    pub(super) next_sequence: u64,
+    pub(super) documents: Vec<Document>,
+    pub(super) orphans: Seen,
+    pub(super) own: OwnFiles,
+    pub(super) cached: CachedSitemaps,
+    pub(super) trust: Trust,
+    /// Sessions of the crawl that ended because the site was down.
+    pub(super) outages: u32,
+    /// Page rows count: the crawl is not one of `--fresh`, and there may be some.
+    pub(super) has_earlier: bool,
+    /// Bytes of the state.
+    pub(super) state_bytes: u64,
+    /// Links that the crawl did not record so far.
+    pub(super) not_recorded: u64,
+}
+
+/// Reads what the crawl knows. Visits that the rules of now do not decide are queued again, when the rules are not those of
+/// the last session.
+pub(super) fn remember(
+    store: &mut Store,
+    open: OpenRun,
+    judge: &Judge,
+) -> Result<Memory, StoreError> {
+    let mut next_sequence = store.size()?.last_sequence + 1;
+    let mut outages = 0;
+    if open.resumed {
+        outages = outage::ask_again(store, open.number, &mut next_sequence)?;
+    }
+    let rules = format!("{:016x}", judge.fingerprint());
+    if store.value(RULES)?.as_ref() != Some(&rules) {
+        if open.resumed {
+            requeue(store, &mut next_sequence, |key, page, visit| {
+                judge_again(judge, key, page, &visit.record) == Reason::Queued
+            })?;
+        }
+        store.commit(&Commit {
+            values: vec![(RULES.to_owned(), Some(rules))],
+            ..Commit::default()
+        })?;
+    }
+    let size = store.size()?;
+    let mut memory = Memory {
+        next_sequence,
+        queued: size.queued,
+        documents: seeds::take_up(store, open.number)?,
+        own: OwnFiles::load(store)?,
+        cached: if open.is_fresh {
+            CachedSitemaps::default()
+        } else {
+            CachedSitemaps::load(store)?
+        },
+        trust: Trust::load(store)?,
+        outages,
+        state_bytes: size.bytes,
+        not_recorded: runs::not_recorded(store)?,
+        // An imported set has rows before the first crawl.
+        has_earlier: !open.is_fresh && (open.number > 1 || !store.unvisited(None, 1)?.is_empty()),
+        ..Memory::default()
+    };
+    store.each_visit(&mut |key, note| {
+        memory.seen.insert(key);
+        memory.failed += u64::from(note.reason.state() == State::Failed);
+        if note.is_orphan {
+            memory.orphans.insert(key);
+        }
+    })?;
+    Ok(memory)
+}
+
+/// What a visit is by the rules of now: one that a 304 decided by the facts of its page row.
+fn judge_again(judge: &Judge, key: &UrlKey, page: Option<&Page>, visit: &PageRecord) -> Reason {
+    match (&visit.basis, page) {
+        (Basis::Confirmed, Some(page)) => {
+            let confirmed = PageRecord {
+                depth: visit.depth,
+                basis: Basis::Confirmed,
+                ..page.record.clone()
+            };
+            judge.again(key, &confirmed)
+        }
+        (Basis::Own | Basis::Confirmed | Basis::Kept(_), _) => judge.again(key, visit),
+    }
+}

@@ -1,0 +1,240 @@
+//! Conditional requests: with which validators a page is asked, pages that answered 304 and wait for what their page row
+//! knows, and tests of the server with the old validators of pages that changed. Decides no page.
+
+use std::collections::VecDeque;
+
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    bytes::{bytes_of, bytes_of_facts},
+    gate::{Gate, Unread},
+    signal,
+    validators::{Trust, TrustChange, has_changed, is_enough, is_sample},
+};
+use crate::{
+    fetch::{FetchError, Fetched, Request, Validators},
+    frontier::Lease,
+    notes::Note,
+    page::{PageFacts, RunId},
+    store::{MetaValue, Store, StoreError},
+    url_key::UrlKey,
+    verdict::Judge,
+};
+
+/// Pages that wait for the store at most; then no new request is sent.
+const MAX_WAITING: usize = 4_096;
+
+/// Memory of the facts and links that one trip brings back, give or take those of one page.
+const MAX_READ_BYTES: usize = 8 << 20;
+
+/// Pages at most that wait for a test of the server; further ones are not tested.
+const MAX_TESTS: usize = 100;
+
+/// Conditional requests of a crawl.
+pub(super) struct Revalidation {
+    crawl: RunId,
+    trust: Trust,
+    /// No validators are sent.
+    is_off: bool,
+    waiting: Vec<NotModified>,
+    /// Pages that the store is reading.
+    away: usize,
+    /// Memory of the waiting pages, and of those that the store is reading.
+    held_bytes: usize,
+    tests: VecDeque<(UrlKey, Validators)>,
+    /// The URL of the test that is out.
+    testing: Option<UrlKey>,
+}
+
+/// A page that answered 304.
+pub(super) struct NotModified {
+    lease: Lease,
+    answer: Box<PageFacts>,
+}
+
+/// A page that answered 304, with what its page row says.
+pub(super) struct Reread {
+    pub(super) lease: Lease,
+    pub(super) answer: Box<PageFacts>,
+    /// `None` when that is not enough to decide the page.
+    pub(super) facts: Option<PageFacts>,
+    pub(super) links: Vec<UrlKey>,
+}
+
+/// What a trip of the store brings back for pages that answered 304.
+#[derive(Default)]
+pub(super) struct Rereads {
+    read: Vec<Reread>,
+    /// There was no room for these.
+    left: Vec<NotModified>,
+}
+
+impl Rereads {
+    /// Reads what `store` knows of `pages`.
+    pub(super) fn read(pages: Vec<NotModified>, store: &Store) -> Result<Self, StoreError> {
+        let mut rereads = Self::default();
+        let mut bytes_left = MAX_READ_BYTES;
+        for page in pages {
+            if bytes_left == 0 {
+                rereads.left.push(page);
+                continue;
+            }
+            let url = page.lease.url();
+            let row = store.page(url)?;
+            let facts = row.and_then(|row| row.record.facts().cloned());
+            let links = store.links(url)?.unwrap_or_default();
+            let taken = bytes_of(&links) + facts.as_ref().map_or(0, bytes_of_facts);
+            bytes_left = bytes_left.saturating_sub(taken);
+            let NotModified { lease, answer } = page;
+            rereads.read.push(Reread {
+                lease,
+                facts: facts.filter(|facts| is_enough(&answer, facts)),
+                answer,
+                links,
+            });
+        }
+        Ok(rereads)
+    }
+}
+
+/// The end of a test: the status, if there was an answer, and its bytes.
+#[derive(Debug, Default)]
+pub(super) struct TestEnd {
+    pub(super) status: Option<u16>,
+    pub(super) wire_bytes: u64,
+}
+
+impl Revalidation {
+    /// Conditional requests of the crawl `crawl`, unless they are off.
+    pub(super) fn new(crawl: RunId, trust: Trust, is_off: bool) -> Self {
+        Self {
+            crawl,
+            trust,
+            is_off,
+            waiting: Vec::new(),
+            away: 0,
+            held_bytes: 0,
+            tests: VecDeque::new(),
+            testing: None,
+        }
+    }
+
+    /// What a page is asked with; `None`: for the whole page.
+    pub(super) fn validators_for(&self, lease: &Lease, judge: &Judge) -> Option<Validators> {
+        let answer = lease.earlier()?.answer.as_ref()?;
+        let is_asked = !self.is_off
+            && self.trust.is_given()
+            // A request that failed with validators is sent again without them.
+            && lease.earlier_tries() == 0
+            && !is_sample(lease.url(), self.crawl);
+        is_asked.then(|| judge.validators(answer))?
+    }
+
+    /// Lets a page that answered 304 wait for its page row; gives the lease back when 304 is not trusted any more.
+    pub(super) fn confirm(&mut self, lease: Lease, answer: Box<PageFacts>) -> Option<Lease> {
+        if !self.trust.is_given() {
+            return Some(lease);
+        }
+        self.held_bytes += bytes_of_facts(&answer);
+        self.waiting.push(NotModified { lease, answer });
+        None
+    }
+
+    /// Takes the answer to a request for a whole page: a sample that changed is to be tested.
+    pub(super) fn take_whole(&mut self, lease: &Lease, facts: &PageFacts, judge: &Judge) {
+        let url = lease.url();
+        if self.is_off || !is_sample(url, self.crawl) || self.tests.len() >= MAX_TESTS {
+            return;
+        }
+        let answer = lease.earlier().and_then(|earlier| earlier.answer.as_ref());
+        if let Some(answer) = answer.filter(|answer| has_changed(facts, answer))
+            && let Some(validators) = judge.validators(answer)
+        {
+            self.tests.push_back((url.clone(), validators));
+        }
+    }
+
+    /// Pages that wait for the store, or for its answer.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len() + self.away
+    }
+
+    /// Whether no further page may wait.
+    pub(super) fn is_full(&self) -> bool {
+        self.waiting() >= MAX_WAITING
+    }
+
+    /// Memory of the pages that wait.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.held_bytes
+    }
+
+    /// The pages that the store is asked for now.
+    pub(super) fn ask(&mut self) -> Vec<NotModified> {
+        let pages = std::mem::take(&mut self.waiting);
+        self.away = pages.len();
+        pages
+    }
+
+    /// Takes what the store brought; gives the pages that it read.
+    pub(super) fn take_read(&mut self, rereads: Rereads) -> Vec<Reread> {
+        self.away = 0;
+        self.waiting.extend(rereads.left);
+        let answers = self.waiting.iter();
+        self.held_bytes = answers.map(|page| bytes_of_facts(&page.answer)).sum();
+        rereads.read
+    }
+
+    /// The test that is to be sent now, one at a time.
+    pub(super) fn next_test(&mut self) -> Option<(UrlKey, Validators)> {
+        if self.testing.is_some() {
+            return None;
+        }
+        let test = self.tests.pop_front()?;
+        self.testing = Some(test.0.clone());
+        Some(test)
+    }
+
+    /// Takes the status that ended a test, if it was answered: the value for the next commit when trust is another now, and
+    /// what the user should know.
+    pub(super) fn take_test(&mut self, status: Option<u16>) -> (Option<MetaValue>, Option<Note>) {
+        let (Some(url), Some(status)) = (self.testing.take(), status) else {
+            return (None, None);
+        };
+        let before = self.trust;
+        let note = self.trust.take(status).map(|change| match change {
+            TrustChange::Lost => {
+                let what = "changed, and the server calls it not modified (304)";
+                let note = Note::not_modified_distrusted(&url, &what, &"on this site");
+                note.naming(&url)
+            }
+            TrustChange::Regained => Note::not_modified_trusted(&"on this site"),
+        });
+        let value = (self.trust != before).then(|| self.trust.value());
+        (value, note)
+    }
+
+    /// Whether a test is out or waits.
+    pub(super) fn is_testing(&self) -> bool {
+        !self.tests.is_empty() || self.testing.is_some()
+    }
+}
+
+/// Sends a test.
+pub(super) async fn test(
+    gate: Gate,
+    (url, validators): (UrlKey, Validators),
+    stop: CancellationToken,
+) -> TestEnd {
+    let request = Request {
+        validators: Some(validators),
+        ..Request::get(&url, gate.max_body_bytes)
+    };
+    let is_final = |asked: &Result<Fetched, FetchError>| !signal::is_passing(asked);
+    let asked = gate.ask_until(&request, &stop, || Unread, is_final).await;
+    let fetched = asked.ok().and_then(|answered| answered.result.ok());
+    fetched.map_or_else(TestEnd::default, |fetched| TestEnd {
+        status: Some(fetched.head.status),
+        wire_bytes: fetched.wire_bytes,
+    })
+}

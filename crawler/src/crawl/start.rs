@@ -1,0 +1,361 @@
+//! From the URL that was typed to the site that is crawled: robots.txt first, then the start URL and
+//! its redirects, each hop under the rules of its own origin and under its host's clocks. Each page on the way is fetched
+//! whole.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Display,
+    sync::Arc,
+};
+
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    CrawlError,
+    gate::{Answered, Gate, Refused, Robots, too_slow},
+    page_sink::{Found, PageSink, Wanted},
+};
+use crate::{
+    config::Config,
+    fetch::{FetchError, FetchErrorKind, Request},
+    notes::Note,
+    page::{BodyEnd, PageFacts},
+    parse::{PageParser, PageReader},
+    politeness::Signal,
+    robots::{RobotsSink, Rules},
+    site::{self, Site},
+    url_key::{Identity, Origin, UrlKey},
+    verdict::MAX_HOPS,
+};
+
+/// One answer on the way from the typed URL to the site.
+pub(super) struct Hop {
+    pub(super) url: UrlKey,
+    pub(super) facts: PageFacts,
+    /// What it is when it is, or may be, no page.
+    pub(super) found: Option<Found>,
+    pub(super) attempts: u32,
+    /// The answer sets a cookie.
+    sets_cookie: bool,
+}
+
+/// What the start URL told.
+pub(super) struct Started {
+    pub(super) site: Site,
+    /// Every answer, the start page itself last.
+    pub(super) hops: Vec<Hop>,
+    /// The rules of the site's origin.
+    pub(super) robots: Rules,
+    /// Whether that is what its robots.txt says; otherwise it cannot be read, and that is ignored.
+    pub(super) is_robots_read: bool,
+    /// Bytes that came over the wire.
+    pub(super) bytes_in: u64,
+    /// What the user should know.
+    pub(super) notes: Vec<Note>,
+}
+
+/// What the way from the start URL to the site is found with.
+pub(super) struct Guide<'a> {
+    pub(super) gate: &'a Gate,
+    pub(super) reader: &'a Arc<PageReader>,
+    pub(super) config: &'a Config,
+    pub(super) stop: &'a CancellationToken,
+}
+
+/// Finds out which site `typed` is.
+pub(super) async fn start(guide: &Guide<'_>, typed: &UrlKey) -> Result<Started, CrawlError> {
+    let Guide {
+        gate, config, stop, ..
+    } = *guide;
+    let width = config.scope.width;
+    let mut notes = Vec::new();
+    let mut targets: Vec<UrlKey> = Vec::new();
+    let mut rules: HashMap<Origin, Rules> = HashMap::new();
+    let mut unread: HashSet<Origin> = HashSet::new();
+    let mut hops: Vec<Hop> = Vec::new();
+    let mut bytes_in = 0;
+    let mut url = typed.clone();
+    loop {
+        let origin = url.origin();
+        let so_far = stand_in(site::settle_so_far(typed, &targets, width), config)?;
+        let gate = &gate.standing_in(so_far.stand_in.clone());
+        if !rules.contains_key(&origin) {
+            let robots = match read_robots(gate, &origin, config, stop).await {
+                Err(CrawlError::Robots(note)) if config.ignore.robots => {
+                    notes.push(Note::robots_ignored(&note.text));
+                    unread.insert(origin.clone());
+                    Rules::allow_all()
+                }
+                read => read?,
+            };
+            rules.insert(origin.clone(), robots);
+        }
+        if let Some(robots) = rules.get(&origin)
+            && !config.ignore.robots
+            && !robots.allows(url.path_and_query())
+        {
+            // A staging copy that forbids everything is what that is for.
+            let advice = config.written_as.as_ref().map_or(
+                "nothing may be crawled from there",
+                |_| "--ignore robots crawls a staging copy of your own all the same",
+            );
+            let note = Note::start_disallowed(&url, &origin, &gate.agent, &advice);
+            return Err(CrawlError::Start(note.naming(&url)));
+        }
+        let (hop, wire_bytes) = guide.ask(gate, &url).await?;
+        bytes_in += wire_bytes;
+        let (status, location) = (hop.facts.status, hop.facts.location.clone());
+        let is_empty = hop.facts.end == BodyEnd::Complete && hop.facts.body_bytes == 0;
+        hops.push(hop);
+        match (status, location) {
+            (200, _) if is_empty => {
+                return Err(CrawlError::Start(Note::start_empty(&url).naming(&url)));
+            }
+            (200, _) => break,
+            (300..=303 | 307 | 308, Some(target)) => {
+                if hops.len() > MAX_HOPS || hops.iter().any(|hop| hop.url == target) {
+                    return Err(loops(typed, &hops, config));
+                }
+                check_target(typed, &url, &target, gate)?;
+                targets.push(target.clone());
+                url = target;
+            }
+            (300..=303 | 307 | 308, None) => {
+                let note = Note::start_redirect_unusable(&url, &status);
+                return Err(CrawlError::Start(note.naming(&url)));
+            }
+            (status, _) => {
+                let note = guide.refusal(gate, &url, status).await;
+                return Err(CrawlError::Start(note.naming(&url)));
+            }
+        }
+    }
+    let site = site::settle(typed, &targets, width)
+        .map_err(|error| leads_elsewhere(&error, targets.last().unwrap_or(typed)))?;
+    let site = stand_in(site, config)?;
+    let robots = rules.remove(&site.origin).unwrap_or_else(Rules::allow_all);
+    let is_robots_read = !unread.contains(&site.origin);
+    Ok(Started {
+        site,
+        hops,
+        robots,
+        is_robots_read,
+        bytes_in,
+        notes,
+    })
+}
+
+impl Guide<'_> {
+    /// Asks for a page on the way through `gate`; the bytes that came over the wire are counted.
+    async fn ask(&self, gate: &Gate, url: &UrlKey) -> Result<(Hop, u64), CrawlError> {
+        let sink = || {
+            let parser = PageParser::new(url, &gate.identity, self.reader);
+            PageSink::new(parser, wanted_of_start(self.config))
+        };
+        let asked = gate.ask(url, self.stop, sink).await;
+        let asked = asked.map_err(|refused| refused_start(gate, url, refused))?;
+        obey_long_wait(gate, url, asked.signal)?;
+        match hop_of(url, asked) {
+            Ok(hop) => Ok(hop),
+            Err(error) => {
+                let note = unanswered(gate, url, &error, self.stop).await;
+                Err(CrawlError::Start(note))
+            }
+        }
+    }
+
+    /// Why there is no crawl when the start page `url` answered `status`.
+    async fn refusal(&self, gate: &Gate, url: &UrlKey, status: u16) -> Note {
+        let fetch = &self.config.fetch;
+        let authorizes = |name: &str| name.eq_ignore_ascii_case("authorization");
+        let has_credentials =
+            fetch.credentials.is_some() || fetch.headers.iter().any(|(name, _)| authorizes(name));
+        match status {
+            // What most servers answer when they expect TLS.
+            400 if url.scheme() == "http" => speaks_other_scheme(gate, url, self.stop)
+                .await
+                .unwrap_or_else(|| Note::start_status(url, &status)),
+            401 if !has_credentials => Note::start_unauthorized(url),
+            401 if fetch.credential_origins.contains(&url.origin()) => {
+                Note::credentials_refused(url)
+            }
+            401 => Note::credentials_not_sent(url),
+            403 => Note::start_forbidden(url, &fetch.user_agent),
+            _ => Note::start_status(url, &status),
+        }
+    }
+}
+
+/// Why there is no crawl when there is no answer to `url`, with which it begins.
+async fn unanswered(
+    gate: &Gate,
+    url: &UrlKey,
+    error: &FetchError,
+    stop: &CancellationToken,
+) -> Note {
+    let other_scheme = match error.kind() {
+        FetchErrorKind::Reset | FetchErrorKind::Protocol => {
+            speaks_other_scheme(gate, url, stop).await
+        }
+        // A server of plain http may wait for the end of what is no request.
+        FetchErrorKind::Timeout if url.scheme() == "https" => {
+            speaks_other_scheme(gate, url, stop).await
+        }
+        FetchErrorKind::Dns
+        | FetchErrorKind::Connect
+        | FetchErrorKind::Tls
+        | FetchErrorKind::Timeout
+        | FetchErrorKind::Forbidden
+        | FetchErrorKind::Local => None,
+    };
+    let note = other_scheme.unwrap_or_else(|| match error.kind() {
+        FetchErrorKind::Tls => Note::tls_failed(error),
+        _ => Note::start_unreachable(error, url),
+    });
+    note.naming(url)
+}
+
+/// That the server of `url` speaks http where https was tried at the same port, or TLS where http was, if it does. It is
+/// asked once, for its robots.txt.
+async fn speaks_other_scheme(gate: &Gate, url: &UrlKey, stop: &CancellationToken) -> Option<Note> {
+    let is_http = url.scheme() == "http";
+    let server = format!("{}:{}", url.host_str(), url.port());
+    let scheme = if is_http { "https" } else { "http" };
+    let robots = format!("{scheme}://{server}/robots.txt");
+    let robots = Identity::default().parse(&robots).ok()?;
+    let request = Request::get(&robots, gate.max_body_bytes);
+    let asked = gate.ask_until(&request, stop, RobotsSink::new, |_| true);
+    let is_spoken = match asked.await.ok()?.result {
+        // A server of TLS may answer plain http with this.
+        Ok(fetched) => is_http || fetched.head.status != 400,
+        Err(error) => is_http && error.kind() == FetchErrorKind::Tls,
+    };
+    let note = if is_http {
+        Note::speaks_tls
+    } else {
+        Note::speaks_plain_http
+    };
+    is_spoken.then(|| note(&server, &robots.origin()))
+}
+
+fn hop_of(url: &UrlKey, answered: Answered<PageSink>) -> Result<(Hop, u64), FetchError> {
+    let fetched = answered.result?;
+    let (facts, found) = answered.receiver.finish(url, &fetched);
+    let hop = Hop {
+        url: url.clone(),
+        facts,
+        found,
+        attempts: answered.tries,
+        sets_cookie: fetched.head.headers.all("set-cookie").next().is_some(),
+    };
+    Ok((hop, fetched.wire_bytes))
+}
+
+/// What of the answers on the way is kept when it is no page.
+fn wanted_of_start(config: &Config) -> Wanted {
+    if config.discover.sitemaps || config.discover.feeds {
+        Wanted::Lists
+    } else {
+        Wanted::Nothing
+    }
+}
+
+/// Stops before a host is contacted that is none of the site's.
+fn check_target(
+    typed: &UrlKey,
+    url: &UrlKey,
+    target: &UrlKey,
+    gate: &Gate,
+) -> Result<(), CrawlError> {
+    site::check_hop(typed, target).map_err(|error| leads_elsewhere(&error, target))?;
+    match &gate.identity.stand_in {
+        Some(stand_in) if stand_in.spares(&target.origin()) => {
+            let problem = format!(
+                "{url} redirects to {target}: the crawled site stands for {}, where nothing is asked",
+                stand_in.original_directory()
+            );
+            Err(leads_elsewhere(&problem, target))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn leads_elsewhere(problem: &dyn Display, target: &UrlKey) -> CrawlError {
+    CrawlError::Start(Note::start_leads_elsewhere(problem).naming(target))
+}
+
+fn loops(typed: &UrlKey, hops: &[Hop], config: &Config) -> CrawlError {
+    if hops.iter().any(|hop| hop.sets_cookie) {
+        return CrawlError::Start(Note::start_wants_cookies(typed).naming(typed));
+    }
+    let hint = match &config.written_as {
+        Some(original) => format!("; redirects to {original} count as redirects to itself"),
+        None => String::new(),
+    };
+    let note = Note::start_redirects_in_a_loop(typed, &MAX_HOPS, &hint);
+    CrawlError::Start(note.naming(typed))
+}
+
+/// The site as the settings want it written.
+fn stand_in(site: Site, config: &Config) -> Result<Site, CrawlError> {
+    match &config.written_as {
+        Some(original) => site
+            .standing_for(original)
+            .map_err(|error| CrawlError::Settings(format!("as: {error}"))),
+        None => Ok(site),
+    }
+}
+
+async fn read_robots(
+    gate: &Gate,
+    origin: &Origin,
+    config: &Config,
+    stop: &CancellationToken,
+) -> Result<Rules, CrawlError> {
+    match gate.robots(origin, stop).await {
+        Robots::Rules(rules) => Ok(rules),
+        Robots::Unreachable(_, Some(error))
+            if let Some(url) = robots_of(origin)
+                && !config.ignore.robots =>
+        {
+            let note = unanswered(gate, &url, &error, stop).await;
+            Err(CrawlError::Robots(note))
+        }
+        Robots::Unreachable(why, _) | Robots::Forbidden(why) => {
+            let note = Note::robots_unreadable(origin, &why);
+            Err(CrawlError::Robots(note.naming(origin)))
+        }
+        Robots::Refused(Refused::Stopping) => Err(CrawlError::Stopped),
+        Robots::Refused(Refused::Closed(closed)) => {
+            let note = Note::host_closed(origin, &gate.closed_text(closed));
+            Err(CrawlError::Robots(note.naming(origin)))
+        }
+        Robots::TooSlow(delay) => Err(CrawlError::Robots(too_slow(origin, delay))),
+    }
+}
+
+fn refused_start(gate: &Gate, url: &UrlKey, refused: Refused) -> CrawlError {
+    match refused {
+        Refused::Stopping => CrawlError::Stopped,
+        Refused::Closed(closed) => {
+            let place = format!("{url} cannot be fetched: the host");
+            let note = Note::host_closed(&place, &gate.closed_text(closed));
+            CrawlError::Start(note.naming(url))
+        }
+    }
+}
+
+/// Ends the crawl when the start page asks for a longer wait than the settings allow.
+fn obey_long_wait(gate: &Gate, url: &UrlKey, signal: Signal) -> Result<(), CrawlError> {
+    match gate.obey_long_wait(url.host(), signal) {
+        Some(closed) => {
+            let note = Note::host_closed(url, &gate.closed_text(closed));
+            Err(CrawlError::Start(note.naming(url)))
+        }
+        None => Ok(()),
+    }
+}
+
+fn robots_of(origin: &Origin) -> Option<UrlKey> {
+    UrlKey::from_normalised(&format!("{origin}/robots.txt")).ok()
+}

@@ -1,0 +1,120 @@
+//! Counts of the images and language versions of entries: written, and left out by reason.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+macro_rules! left_out {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
+        /// Why an image or a version in another language is left out of an entry. The codes are stable.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum LeftOut { $($(#[$doc])* $name,)* }
+
+        impl LeftOut {
+            /// Every reason.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The stable code, as in `left_out: {"no-return-link": 3}`.
+            pub fn code(self) -> &'static str {
+                match self { $(Self::$name => $code,)* }
+            }
+
+            /// One line for people.
+            pub fn text(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+        }
+    };
+}
+
+left_out! {
+    /// The page, or its headers, says `noimageindex`.
+    Noimageindex = "noimageindex", "their page says noimageindex";
+    /// The site's own robots.txt disallows the image.
+    RobotsDisallowed = "robots-disallowed", "disallowed by robots.txt";
+    /// The address cannot be written, or the entry would become too large.
+    Unwritable = "unwritable", "too long to be written";
+    /// On the crawled host, outside of the directory whose URLs are written as another site.
+    NotWritten = "not-written", "on the crawled host, outside of what is written as another site";
+    /// `hreflang` is neither a language nor `x-default`.
+    InvalidCode = "invalid-code", "hreflang is no language";
+    /// The page has two targets for one code, or the version calls itself something else.
+    ConflictingCode = "conflicting-code", "the pages disagree about the language";
+    /// On another host, scheme or port, where nothing is known.
+    OtherHost = "other-host", "on another host, where the link back cannot be seen";
+    /// Not a page that the crawl knows.
+    NotCrawled = "not-crawled", "not crawled";
+    /// Known, but not in the sitemap.
+    NotListed = "not-listed", "not in the sitemap";
+    /// The version does not name the page.
+    NoReturnLink = "no-return-link", "without a link back";
+}
+
+/// Counts of one kind of extension.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct KindCounts {
+    /// Pages whose entry has any.
+    pub pages: u64,
+    /// Elements in entries.
+    pub written: u64,
+    /// Elements that were found and left out, by reason.
+    pub left_out: BTreeMap<LeftOut, u64>,
+    /// Pages that have more of them than are taken.
+    pub pages_cut: u64,
+    /// Listed pages that were read before the settings asked for them.
+    pub pages_not_read: u64,
+}
+
+impl KindCounts {
+    fn merge(&mut self, other: &Self) {
+        let Self {
+            pages,
+            written,
+            left_out,
+            pages_cut,
+            pages_not_read,
+        } = other;
+        self.pages += pages;
+        self.written += written;
+        for (reason, count) in left_out {
+            *self.left_out.entry(*reason).or_default() += count;
+        }
+        self.pages_cut += pages_cut;
+        self.pages_not_read += pages_not_read;
+    }
+
+    pub(super) fn leave_out(&mut self, reason: LeftOut, count: u64) {
+        if count > 0 {
+            *self.left_out.entry(reason).or_default() += count;
+        }
+    }
+
+    pub(super) fn wrote(&mut self, count: usize) {
+        self.pages += u64::from(count > 0);
+        self.written += count as u64;
+    }
+}
+
+/// Counts of the extensions that the settings ask for; `None` for other kinds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ExtensionCounts {
+    /// Images.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub images: Option<KindCounts>,
+    /// Versions in other languages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hreflang: Option<KindCounts>,
+}
+
+impl ExtensionCounts {
+    /// Adds the counts of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        let Self { images, hreflang } = other;
+        for (sum, other) in [(&mut self.images, images), (&mut self.hreflang, hreflang)] {
+            if let Some(other) = other {
+                sum.get_or_insert_default().merge(other);
+            }
+        }
+    }
+}
