@@ -94,14 +94,14 @@ pub async fn run_command(
     stopped: impl Future<Output = ()>,
 ) -> Result<(), CommandError> {
     let mut child = start(run).map_err(CommandError::Start)?;
-    let output = RefCell::default();
+    let (output, errors) = (RefCell::default(), RefCell::default());
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let talk = async {
         let (stdin, stdout, stderr) = pipes;
         tokio::join!(
             write(stdin, run.summary),
             read(stdout, &output),
-            read(stderr, &output)
+            read(stderr, &errors)
         );
     };
     tokio::pin!(talk, stopped);
@@ -126,7 +126,8 @@ pub async fn run_command(
     if !has_talked {
         let _ = time::timeout(REST, talk).await;
     }
-    let output = String::from_utf8_lossy(&output.borrow()).into_owned();
+    let output = [output.take(), errors.take()].concat();
+    let output = String::from_utf8_lossy(&output).into_owned();
     match ended {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(CommandError::Failed { status, output }),
@@ -160,7 +161,7 @@ async fn write(stdin: Option<ChildStdin>, text: &str) {
     }
 }
 
-/// Reads a pipe to its end; `output` keeps the end of what both pipes had.
+/// Reads a pipe to its end; `output` keeps the end of it.
 async fn read(pipe: Option<impl AsyncRead + Unpin>, output: &RefCell<Vec<u8>>) {
     let Some(mut pipe) = pipe else {
         return;
@@ -169,7 +170,7 @@ async fn read(pipe: Option<impl AsyncRead + Unpin>, output: &RefCell<Vec<u8>>) {
     while let Ok(read @ 1..) = pipe.read(&mut buffer).await {
         let mut output = output.borrow_mut();
         output.extend_from_slice(&buffer[..read]);
-        let excess = output.len().saturating_sub(MAX_SAID_BYTES);
+        let excess = output.len().saturating_sub(MAX_SAID_BYTES / 2);
         output.drain(..excess);
     }
 }

@@ -190,7 +190,7 @@ fn a_state_on_a_read_only_disk_may_be_well_again() {
     };
     assert!(run("mount", &["-o", "remount,ro"], &disk.0));
     // Settings are what they are: these two are not ended by them, so that a service manager tries again.
-    let words = ["Read-only file system", "state/"];
+    let words = ["Read-only file system", "state"];
     let ran = crawl(&bench, &site, &[]).expect_code(4);
     assert_told(&ran, &words);
     let ran = Ran::of(daemon()).expect_code(4);
