@@ -2,9 +2,9 @@
 //! `lastmod` dates the pages.
 
 mod counts;
+mod custom_elements;
 mod extensions;
 mod hreflang;
-mod own;
 mod rules;
 mod spelling;
 mod view;

@@ -218,6 +218,17 @@ notes! {
          times of the files are not used as lastmod";
 }
 
+/// A number with commas between its thousands.
+pub(crate) fn grouped(number: u64) -> String {
+    let mut text = number.to_string();
+    let mut end = text.len();
+    while end > 3 {
+        end -= 3;
+        text.insert(end, ',');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

@@ -9,6 +9,7 @@ mod given;
 mod ledger;
 mod reason;
 mod warnings;
+mod words;
 
 use jiff::Timestamp;
 
@@ -20,61 +21,46 @@ pub use self::given::{Given, GivenExtensionsError, extensions_from_json};
 pub use self::ledger::{LedgerDates, LedgerEntry};
 pub use self::reason::{Reason, State};
 pub use self::warnings::Warnings;
+pub(crate) use self::words::words;
 use crate::url_key::UrlKey;
 
 /// The number of a crawl of one site; the first is 1.
 pub type RunId = u64;
 
-/// How a URL was found first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Via {
-    /// The start URL itself.
-    Start,
-    /// A link on a page (a, area, iframe, frame, link next/prev, `Link` header).
-    Link,
-    /// The target of a redirect.
-    Redirect,
-    /// The target of a meta refresh.
-    Refresh,
-    /// The target of a canonical link.
-    Canonical,
-    /// An alternate version (hreflang, amphtml).
-    Alternate,
-    /// An input of the user's that names URLs.
-    Input,
-    /// A file in the folder that the site is made of.
-    File,
-    /// An entry of a sitemap.
-    Sitemap,
-    /// An entry of a feed.
-    Feed,
-    /// An entry of a list that the user gave.
-    List,
-    /// It was listed before, by an earlier run or in the published set that another state made, and nothing of this run
-    /// led to it.
-    Earlier,
+words! {
+    /// How a URL was found first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Via {
+        /// The start URL itself.
+        Start = "start",
+        /// A link on a page (a, area, iframe, frame, link next/prev, `Link` header).
+        Link = "link",
+        /// The target of a redirect.
+        Redirect = "redirect",
+        /// The target of a meta refresh.
+        Refresh = "refresh",
+        /// The target of a canonical link.
+        Canonical = "canonical",
+        /// An alternate version (hreflang, amphtml).
+        Alternate = "alternate",
+        /// An input of the user's that names URLs.
+        Input = "input",
+        /// A file in the folder that the site is made of.
+        File = "file",
+        /// An entry of a sitemap.
+        Sitemap = "sitemap",
+        /// An entry of a feed.
+        Feed = "feed",
+        /// An entry of a list that the user gave.
+        List = "list",
+        /// It was listed before, by an earlier run or in the published set that another state made, and nothing of this run
+        /// led to it.
+        Earlier = "earlier",
+    }
 }
 
 impl Via {
-    /// The word for this in the store and in reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Link => "link",
-            Self::Redirect => "redirect",
-            Self::Refresh => "refresh",
-            Self::Canonical => "canonical",
-            Self::Alternate => "alternate",
-            Self::Input => "input",
-            Self::File => "file",
-            Self::Sitemap => "sitemap",
-            Self::Feed => "feed",
-            Self::List => "list",
-            Self::Earlier => "earlier",
-        }
-    }
-
     /// Whether a document named it, and not a page: without a link to it, it is an orphan.
     pub fn is_seed(self) -> bool {
         match self {
@@ -89,26 +75,6 @@ impl Via {
             | Self::File
             | Self::Earlier => false,
         }
-    }
-
-    /// The value that [`Via::as_str`] calls `word`.
-    pub fn from_word(word: &str) -> Option<Self> {
-        [
-            Self::Start,
-            Self::Link,
-            Self::Redirect,
-            Self::Refresh,
-            Self::Canonical,
-            Self::Alternate,
-            Self::Input,
-            Self::File,
-            Self::Sitemap,
-            Self::Feed,
-            Self::List,
-            Self::Earlier,
-        ]
-        .into_iter()
-        .find(|via| via.as_str() == word)
     }
 }
 
@@ -165,61 +131,29 @@ pub struct SitemapDate {
     pub is_of_file: bool,
 }
 
-/// Where the `lastmod` of an entry came from. The words are stable: summaries, the state and scripts use them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum DateSource {
-    /// A page rule's selector.
-    Rule,
-    /// Two crawls, between which the content changed.
-    History,
-    /// Structured data of the page.
-    JsonLd,
-    /// A meta or microdata of the page.
-    Meta,
-    /// A sitemap of the site.
-    Sitemap,
-    /// The header `Last-Modified`.
-    Header,
-    /// A `time` element of the page.
-    TimeElement,
-    /// An input of the user's.
-    Input,
-    /// A published set that was read back.
-    Imported,
-}
-
-impl DateSource {
-    /// Every source, in the order in which they are believed.
-    pub const ALL: [Self; 9] = [
-        Self::Rule,
-        Self::History,
-        Self::JsonLd,
-        Self::Meta,
-        Self::Sitemap,
-        Self::Header,
-        Self::TimeElement,
-        Self::Input,
-        Self::Imported,
-    ];
-
-    /// The word for this source.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Rule => "rule",
-            Self::History => "history",
-            Self::JsonLd => "json-ld",
-            Self::Meta => "meta",
-            Self::Sitemap => "sitemap",
-            Self::Header => "header",
-            Self::TimeElement => "time-element",
-            Self::Input => "input",
-            Self::Imported => "imported",
-        }
-    }
-
-    /// The source that [`DateSource::as_str`] calls `word`.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|source| source.as_str() == word)
+words! {
+    /// Where the `lastmod` of an entry came from, in the order in which the sources are believed. The words are stable:
+    /// summaries, the state and scripts use them.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum DateSource {
+        /// A page rule's selector.
+        Rule = "rule",
+        /// Two crawls, between which the content changed.
+        History = "history",
+        /// Structured data of the page.
+        JsonLd = "json-ld",
+        /// A meta or microdata of the page.
+        Meta = "meta",
+        /// A sitemap of the site.
+        Sitemap = "sitemap",
+        /// The header `Last-Modified`.
+        Header = "header",
+        /// A `time` element of the page.
+        TimeElement = "time-element",
+        /// An input of the user's.
+        Input = "input",
+        /// A published set that was read back.
+        Imported = "imported",
     }
 }
 

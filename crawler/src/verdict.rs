@@ -27,7 +27,7 @@ use crate::{
 };
 
 pub use self::judge::Judge;
-pub use self::merge::{Lookup, Merged, Merging, Mode, Rows, Standing};
+pub use self::merge::{Lookup, Merged, MergedBy, Merging, Mode, Rows};
 pub use self::removal::{GONE_AGAIN_AFTER, expires, stays};
 
 /// Hops of a redirect chain, or of a chain of canonical links, that are followed: Google gives up
@@ -39,18 +39,8 @@ pub const MAX_HOPS: usize = 10;
 pub struct Policy {
     /// `noindex` and `unavailable_after` do not keep a page out. Default: they do.
     pub ignore_noindex: bool,
-    /// The canonical links that count. Default: all.
-    pub canonicals: CanonicalPolicy,
-}
-
-/// The canonical links that count.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum CanonicalPolicy {
-    /// All of them.
-    #[default]
-    Obey,
-    /// None.
-    Ignore,
+    /// No canonical link counts. Default: all do.
+    pub ignore_canonical: bool,
 }
 
 /// The links that are taken from a page into the crawl.
@@ -366,18 +356,15 @@ impl Answer<'_> {
 
     /// The canonical URL when it is another one and counts.
     fn other_canonical(&self) -> Option<&UrlKey> {
-        let target = match &self.facts.canonical {
-            Canonical::Other(target) if target != self.key => target,
+        match &self.facts.canonical {
+            Canonical::Other(target) if target != self.key && !self.policy.ignore_canonical => {
+                Some(target)
+            }
             Canonical::Other(_)
             | Canonical::Absent
             | Canonical::Itself
-            | Canonical::Conflicting => return None,
-        };
-        let counts = match self.policy.canonicals {
-            CanonicalPolicy::Obey => true,
-            CanonicalPolicy::Ignore => false,
-        };
-        counts.then_some(target)
+            | Canonical::Conflicting => None,
+        }
     }
 
     /// `nofollow` is about links; the target of a redirect is not a link. Documents are not read for links,

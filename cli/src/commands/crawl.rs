@@ -15,7 +15,7 @@ use std::{
     sync::Arc,
 };
 
-use crawler::{politeness::Politeness, publish::check_output_for, site::Site, url_key::Origin};
+use crawler::{politeness::Politeness, publish::check_output, site::Site, url_key::Origin};
 use serde::Serialize;
 use tracing::level_filters::LevelFilter;
 
@@ -114,7 +114,7 @@ pub(super) fn check_site(settings: &Settings, site: &Site) -> anyhow::Result<()>
     settings.public_url_of(site)?;
     if !settings.dry_run {
         let output = settings.output_of(&site.written().name());
-        check_output_for(&output, &settings.config.publish)?;
+        check_output(&output, &settings.config.publish)?;
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use crawler::{
     fetch::FetchError,
     notify::{HookRun, Notifications, Submission, Submitted, call_webhook, notify, run_command},
     politeness::SharedPoliteness,
-    publish::Standing,
+    publish::PublishedSet,
     robots::Rules,
     store::{Store, StoreError},
     url_key::{Origin, UrlKey},
@@ -75,7 +75,7 @@ impl Notifier {
     pub(super) fn notify(
         &mut self,
         store: &mut Store,
-        standing: &Standing,
+        standing: &PublishedSet,
         has_changed: bool,
         dry_run: bool,
     ) -> Result<Notifications, StoreError> {
@@ -187,7 +187,7 @@ impl Notifier {
 }
 
 /// What the user should know besides who was notified, each a line.
-pub(super) fn notices(notifications: &Notifications, standing: &Standing) -> Vec<String> {
+pub(super) fn notices(notifications: &Notifications, standing: &PublishedSet) -> Vec<String> {
     let Notifications {
         submitted,
         would_write,

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use sitemap_core::{ChangeFreq, Priority, UrlEntry};
 
-use super::own::OwnRules;
+use super::custom_elements::CustomElements;
 use crate::{
     config::{EntryConfig, EntryRule},
-    notes::Note,
+    notes::{Note, grouped},
     page::DateSource,
     pattern::Pattern,
     url_key::UrlKey,
@@ -19,7 +19,7 @@ use crate::{
 pub struct EntryRules {
     changefreq: Vec<(Pattern, ChangeFreq)>,
     priority: Vec<(Pattern, Priority)>,
-    own: OwnRules,
+    own: CustomElements,
 }
 
 /// A rule that cannot be read.
@@ -41,7 +41,7 @@ impl EntryRules {
         Ok(Self {
             changefreq: compile("changefreq", &config.changefreq)?,
             priority: compile("priority", &config.priority)?,
-            own: OwnRules::new(&config.namespaces).map_err(|problem| EntryRulesError {
+            own: CustomElements::new(&config.namespaces).map_err(|problem| EntryRulesError {
                 setting: "namespaces",
                 problem,
             })?,
@@ -154,17 +154,6 @@ impl Sameness {
         }
         notes
     }
-}
-
-/// A number with commas between its thousands.
-fn grouped(number: u64) -> String {
-    let mut text = number.to_string();
-    let mut end = text.len();
-    while end > 3 {
-        end -= 3;
-        text.insert(end, ',');
-    }
-    text
 }
 
 #[cfg(test)]

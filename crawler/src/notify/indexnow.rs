@@ -16,7 +16,7 @@ use crate::{
     config::NotifyConfig,
     crawl::download::{Answer, Call, Retry},
     page::State,
-    publish::{Placed, PublishError, Standing, place_file, take_back},
+    publish::{Placed, PublishError, PublishedSet, place_file, take_back},
     site::Site,
     store::{
         Commit, MetaValue, Store, StoreError,
@@ -50,7 +50,7 @@ pub struct Submission<'a> {
     /// The settings.
     pub config: &'a NotifyConfig,
     /// The published set.
-    pub standing: &'a Standing,
+    pub standing: &'a PublishedSet,
     /// Say what would be sent; ask nobody, write nothing.
     pub dry_run: bool,
 }

@@ -9,7 +9,7 @@ use crate::{
     config::NotifyConfig,
     crawl::download::{Answer, CallError},
     fetch::FetchErrorKind,
-    publish::Standing,
+    publish::PublishedSet,
     store::{
         Commit, Store,
         outbox::{OutboxStep, UrlChange},
@@ -44,7 +44,7 @@ struct Bench {
     folder: tempfile::TempDir,
     store: Store,
     config: NotifyConfig,
-    standing: Standing,
+    standing: PublishedSet,
     /// Every call: what it is shown as, and its body.
     calls: RefCell<Vec<(String, Option<serde_json::Value>)>>,
 }
@@ -64,7 +64,7 @@ impl Bench {
         };
         store.commit(&commit).unwrap();
         Self {
-            standing: Standing {
+            standing: PublishedSet {
                 site: "https://h.example/".to_owned(),
                 output: folder.path().display().to_string(),
                 directory: "https://h.example/".to_owned(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{Via, warnings::Warnings};
+use super::{Via, warnings::Warnings, words::words};
 use crate::url_key::UrlKey;
 
 /// A 128-bit hash (XXH3) of what a page says, with the version of the algorithm that made it: a new
@@ -74,16 +74,18 @@ pub struct Refresh {
     pub target: UrlKey,
 }
 
-/// What kind of thing the body is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum BodyKind {
-    /// HTML or XHTML: parsed.
-    Page,
-    /// A document of a listed type (PDF and the like): listed, not parsed.
-    Document,
-    /// Anything else.
-    #[default]
-    Other,
+words! {
+    /// What kind of thing the body is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum BodyKind {
+        /// HTML or XHTML: parsed.
+        Page = "page",
+        /// A document of a listed type (PDF and the like): listed, not parsed.
+        Document = "document",
+        /// Anything else.
+        #[default]
+        Other = "other",
+    }
 }
 
 /// How the body ended.

@@ -3,7 +3,7 @@
 mod read;
 mod write;
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use sitemap_core::{ChangeFreq, LastMod, Priority, extension::Extensions};
 
@@ -29,18 +29,6 @@ impl Given {
     /// Seconds since 1970 of the change; `None` when nothing is said of it.
     pub fn changed_second(&self) -> Option<i64> {
         Some(self.lastmod.as_ref()?.latest_instant().as_second())
-    }
-
-    /// Of several inputs about one URL the one with the smallest rank counts: the newest change, then
-    /// the most text, then the first in the order of the texts. So it does not matter in which order
-    /// they come.
-    pub fn rank(&self) -> impl Ord + use<> {
-        let texts = self.texts();
-        (
-            Reverse(self.changed_second()),
-            Reverse(Self::weight(&texts)),
-            texts,
-        )
     }
 
     /// How much is said, in bytes.

@@ -1,34 +1,19 @@
 //! The states a known URL can be in, and the reasons for them.
 
-/// The four states a known URL can be in. A summary adds them up to the number of known URLs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum State {
-    /// Known and not yet decided: waiting, or being fetched (a crash needs no repair).
-    Queued,
-    /// In the sitemap.
-    Listed,
-    /// Decided: not in the sitemap, and why.
-    Excluded,
-    /// Could not be fetched after all tries (network, 5xx, 429), or could not be read.
-    Failed,
-}
+use super::words::words;
 
-impl State {
-    /// The word for this state in the store and in reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Listed => "listed",
-            Self::Excluded => "excluded",
-            Self::Failed => "failed",
-        }
-    }
-
-    /// The state that [`State::as_str`] calls `word`.
-    pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Queued, Self::Listed, Self::Excluded, Self::Failed]
-            .into_iter()
-            .find(|state| state.as_str() == word)
+words! {
+    /// The four states a known URL can be in. A summary adds them up to the number of known URLs.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum State {
+        /// Known and not yet decided: waiting, or being fetched (a crash needs no repair).
+        Queued = "queued",
+        /// In the sitemap.
+        Listed = "listed",
+        /// Decided: not in the sitemap, and why.
+        Excluded = "excluded",
+        /// Could not be fetched after all tries (network, 5xx, 429), or could not be read.
+        Failed = "failed",
     }
 }
 

@@ -14,12 +14,12 @@ use sitemap_core::{
 
 use super::{
     PublishError, PublishRequest,
-    guard::{Counts, Look},
+    guard::{GuardCounts, Signs},
     journal::{Journal, change_of},
     manifest::Manifest,
     recent::Recent,
     sections::Sections,
-    trial::{LeftOut, Trial, Tried, declare},
+    trial::{LeftOutNotes, Trial, Tried, declare},
 };
 use crate::{
     config::{Layout, PublishConfig},
@@ -29,7 +29,7 @@ use crate::{
     page::{Basis, DateSource, Outcome, Page, PageFacts, Reason, State, Visit},
     store::{StoreError, outbox::UrlChange},
     url_key::UrlKey,
-    verdict::{MAX_HOPS, Merged, Mode, Rows, Standing},
+    verdict::{MAX_HOPS, Merged, MergedBy, Mode, Rows},
 };
 
 /// Body hashes that are compared with each other: 160 MB at most. Further bodies are not compared.
@@ -64,7 +64,7 @@ pub(super) struct Numbers {
     /// Changes between the published set and this one.
     pub(super) journal: Journal,
     /// The numbers of the guard.
-    pub(super) guard: Counts,
+    pub(super) guard: GuardCounts,
     /// Published URLs that leave by the user's own rules and have no visit.
     pub(super) removed_unvisited: u64,
     /// Entries with a `lastmod`, by source.
@@ -81,7 +81,7 @@ pub(super) struct Numbers {
 
 /// What has to be known of a page when the trial of its entry ends.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct TrialNote {
     reason: Reason,
     change: Option<UrlChange>,
     /// The page is in the published set.
@@ -94,14 +94,14 @@ struct Seen {
 struct Pass<'a> {
     counter: Counter,
     sections: &'a Sections,
-    trial: Trial<Seen>,
+    trial: Trial<TrialNote>,
     namespaces: Namespaces,
     recent: Recent,
     sameness: Sameness,
     news: Vec<String>,
     articles: u64,
     numbers: Numbers,
-    left_out: LeftOut,
+    left_out: LeftOutNotes,
     exceptions: Vec<(Without, UrlKey)>,
 }
 
@@ -134,7 +134,7 @@ impl Census {
             news: Vec::new(),
             articles: 0,
             numbers: Numbers::default(),
-            left_out: LeftOut::default(),
+            left_out: LeftOutNotes::default(),
             exceptions: Vec::new(),
         };
         let mut spelling = Spelling::default();
@@ -171,14 +171,14 @@ impl Pass<'_> {
         (key, rows, merged): (&UrlKey, &Rows, Option<Merged>),
     ) -> Result<(), PublishError> {
         let visit = rows.visit.as_ref().filter(|_| request.mode != Mode::AtRest);
-        let then = Then::of(rows.page.as_ref(), visit);
+        let before = signs_before(rows.page.as_ref(), visit);
         let known = rows.page.as_ref().and_then(|page| page.dates.as_ref());
         let Some(merged) = merged else {
-            self.unlisted(rows, then.as_ref(), Reason::NotInSet, false);
+            self.unlisted(rows, before.as_ref(), Reason::NotInSet, false);
             return Ok(());
         };
         self.numbers.orphans += u64::from(visit.is_some_and(|visit| visit.is_orphan));
-        self.look(view, key, visit, then.as_ref(), &merged)?;
+        self.count_answer(view, key, visit, before.as_ref(), &merged)?;
         let mut reason = merged.record.reason;
         if reason.state() == State::Listed
             && let Some(objection) = spelling.objection(export, view, key)?
@@ -194,7 +194,7 @@ impl Pass<'_> {
         };
         let Some(listed) = listed else {
             let reason = export.reason(key, reason);
-            self.unlisted(rows, then.as_ref(), reason, true);
+            self.unlisted(rows, before.as_ref(), reason, true);
             return Ok(());
         };
         let numbers = &mut self.numbers;
@@ -202,20 +202,20 @@ impl Pass<'_> {
         if let Some(hash) = merged.record.facts().and_then(|facts| facts.body_hash) {
             numbers.note_content(hash);
         }
-        let seen = Seen {
+        let note = TrialNote {
             reason,
             change: change_of(rows.page.as_ref(), Some((&merged.record, &listed))),
             is_published: change_of(rows.page.as_ref(), None).is_some(),
-            was_published: then.is_some(),
+            was_published: before.is_some(),
         };
-        for tried in self.trial.add(listed, seen)? {
+        for tried in self.trial.add(listed, note)? {
             self.count(tried)?;
         }
         Ok(())
     }
 
     /// Counts a URL that is not listed; `is_known`: the view has it.
-    fn unlisted(&mut self, rows: &Rows, then: Option<&Then>, reason: Reason, is_known: bool) {
+    fn unlisted(&mut self, rows: &Rows, before: Option<&Signs>, reason: Reason, is_known: bool) {
         let numbers = &mut self.numbers;
         if is_known {
             *numbers.reasons.entry(reason).or_default() += 1;
@@ -223,15 +223,15 @@ impl Pass<'_> {
         if let Some(change) = change_of(rows.page.as_ref(), None) {
             numbers.journal.count(change);
         }
-        if then.is_some() {
+        if before.is_some() {
             numbers.guard.lost(reason);
-            let is_of_rules = Counts::is_of_rules(reason);
+            let is_of_rules = GuardCounts::is_of_rules(reason);
             numbers.removed_unvisited += u64::from(is_of_rules && rows.visit.is_none());
         }
     }
 
     /// Counts an entry that was tried.
-    fn count(&mut self, tried: Tried<Seen>) -> Result<(), PublishError> {
+    fn count(&mut self, tried: Tried<TrialNote>) -> Result<(), PublishError> {
         let Tried {
             listed,
             known,
@@ -289,12 +289,12 @@ impl Pass<'_> {
     }
 
     /// Counts the answer of a visit for the guard.
-    fn look(
+    fn count_answer(
         &mut self,
         view: &View<'_>,
         key: &UrlKey,
         visit: Option<&Visit>,
-        then: Option<&Then>,
+        before: Option<&Signs>,
         merged: &Merged,
     ) -> Result<(), PublishError> {
         let counts = &mut self.numbers.guard;
@@ -311,7 +311,7 @@ impl Pass<'_> {
             || merged.record.reason == Reason::KeptUnreachable;
         counts.failed += u64::from(has_failed);
         let facts = match (&visit.record.basis, merged.standing) {
-            (Basis::Confirmed, Standing::Decided) => merged.record.facts(),
+            (Basis::Confirmed, MergedBy::Decided) => merged.record.facts(),
             _ => visit.record.facts(),
         };
         if visit.record.is_start() {
@@ -319,11 +319,12 @@ impl Pass<'_> {
             counts.has_start = Some(is_good || counts.has_start == Some(true));
         }
         let counts_as_answer = |facts: &&PageFacts| matches!(facts.status, 200 | 300..=399);
-        if let (Some(facts), Some(then), true) = (facts.filter(counts_as_answer), then, has_answer)
+        if let (Some(facts), Some(before), true) =
+            (facts.filter(counts_as_answer), before, has_answer)
         {
             let end = end_of(view, facts)?;
-            let now = Look::of(facts, end.as_ref());
-            counts.answered(key.as_str(), &now, &then.look);
+            let now = Signs::of(facts, end.as_ref());
+            counts.answered(key.as_str(), &now, before);
         }
         Ok(())
     }
@@ -385,24 +386,20 @@ impl Numbers {
     }
 }
 
-/// A URL that was published when the crawl began.
-struct Then {
-    look: Look,
-}
-
-impl Then {
-    fn of(page: Option<&Page>, visit: Option<&Visit>) -> Option<Self> {
-        if let Some(promotion) = visit.and_then(|visit| visit.promotion.as_ref()) {
-            return promotion.was_listed.then(|| Self {
-                look: Look::when_promoted(promotion),
-            });
-        }
-        let page = page.filter(|page| page.record.reason.state() == State::Listed)?;
-        let facts = page.record.facts();
-        Some(Self {
-            look: facts.map(|facts| Look::of(facts, None)).unwrap_or_default(),
-        })
+/// The signs that a URL had when the crawl began; `None`: it was not published.
+fn signs_before(page: Option<&Page>, visit: Option<&Visit>) -> Option<Signs> {
+    if let Some(promotion) = visit.and_then(|visit| visit.promotion.as_ref()) {
+        return promotion
+            .was_listed
+            .then(|| Signs::when_promoted(promotion));
     }
+    let page = page.filter(|page| page.record.reason.state() == State::Listed)?;
+    let facts = page.record.facts();
+    Some(
+        facts
+            .map(|facts| Signs::of(facts, None))
+            .unwrap_or_default(),
+    )
 }
 
 /// The answer at the end of the redirects of an answer.

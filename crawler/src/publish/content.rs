@@ -8,8 +8,8 @@ use sitemap_core::{
     extension::{Extension, Namespaces},
     read,
     write::{
-        AtomWriter, FeedInfo, FileSummary, Push, RssWriter, SchemaLocation, TextWriter,
-        UrlSetOptions, UrlSetWriter, WriteError,
+        AtomWriter, FeedInfo, FileSummary, Push, RssWriter, TextWriter, UrlSetOptions,
+        UrlSetWriter, WriteError,
     },
 };
 
@@ -19,7 +19,7 @@ use super::{
     file::{
         self, BuiltFile, FileContent, Hashing, Weighed, check_written, over_limit, write_failed,
     },
-    files::{Content, Feed, Of, PlannedFile, PlannedSet, Share},
+    files::{Feed, FileEntries, PlannedFile, PlannedSet, SectionsOf, UrlShare, ViewEntries},
     folder::{Folder, Temporary},
     index::{self, Index},
     place::Address,
@@ -28,7 +28,7 @@ use super::{
     trial::declare,
 };
 use crate::{
-    export::{Export, View, VisitListed},
+    export::{Export, Listed, View, VisitListed},
     page::State,
     url_key::UrlKey,
 };
@@ -47,16 +47,7 @@ pub(super) struct Builder<'a> {
 struct Generated<'a> {
     builder: &'a Builder<'a>,
     planned: &'a PlannedFile,
-    of: Entries<'a>,
-}
-
-/// The kind of entries of a file.
-#[derive(Clone, Copy)]
-enum Entries<'a> {
-    UrlSet(&'a Share),
-    News(&'a Share),
-    Text(&'a Share),
-    Feed(Feed),
+    entries: &'a ViewEntries,
 }
 
 impl Builder<'_> {
@@ -87,21 +78,20 @@ impl Builder<'_> {
     ) -> Result<BuiltFile, PublishError> {
         let name = planned.address.name.as_str();
         self.refuse_page_at(&planned.address.url)?;
-        let generated = |of| Generated {
-            builder: self,
-            planned: &planned,
-            of,
-        };
         let mut members = Vec::new();
         let build = |content: &dyn FileContent, folder| {
             file::make(self.request, self.previous, name, content, folder)
         };
         let made = match &planned.content {
-            Content::UrlSet(share) => build(&generated(Entries::UrlSet(share)), folder),
-            Content::News(share) => build(&generated(Entries::News(share)), folder),
-            Content::Text(share) => build(&generated(Entries::Text(share)), folder),
-            Content::Feed(feed) => build(&generated(Entries::Feed(*feed)), folder),
-            Content::Index(places) => {
+            FileEntries::OfView(entries) => {
+                let generated = Generated {
+                    builder: self,
+                    planned: &planned,
+                    entries,
+                };
+                build(&generated, folder)
+            }
+            FileEntries::Index(places) => {
                 let named: Option<Vec<&BuiltFile>> =
                     places.iter().map(|place| parts.get(*place)).collect();
                 let named = named.ok_or_else(|| PublishError::Check {
@@ -112,7 +102,7 @@ impl Builder<'_> {
                 let index = Index {
                     address: &planned.address,
                     members: named,
-                    schema_location: self.schema_location(),
+                    schema_location: index::schema_location(self.request),
                 };
                 build(&index, folder)
             }
@@ -141,40 +131,22 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// Writes the entries that `entry_of` makes of listed pages.
     fn write_urlset<W: Write>(
         &self,
         planned: &PlannedFile,
-        share: &Share,
+        share: &UrlShare,
+        namespaces: Namespaces,
         out: W,
+        entry_of: impl Fn(Listed) -> Option<UrlEntry>,
     ) -> Result<(W, FileSummary), PublishError> {
         let failed = |error| write_failed(&planned.address.name, error);
         let options = UrlSetOptions::new(Limits::PROTOCOL)
-            .with_namespaces(self.namespaces(share)?)
-            .with_schema_location(self.schema_location());
-        let mut writer = UrlSetWriter::with_options(out, options).map_err(failed)?;
-        self.visit(
-            share,
-            &mut |listed| match writer.push(&listed.entry).map_err(failed)? {
-                Push::Written => Ok(ControlFlow::Continue(())),
-                Push::Full => Err(over_limit(&planned.address.name)),
-            },
-        )?;
-        writer.finish().map_err(failed)
-    }
-
-    fn write_news<W: Write>(
-        &self,
-        planned: &PlannedFile,
-        share: &Share,
-        out: W,
-    ) -> Result<(W, FileSummary), PublishError> {
-        let failed = |error| write_failed(&planned.address.name, error);
-        let options = UrlSetOptions::new(Limits::PROTOCOL)
-            .with_namespaces(Namespaces::default().with(Extension::News))
-            .with_schema_location(self.schema_location());
+            .with_namespaces(namespaces)
+            .with_schema_location(index::schema_location(self.request));
         let mut writer = UrlSetWriter::with_options(out, options).map_err(failed)?;
         self.visit(share, &mut |listed| {
-            let Some(entry) = listed.news_entry() else {
+            let Some(entry) = entry_of(listed) else {
                 return Ok(ControlFlow::Continue(()));
             };
             match writer.push(&entry).map_err(failed)? {
@@ -188,7 +160,7 @@ impl Builder<'_> {
     fn write_text<W: Write>(
         &self,
         planned: &PlannedFile,
-        share: &Share,
+        share: &UrlShare,
         out: W,
     ) -> Result<(W, FileSummary), PublishError> {
         let failed = |error| write_failed(&planned.address.name, error);
@@ -257,7 +229,7 @@ impl Builder<'_> {
     /// The namespaces that these entries need, and no others (R70). Only where the
     /// site has extensions at all they are looked at before they are written, and no further than to
     /// the entry that shows the last of them.
-    fn namespaces(&self, share: &Share) -> Result<Namespaces, PublishError> {
+    fn namespaces(&self, share: &UrlShare) -> Result<Namespaces, PublishError> {
         let mut namespaces = Namespaces::default();
         if self.census.namespaces.is_empty() {
             return Ok(namespaces);
@@ -273,14 +245,10 @@ impl Builder<'_> {
         Ok(namespaces)
     }
 
-    fn schema_location(&self) -> SchemaLocation {
-        index::schema_location(self.request)
-    }
-
     /// Visits the listed pages of a share until `visit` has seen enough.
     fn visit(
         &self,
-        share: &Share,
+        share: &UrlShare,
         visit: &mut VisitListed<'_, PublishError>,
     ) -> Result<(), PublishError> {
         let mut has_enough = false;
@@ -295,7 +263,7 @@ impl Builder<'_> {
                     if !range.contains(listed.written.path_and_query()) {
                         return Ok(ControlFlow::Break(()));
                     }
-                    if let Of::Only(section) = share.of
+                    if let SectionsOf::Only(section) = share.of
                         && self.sections.of(&listed.key) != section
                     {
                         return Ok(ControlFlow::Continue(()));
@@ -317,11 +285,20 @@ impl Generated<'_> {
     fn write_entries(&self, out: impl Write) -> Result<Weighed, PublishError> {
         let (builder, planned) = (self.builder, self.planned);
         let out = Hashing::new(out);
-        let (out, summary) = match self.of {
-            Entries::UrlSet(share) => builder.write_urlset(planned, share, out)?,
-            Entries::News(share) => builder.write_news(planned, share, out)?,
-            Entries::Text(share) => builder.write_text(planned, share, out)?,
-            Entries::Feed(feed) => builder.write_feed(planned, feed, out)?,
+        let (out, summary) = match self.entries {
+            ViewEntries::UrlSet(share) => {
+                let namespaces = builder.namespaces(share)?;
+                builder
+                    .write_urlset(planned, share, namespaces, out, |listed| Some(listed.entry))?
+            }
+            ViewEntries::News(share) => {
+                let namespaces = Namespaces::default().with(Extension::News);
+                builder.write_urlset(planned, share, namespaces, out, |listed| {
+                    listed.news_entry()
+                })?
+            }
+            ViewEntries::Text(share) => builder.write_text(planned, share, out)?,
+            ViewEntries::Feed(feed) => builder.write_feed(planned, *feed, out)?,
         };
         Ok((out.finish(), summary))
     }
@@ -341,11 +318,11 @@ impl FileContent for Generated<'_> {
             // it lists must be of the crawled directory all the same.
             location = own;
         }
-        let kind = match self.of {
-            Entries::UrlSet(_) | Entries::News(_) => read::Kind::UrlSet,
-            Entries::Text(_) => read::Kind::Text,
-            Entries::Feed(Feed::Rss) => read::Kind::Rss,
-            Entries::Feed(Feed::Atom) => read::Kind::Atom,
+        let kind = match self.entries {
+            ViewEntries::UrlSet(_) | ViewEntries::News(_) => read::Kind::UrlSet,
+            ViewEntries::Text(_) => read::Kind::Text,
+            ViewEntries::Feed(Feed::Rss) => read::Kind::Rss,
+            ViewEntries::Feed(Feed::Atom) => read::Kind::Atom,
         };
         let mut expectation = read::Expectation::new(kind, &location);
         expectation.entries = Some(summary.entries);

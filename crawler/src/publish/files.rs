@@ -39,27 +39,34 @@ pub(super) struct PlannedFile {
     /// Path relative to the output, and URL.
     pub(super) address: Address,
     /// The content.
-    pub(super) content: Content,
+    pub(super) content: FileEntries,
     /// How readers find it.
     pub(super) role: Role,
 }
 
 /// The content of a file.
 #[derive(Debug, Clone)]
-pub(super) enum Content {
-    /// Listed URLs with all their values.
-    UrlSet(Share),
-    /// The articles among listed URLs, as news.
-    News(Share),
-    /// Listed URLs alone.
-    Text(Share),
-    /// Recent changes.
-    Feed(Feed),
+pub(super) enum FileEntries {
+    /// What the view has.
+    OfView(ViewEntries),
     /// These files, as places in [`PlannedSet::files`].
     Index(Vec<usize>),
 }
 
-/// The kind of a [`Content`], whatever the name of the file.
+/// The entries of a file that is not an index.
+#[derive(Debug, Clone)]
+pub(super) enum ViewEntries {
+    /// Listed URLs with all their values.
+    UrlSet(UrlShare),
+    /// The articles among listed URLs, as news.
+    News(UrlShare),
+    /// Listed URLs alone.
+    Text(UrlShare),
+    /// Recent changes.
+    Feed(Feed),
+}
+
+/// The kind of [`FileEntries`], whatever the name of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum FileKind {
@@ -77,16 +84,16 @@ pub(super) enum FileKind {
 
 /// The listed URLs of a file.
 #[derive(Debug, Clone)]
-pub(super) struct Share {
+pub(super) struct UrlShare {
     /// The range of their keys.
     pub(super) ranges: Vec<KeyRange>,
     /// Their section.
-    pub(super) of: Of,
+    pub(super) of: SectionsOf,
 }
 
-/// The sections of a [`Share`].
+/// The sections of a [`UrlShare`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum SectionsOf {
     /// All sections, and URLs of none.
     Every,
     /// The section with this number, or none.
@@ -122,19 +129,19 @@ pub(super) struct PlannedSet {
     pub(super) indexes: Vec<PlannedFile>,
 }
 
-impl Content {
+impl FileEntries {
     pub(super) fn kind(&self) -> FileKind {
         match self {
-            Self::UrlSet(_) => FileKind::UrlSet,
-            Self::News(_) => FileKind::News,
-            Self::Text(_) => FileKind::Text,
-            Self::Feed(_) => FileKind::Feed,
+            Self::OfView(ViewEntries::UrlSet(_)) => FileKind::UrlSet,
+            Self::OfView(ViewEntries::News(_)) => FileKind::News,
+            Self::OfView(ViewEntries::Text(_)) => FileKind::Text,
+            Self::OfView(ViewEntries::Feed(_)) => FileKind::Feed,
             Self::Index(_) => FileKind::Index,
         }
     }
 }
 
-impl Share {
+impl UrlShare {
     /// All URLs from `start` up to `end`.
     fn of_all(start: &str, end: String) -> Self {
         Self {
@@ -142,7 +149,7 @@ impl Share {
                 start: start.to_owned(),
                 end,
             }],
-            of: Of::Every,
+            of: SectionsOf::Every,
         }
     }
 }
@@ -209,9 +216,9 @@ impl PlannedSet {
             named.push(files.len());
             files.extend(forms.iter().map(|form| PlannedFile {
                 address: place.of_part(part, plan.base(), form.suffix(config.gzip)),
-                content: form.content(Share {
+                content: form.content(UrlShare {
                     ranges: part.ranges().to_vec(),
-                    of: Of::Only(part.section()),
+                    of: SectionsOf::Only(part.section()),
                 }),
                 role: Role::Part,
             }));
@@ -227,7 +234,7 @@ impl PlannedSet {
             .enumerate()
             .map(|(number, members)| PlannedFile {
                 address: place.in_root(&index_name(number)),
-                content: Content::Index(members),
+                content: FileEntries::Index(members),
                 role: Role::Entrance,
             });
         Ok(Self {
@@ -273,7 +280,7 @@ fn news<'a>(
         };
         PlannedFile {
             address: place.in_root(&format!("sitemap-news{number}{}", suffix.as_str())),
-            content: Content::News(Share::of_all(start, end)),
+            content: FileEntries::OfView(ViewEntries::News(UrlShare::of_all(start, end))),
             role: Role::Part,
         }
     })
@@ -308,17 +315,17 @@ impl Form {
         }
     }
 
-    fn content(self, share: Share) -> Content {
-        match self {
-            Self::Xml => Content::UrlSet(share),
-            Self::Text => Content::Text(share),
-        }
+    fn content(self, share: UrlShare) -> FileEntries {
+        FileEntries::OfView(match self {
+            Self::Xml => ViewEntries::UrlSet(share),
+            Self::Text => ViewEntries::Text(share),
+        })
     }
 }
 
 /// The whole site as one file, which robots.txt names, so it is plain.
 fn only(place: &Place, census: &Census, form: Form, main: Form) -> PlannedFile {
-    let everything = Share::of_all(census.plan.base(), end_of(census));
+    let everything = UrlShare::of_all(census.plan.base(), end_of(census));
     PlannedFile {
         address: place.in_root(&format!("sitemap{}", form.suffix(false).as_str())),
         content: form.content(everything),
@@ -344,7 +351,7 @@ fn feeds(
     wanted
         .map(|(_, suffix, feed)| PlannedFile {
             address: place.in_root(&format!("{FEED_STEM}{suffix}")),
-            content: Content::Feed(feed),
+            content: FileEntries::OfView(ViewEntries::Feed(feed)),
             role: if is_one_file {
                 Role::Beside
             } else {

@@ -22,7 +22,10 @@ use super::{
     PublishError,
     rights::{Rights, text_of},
 };
-use crate::{machine::open_regular, store::hex};
+use crate::{
+    machine::{nearest, open_regular},
+    store::hex,
+};
 
 /// Folder of the temporary files inside the output, so that a rename stays on one file system.
 pub(super) const TEMPORARY: &str = ".arpent-tmp";
@@ -106,7 +109,7 @@ impl Folder {
             .open(&path)
             .map_err(failed("create", &path))?;
         self.rights
-            .give(&file)
+            .give(&path)
             .map_err(failed("set the rights of", &path))?;
         Ok((path, file))
     }
@@ -238,7 +241,7 @@ impl Folder {
             return Ok(());
         }
         self.rights
-            .give_standing(&path)
+            .give(&path)
             .map_err(failed("set the rights of", &path))
     }
 
@@ -296,11 +299,8 @@ impl Folder {
 /// Leaves nothing there.
 pub(super) fn probe(root: &Path, rights: Rights) -> Result<(), PublishError> {
     let absolute = std::path::absolute(root).map_err(failed("create", root))?;
-    let nearest = absolute
-        .ancestors()
-        .find(|folder| fs::symlink_metadata(folder).is_ok())
-        .unwrap_or(&absolute);
-    let metadata = fs::metadata(nearest).map_err(failed("create", root))?;
+    let nearest = nearest(&absolute).unwrap_or_else(|| absolute.clone());
+    let metadata = fs::metadata(&nearest).map_err(failed("create", root))?;
     if !metadata.is_dir() {
         let error = io::Error::from(io::ErrorKind::NotADirectory);
         return Err(failed("create", root)(error));
@@ -314,8 +314,8 @@ pub(super) fn probe(root: &Path, rights: Rights) -> Result<(), PublishError> {
         "create"
     };
     match OpenOptions::new().write(true).create_new(true).open(&path) {
-        Ok(file) => {
-            let given = rights.give(&file);
+        Ok(_) => {
+            let given = rights.give(&path);
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(failed("remove", &path)(error));

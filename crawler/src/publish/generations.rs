@@ -16,18 +16,20 @@ use std::collections::HashSet;
 
 use self::{
     copies::Copies,
-    list::{Generation, read, value},
+    list::{read, value},
 };
 use super::{
-    PublishError, PublishRequest, Standing, files::FileKind, folder::Folder, problem, set::ReadySet,
+    PublishError, PublishRequest, PublishedSet, files::FileKind, folder::Folder, problem,
+    set::ReadySet,
 };
 use crate::{
     page::RunId,
     store::{MetaValue, Store},
 };
 
-pub use self::list::{KEPT_SETS, KeptSet, kept_sets};
-pub(super) use self::restore::Restored;
+#[cfg(test)]
+pub(super) use self::list::restorable;
+pub(super) use self::{list::Generation, restore::Restored};
 
 /// Archives the published set, which `set` is to replace. Returns the value with the new list of sets, and what failed. A
 /// set whose files cannot be copied leaves the list. `earlier` replaces the list of the state.
@@ -38,7 +40,7 @@ pub(super) fn archive(
     store: &Store,
     request: &PublishRequest<'_>,
     folder: &Folder,
-    (set, standing): (&ReadySet, &Standing),
+    (set, published): (&ReadySet, &PublishedSet),
     crawl: RunId,
     earlier: Option<Vec<Generation>>,
 ) -> Result<(Vec<MetaValue>, Option<String>), PublishError> {
@@ -72,7 +74,7 @@ pub(super) fn archive(
         sets
     };
     list::forget_old(&mut sets, crawl);
-    sets.push(Generation::of(set, standing, crawl));
+    sets.push(Generation::of(set, published, crawl));
     Ok((vec![value(&sets)], failed))
 }
 

@@ -20,6 +20,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
     config::{GuardConfig, Share},
+    notes::grouped,
     page::{ContentHash, PageFacts, Promotion, Reason, RunId},
     url_key::UrlKey,
 };
@@ -81,14 +82,14 @@ impl Alike {
 
 /// The signs of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct Signs {
     content: Option<u64>,
     /// The title of a page that asks for a password.
     login: Option<u64>,
     target: Option<u64>,
 }
 
-impl Look {
+impl Signs {
     /// The signs of an answer; of an answer that redirects, `end` is the page at the end of the redirects.
     pub(super) fn of(facts: &PageFacts, end: Option<&PageFacts>) -> Self {
         let of = |facts: &PageFacts| {
@@ -116,7 +117,7 @@ impl Look {
         }
     }
 
-    fn signs(&self) -> [(Alike, Option<u64>); 3] {
+    fn each(&self) -> [(Alike, Option<u64>); 3] {
         [
             (Alike::Target, self.target),
             (Alike::Content, self.content),
@@ -164,7 +165,7 @@ impl Groups {
 
 /// The numbers of the guard, counted in a pass over the view.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct GuardCounts {
     /// URLs that would be listed.
     pub(super) listed: u64,
     /// URLs that were asked for in this crawl.
@@ -181,12 +182,12 @@ pub(super) struct Counts {
     then: BTreeMap<Alike, Groups>,
 }
 
-impl Counts {
+impl GuardCounts {
     /// Counts an answer of a published page.
-    pub(super) fn answered(&mut self, url: &str, now: &Look, then: &Look) {
+    pub(super) fn answered(&mut self, url: &str, now: &Signs, then: &Signs) {
         self.answered += 1;
-        for (groups, look) in [(&mut self.now, now), (&mut self.then, then)] {
-            for (alike, sign) in look.signs() {
+        for (groups, signs) in [(&mut self.now, now), (&mut self.then, then)] {
+            for (alike, sign) in signs.each() {
                 if let Some(sign) = sign {
                     groups.entry(alike).or_default().add(sign, url);
                 }
@@ -276,7 +277,11 @@ pub struct Refusal {
 }
 
 /// Judges a crawl. `None`: it may publish.
-pub(super) fn judge(counts: &Counts, baseline: &Baseline, config: &GuardConfig) -> Option<Refusal> {
+pub(super) fn judge(
+    counts: &GuardCounts,
+    baseline: &Baseline,
+    config: &GuardConfig,
+) -> Option<Refusal> {
     let objections: Vec<Objection> = [
         (counts.has_start == Some(false)).then_some(Objection::StartPage),
         fewer(counts, baseline, config),
@@ -300,7 +305,7 @@ pub(super) fn judge(counts: &Counts, baseline: &Baseline, config: &GuardConfig) 
     })
 }
 
-fn fewer(counts: &Counts, baseline: &Baseline, config: &GuardConfig) -> Option<Objection> {
+fn fewer(counts: &GuardCounts, baseline: &Baseline, config: &GuardConfig) -> Option<Objection> {
     let of = baseline.published.saturating_sub(counts.removed_by_rules());
     let loss = of.saturating_sub(counts.listed);
     let share = Share::of(counts.listed, of);
@@ -311,21 +316,21 @@ fn fewer(counts: &Counts, baseline: &Baseline, config: &GuardConfig) -> Option<O
     (are_few || are_half).then_some(Objection::FewerUrls { of })
 }
 
-fn many_more(counts: &Counts, baseline: &Baseline, config: &GuardConfig) -> Option<Objection> {
+fn many_more(counts: &GuardCounts, baseline: &Baseline, config: &GuardConfig) -> Option<Objection> {
     let complete = baseline.complete.filter(|complete| *complete > 0)?;
     let most = complete.saturating_mul(u64::from(config.max_growth?));
     let is_over = counts.listed > most && counts.listed - complete >= MIN_GROWTH;
     is_over.then_some(Objection::ManyMoreUrls { complete })
 }
 
-fn failing(counts: &Counts, config: &GuardConfig) -> Option<Objection> {
-    let Counts { failed, asked, .. } = *counts;
+fn failing(counts: &GuardCounts, config: &GuardConfig) -> Option<Objection> {
+    let GuardCounts { failed, asked, .. } = *counts;
     let is_over = Share::of(failed, asked) > config.max_error_share && failed >= MIN_FAILING;
     is_over.then_some(Objection::Failing { failed, asked })
 }
 
 /// The largest group that is too large.
-fn alike(counts: &Counts, config: &GuardConfig) -> Option<Objection> {
+fn alike(counts: &GuardCounts, config: &GuardConfig) -> Option<Objection> {
     let of = counts.answered;
     let groups = counts.now.iter().filter_map(|(alike, groups)| {
         let (pages, example) = groups.largest()?;
@@ -351,7 +356,7 @@ impl fmt::Display for Refusal {
         write!(
             f,
             "kept the published set of {} URLs: ",
-            Grouped(self.before)
+            grouped(self.before)
         )?;
         for (position, objection) in self.objections.iter().enumerate() {
             if position > 0 {
@@ -365,7 +370,7 @@ impl fmt::Display for Refusal {
 
 impl Refusal {
     fn write_objection(&self, objection: &Objection, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let now = Grouped(self.now);
+        let now = grouped(self.now);
         match objection {
             Objection::StartPage => f.write_str("the start page does not answer 200 with content"),
             Objection::FewerUrls { of } => {
@@ -373,20 +378,20 @@ impl Refusal {
                 write!(f, "this crawl would list only {now} (-{percent} %)")?;
                 for (position, (count, text)) in self.lost.iter().enumerate() {
                     f.write_str(if position == 0 { ", without " } else { ", " })?;
-                    write!(f, "{} ({text})", Grouped(*count))?;
+                    write!(f, "{} ({text})", grouped(*count))?;
                 }
                 Ok(())
             }
             Objection::ManyMoreUrls { complete } => write!(
                 f,
                 "this crawl would list {now}, and the last complete one listed {}",
-                Grouped(*complete)
+                grouped(*complete)
             ),
             Objection::Failing { failed, asked } => write!(
                 f,
                 "{} of {} URLs that were asked for failed",
-                Grouped(*failed),
-                Grouped(*asked)
+                grouped(*failed),
+                grouped(*asked)
             ),
             Objection::Alike {
                 alike,
@@ -397,8 +402,8 @@ impl Refusal {
                 f,
                 "{} of {} published pages that answered {}, as {example} does (a login wall, a parked domain, maintenance, \
                  \"not found\" with status 200?)",
-                Grouped(*pages),
-                Grouped(*of),
+                grouped(*pages),
+                grouped(*of),
                 alike.text()
             ),
         }
@@ -406,22 +411,6 @@ impl Refusal {
 }
 
 impl std::error::Error for Refusal {}
-
-/// A number with commas between groups of three digits.
-struct Grouped(u64);
-
-impl fmt::Display for Grouped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.0.to_string();
-        for (position, digit) in digits.chars().enumerate() {
-            if position > 0 && (digits.len() - position).is_multiple_of(3) {
-                f.write_str(",")?;
-            }
-            write!(f, "{digit}")?;
-        }
-        Ok(())
-    }
-}
 
 #[cfg(test)]
 mod tests;

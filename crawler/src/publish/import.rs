@@ -19,10 +19,9 @@ use sitemap_core::{
 };
 
 use super::{
-    MANIFEST, commit,
+    commit,
     folder::{canonical, hash_file},
     manifest::Manifest,
-    own_files,
     pending::Pending,
     previous,
 };
@@ -30,16 +29,17 @@ use crate::{
     machine::open_regular,
     page::{Basis, DateSource, Given, LedgerEntry, Outcome, Page, PageRecord, Reason, State, Via},
     runs::{self, Phase},
+    seeds::OwnFiles,
     site::Site,
     store::{
-        Commit, PageLinks, PageRow, Store, StoreError,
+        Commit, MetaValue, PageLinks, PageRow, Store, StoreError,
         outbox::{OutboxStep, TELLS_ENGINES, UrlChange},
     },
     url_key::UrlKey,
 };
 
 /// Rows of one commit. Tests interrupt an import between two commits of a small site.
-const BATCH: usize = if cfg!(test) { 100 } else { 1_000 };
+const BATCH: usize = if cfg!(test) { 15 } else { 1_000 };
 
 /// The depth of a page that nothing led to: no limit of depth keeps it out.
 const DEPTH: u32 = 0;
@@ -94,7 +94,7 @@ pub(super) fn read_back(
     now: Timestamp,
     notifies: bool,
 ) -> Result<Imported, StoreError> {
-    let mut reading = Reading {
+    let mut import = SetImport {
         notifies: notifies && store.value(TELLS_ENGINES)?.is_some(),
         store,
         site,
@@ -104,11 +104,11 @@ pub(super) fn read_back(
         rows: Vec::new(),
         changes: Vec::new(),
     };
-    reading.read(manifest)?;
-    reading.leave_out_others()?;
-    let imported = reading.imported;
+    import.read(manifest)?;
+    import.leave_out_others()?;
+    let imported = import.imported;
     let mut values = vec![
-        (MANIFEST.to_owned(), Some(manifest.to_text())),
+        manifest.value(),
         runs::phase_value(Phase::Finished),
         Pending::none(),
     ];
@@ -122,8 +122,21 @@ pub(super) fn read_back(
     Ok(imported)
 }
 
+/// The value that notes the new files of a set as ours, if there are any.
+pub(super) fn own_files(
+    store: &Store,
+    manifest: &Manifest,
+) -> Result<Option<MetaValue>, StoreError> {
+    let mut own = OwnFiles::load(store)?;
+    let mut has_new = false;
+    for hash in manifest.hashes() {
+        has_new |= own.add(hash);
+    }
+    Ok(has_new.then(|| own.value()))
+}
+
 /// A set that is read back.
-struct Reading<'a> {
+struct SetImport<'a> {
     store: &'a mut Store,
     site: &'a Site,
     now: Timestamp,
@@ -137,7 +150,7 @@ struct Reading<'a> {
 
 /// Result of reading a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Read {
+enum FileRead {
     /// Its entries were taken.
     Entries,
     /// A list without dates: the sitemaps have the same URLs with dates.
@@ -148,7 +161,7 @@ enum Read {
     Unreadable,
 }
 
-impl Reading<'_> {
+impl SetImport<'_> {
     fn read(&mut self, manifest: &Manifest) -> Result<(), StoreError> {
         let output = Path::new(&manifest.output);
         let files: BTreeMap<_, _> = manifest
@@ -160,10 +173,10 @@ impl Reading<'_> {
         let mut has_sitemaps = false;
         for (path, hash) in &files {
             match self.read_file(path, hash, Kind::UrlSet)? {
-                Read::Entries => has_sitemaps = true,
-                Read::List => lists.push((path, hash)),
-                Read::Nothing => {}
-                Read::Unreadable => self.imported.unreadable += 1,
+                FileRead::Entries => has_sitemaps = true,
+                FileRead::List => lists.push((path, hash)),
+                FileRead::Nothing => {}
+                FileRead::Unreadable => self.imported.unreadable += 1,
             }
         }
         for (path, hash) in lists.into_iter().filter(|_| !has_sitemaps) {
@@ -173,20 +186,20 @@ impl Reading<'_> {
     }
 
     /// Reads the file `path`, whose SHA-256 has to be `hash`, if it is of this kind.
-    fn read_file(&mut self, path: &Path, hash: &str, wanted: Kind) -> Result<Read, StoreError> {
+    fn read_file(&mut self, path: &Path, hash: &str, wanted: Kind) -> Result<FileRead, StoreError> {
         let is_file = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
         if !is_file || !hash_file(path).is_ok_and(|found| found == hash) {
-            return Ok(Read::Unreadable);
+            return Ok(FileRead::Unreadable);
         }
         let Ok(file) = open_regular(path) else {
-            return Ok(Read::Unreadable);
+            return Ok(FileRead::Unreadable);
         };
         // A list is read a second time.
         self.imported.files += u64::from(wanted == Kind::UrlSet);
         let mut reader = Reader::new(BufReader::new(file), Limits::PROTOCOL);
         while let Some(item) = reader.next() {
             let Ok(item) = item else {
-                return Ok(Read::Unreadable);
+                return Ok(FileRead::Unreadable);
             };
             // A feed states dates in another form.
             let kind = reader.kind();
@@ -196,9 +209,9 @@ impl Reading<'_> {
             self.take(entry, wanted)?;
         }
         Ok(match reader.kind() {
-            Some(kind) if kind == wanted => Read::Entries,
-            Some(Kind::Text) => Read::List,
-            Some(_) | None => Read::Nothing,
+            Some(kind) if kind == wanted => FileRead::Entries,
+            Some(Kind::Text) => FileRead::List,
+            Some(_) | None => FileRead::Nothing,
         })
     }
 

@@ -7,9 +7,9 @@ use super::{
     folder::Folder,
     go_on,
     manifest::Manifest,
-    previous::{self, Previous},
+    previous::{Ownership, Previous},
     problem,
-    set::{Change, ReadySet},
+    set::{FileChange, ReadySet},
 };
 use crate::notes::Note;
 
@@ -49,12 +49,12 @@ pub(super) fn in_the_way<'n>(
         if let Some(path) = folder.astray(name) {
             return Err(PublishError::Astray(path));
         }
-        match previous.standing(name, folder)? {
-            previous::Standing::Ours => {}
-            previous::Standing::Foreign if !request.config.force => {
+        match previous.ownership(name, folder)? {
+            Ownership::Ours => {}
+            Ownership::Foreign if !request.config.force => {
                 return Err(PublishError::Foreign(folder.path(name)));
             }
-            previous::Standing::Foreign | previous::Standing::Altered => others.push(name),
+            Ownership::Foreign | Ownership::Altered => others.push(name),
         }
     }
     Ok(others)
@@ -64,13 +64,13 @@ pub(super) fn in_the_way<'n>(
 /// reported as a problem of the published set, not as an error.
 pub(super) fn install(
     folder: &Folder,
-    changes: &[Change<'_>],
+    changes: &[FileChange<'_>],
 ) -> Result<Vec<String>, PublishError> {
     let (entrances, parts): (Vec<_>, Vec<_>) = changes
         .iter()
         .partition(|change| change.role == Role::Entrance);
-    let install = |change: &Change<'_>| folder.install(change.temporary, &change.record.name);
-    let sync = |changes: &[&Change<'_>]| {
+    let install = |change: &FileChange<'_>| folder.install(change.temporary, &change.record.name);
+    let sync = |changes: &[&FileChange<'_>]| {
         folder.sync_folders(changes.iter().map(|change| change.record.name.as_str()))
     };
     for part in &parts {

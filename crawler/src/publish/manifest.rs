@@ -10,7 +10,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::store::hex;
+use super::MANIFEST;
+use crate::store::{MetaValue, hex};
 
 /// Version of the format.
 const VERSION: u32 = 1;
@@ -73,6 +74,17 @@ pub(super) struct Dropped {
     pub(super) file_sha256: String,
     /// When it left the index.
     pub(super) since: Timestamp,
+}
+
+impl FileRecord {
+    /// The record of the file when it has left the index.
+    pub(super) fn dropped(&self, since: Timestamp) -> Dropped {
+        Dropped {
+            name: self.name.clone(),
+            file_sha256: self.file_sha256.clone(),
+            since,
+        }
+    }
 }
 
 impl Manifest {
@@ -139,6 +151,11 @@ impl Manifest {
             serde_json::to_string_pretty(self).expect("strings, numbers and times are always JSON");
         text.push('\n');
         text
+    }
+
+    /// The manifest as a value of the state.
+    pub(super) fn value(&self) -> MetaValue {
+        (MANIFEST.to_owned(), Some(self.to_text()))
     }
 
     /// The text of the copy in the output.

@@ -19,6 +19,7 @@
 mod census;
 mod content;
 mod disk;
+mod error;
 #[cfg(test)]
 mod fault;
 mod file;
@@ -32,26 +33,23 @@ mod install;
 mod journal;
 mod manifest;
 mod output_lock;
-mod own;
 mod pending;
 mod place;
 mod previous;
 mod promote;
+mod published_set;
 mod recent;
 mod rights;
 mod sections;
 mod set;
+mod settle;
 mod trial;
 mod unnotified;
 
 #[cfg(test)]
 mod tests;
 
-use std::{
-    collections::BTreeMap,
-    fmt, fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use jiff::Timestamp;
 
@@ -59,16 +57,15 @@ use self::{
     census::{Census, Numbers},
     content::Builder,
     files::PlannedSet,
-    folder::{Folder, canonical},
+    folder::Folder,
     generations::Restored,
     guard::Baseline,
     manifest::Manifest,
-    pending::{Kind, Pending},
     previous::Previous,
-    promote::Promoting,
     rights::Rights,
     sections::Sections,
     set::ReadySet,
+    settle::Replacement,
 };
 use crate::{
     config::PublishConfig,
@@ -78,20 +75,20 @@ use crate::{
     report::Report,
     robots::Rules,
     runs::{self, Phase},
-    seeds::OwnFiles,
     site::Site,
-    store::{Commit, MetaValue, Store, StoreError, with_causes},
+    store::{Commit, MetaValue, Store, StoreError, json_value, with_causes},
     verdict::{Judge, Mode},
 };
 
 pub use self::{
     disk::check_disk,
-    generations::{KEPT_SETS, KeptSet, kept_sets},
+    error::PublishError,
     guard::{Alike, Objection, Refusal},
     import::{Imported, import_set, needs_import},
     journal::Journal,
     output_lock::OutputLock,
-    own::{Placed, Standing, place_file, standing, take_back},
+    published_set::{Placed, PublishedSet, place_file, published_set, take_back},
+    settle::{Settled, settle_pending},
     unnotified::{Unnotified, hooks_know, note_unnotified, unnotified},
 };
 
@@ -106,6 +103,7 @@ const MANIFEST_COPY: &str = ".arpent-manifest.json";
 
 /// What to publish.
 #[derive(Clone)]
+#[expect(missing_debug_implementations, reason = "nobody prints it")]
 pub struct PublishRequest<'a> {
     /// The site.
     pub site: &'a Site,
@@ -128,19 +126,6 @@ pub struct PublishRequest<'a> {
     pub is_stopped: &'a dyn Fn() -> bool,
 }
 
-impl fmt::Debug for PublishRequest<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PublishRequest")
-            .field("site", &self.site)
-            .field("mode", &self.mode)
-            .field("is_drained", &self.is_drained)
-            .field("config", &self.config)
-            .field("dry_run", &self.dry_run)
-            .field("now", &self.now)
-            .finish_non_exhaustive()
-    }
-}
-
 /// The result of a publish.
 #[derive(Debug)]
 pub struct Publishing {
@@ -148,17 +133,6 @@ pub struct Publishing {
     pub report: Option<Report>,
     /// The new published set, or why there is none.
     pub result: Result<Published, PublishError>,
-}
-
-/// What settling an interrupted publish came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settled {
-    /// No publish was interrupted.
-    Nothing,
-    /// All its files were in place: manifest and page rows follow its set now.
-    Completed,
-    /// Some of its files were not in place: manifest and page rows are still those of the set before it.
-    GivenUp,
 }
 
 /// One file of the published set.
@@ -210,101 +184,7 @@ impl Published {
     }
 }
 
-/// Why nothing was published. The published set stays as it is.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PublishError {
-    /// No URL can be listed.
-    #[error("nothing to list: no known URL may stand in a sitemap")]
-    Empty,
-    /// The guard refuses the new set.
-    #[error(transparent)]
-    Refused(Box<Refusal>),
-    /// A file that is not arpent's has a name that is needed.
-    #[error("{} is not a file of arpent for this site and stands in the way", .0.display())]
-    Foreign(PathBuf),
-    /// A folder on the way to a file is a link, or not a folder: its target is not ours.
-    #[error("{} must be a folder of the output itself, where a sitemap belongs; remove it or use another layout or output", .0.display())]
-    Astray(PathBuf),
-    /// Another session has the lock of the output.
-    #[error("another run is publishing to {}, which is in use by {holder}", output.display())]
-    Busy {
-        /// Which folder.
-        output: PathBuf,
-        /// The process that has it, as far as that is known.
-        holder: String,
-    },
-    /// The disk that the last set was written to is not there.
-    #[error(
-        "nothing is mounted at {}, where the disk with the published set {} was; expected it to be mounted",
-        mount.display(), output.display()
-    )]
-    Unmounted {
-        /// Which folder.
-        output: PathBuf,
-        /// The folder at which its disk was mounted.
-        mount: PathBuf,
-    },
-    /// The set in the output is not the one of the manifest in the state: another state published it.
-    #[error(
-        "the set in {} is not the one that the state of the site knows, because another state published it; expected a \
-         crawl, which reads it back first",
-        output.display()
-    )]
-    Outdated {
-        /// Which folder.
-        output: PathBuf,
-    },
-    /// There is no room for the new files; those that were written are removed again.
-    #[error(
-        "no room in {}: {free} bytes are free there beside {written} bytes of new files, when writing {} failed: {reason}",
-        output.display(), path.display()
-    )]
-    NoRoom {
-        /// Which folder.
-        output: PathBuf,
-        /// Bytes of the new files that were written so far.
-        written: u64,
-        /// Bytes that could still be written then.
-        free: u64,
-        /// Which file could not be written.
-        path: PathBuf,
-        /// The system's words.
-        reason: String,
-    },
-    /// Reading or writing a file failed.
-    #[error("failed to {action} {}", path.display())]
-    Io {
-        /// What was tried, e.g. `write`.
-        action: &'static str,
-        /// Which file.
-        path: PathBuf,
-        /// The system's words.
-        #[source]
-        source: std::io::Error,
-    },
-    /// A written file did not pass our own check: a bug, because every entry was tried before.
-    #[error(
-        "the file {name} did not pass the check before publishing: {problem}; this is a bug of arpent, please report it"
-    )]
-    Check {
-        /// Which file.
-        name: String,
-        /// What is wrong.
-        problem: String,
-    },
-    /// [`PublishRequest::is_stopped`] returned true.
-    #[error("stopped before anything was published")]
-    Stopped,
-    /// The settings cannot be satisfied.
-    #[error("{0}")]
-    Settings(String),
-    /// The store failed.
-    #[error("failed to read the state of this site")]
-    Store(#[from] StoreError),
-}
-
-/// Publishes the listed URLs of the merged view: see the module. A crawl that the guard refuses is over, and its visits do
+/// Publishes the listed URLs of the merged view: see the module. The state is settled ([`settle_pending`]). A crawl that the guard refuses is over, and its visits do
 /// not count any more.
 pub fn publish(store: &mut Store, request: &PublishRequest<'_>) -> Publishing {
     let mut report = None;
@@ -330,7 +210,6 @@ fn publish_view(
     request: &PublishRequest<'_>,
     report: &mut Option<Report>,
 ) -> Result<Published, PublishError> {
-    settle_pending(store, request)?;
     let previous = Previous::read(store, request)?;
     let judged = Judged::new(store, request, &previous.manifest)?;
     let Numbers {
@@ -368,11 +247,12 @@ fn publish_view(
         published.sources.clone_from(&numbers.sources);
         published.extensions = numbers.extensions.clone();
         published.notes.clone_from(&census.notes);
-        let mut values = vec![baseline.value()];
+        let mut values = vec![json_value(BASELINE, &baseline)];
         values.extend(judged.distrusted.clone());
-        Ok(Ready {
+        Ok(Replacement {
             set,
-            follow: Follow::Promote(&judged.export),
+            export: Some(&judged.export),
+            earlier: None,
             crawl: judged.crawl,
             values,
             is_first: judged.is_first,
@@ -385,8 +265,8 @@ fn publish_view(
     Ok(published)
 }
 
-/// Publishes the set again that was published `back` publishes before the current one, from 1 on, and reads it back: page
-/// rows that agree with it stay, URLs that are not in it are not listed any more, and all visits are deleted. Files that differ
+/// Publishes the set again that was published `back` publishes before the current one, from 1 on, and reads it back. The state
+/// is settled ([`settle_pending`]). Page rows that agree with it stay, URLs that are not in it are not listed any more, and all visits are deleted. Files that differ
 /// from the published ones get the current time: for readers they change.
 ///
 /// # Errors
@@ -397,89 +277,20 @@ pub fn roll_back(
     request: &PublishRequest<'_>,
     back: usize,
 ) -> Result<Published, PublishError> {
-    settle_pending(store, request)?;
     let restored = Restored::find(store, request, back)?;
     put_out(store, request, |store, request, folder| {
         let previous = Previous::read(store, request)?;
         let built = restored.build(request, &previous, folder)?;
         let set = ReadySet::assemble(request, previous, built, restored.outline());
-        let crawl = restored.crawl();
-        Ok(Ready {
+        Ok(Replacement {
             set,
-            follow: Follow::Import(Box::new(restored)),
-            crawl,
+            export: None,
+            earlier: Some(restored.earlier),
+            crawl: restored.generation.crawl,
             values: Vec::new(),
             is_first: false,
         })
     })
-}
-
-/// Settles an interrupted publish, if there is one: when all its files are in place, manifest and page rows follow; otherwise
-/// the files that are in place are noted as ours, and the set before it counts. Every command that works with the state calls
-/// this first. The view is judged by the rules of `request`; the time and the rows that count are those of the interrupted
-/// publish. A set that was made by other rules is read back from its files.
-///
-/// # Errors
-/// The store failed, or the output cannot be written.
-pub fn settle_pending(
-    store: &mut Store,
-    request: &PublishRequest<'_>,
-) -> Result<Settled, PublishError> {
-    let Some(pending) = Pending::read(store)? else {
-        return Ok(Settled::Nothing);
-    };
-    if request.dry_run {
-        return Ok(Settled::Nothing);
-    }
-    let output = PathBuf::from(&pending.output);
-    if !request.config.force {
-        disk::check_mount(store, &output)?;
-    }
-    let folder = Folder::at(&output, Rights::like(&output.join(MANIFEST_COPY)));
-    let site = request.site.written().name();
-    if !pending.is_in_place(&folder) {
-        let mut manifest = previous::recorded(store, &site)?
-            .filter(|manifest| manifest.output == pending.output)
-            .or_else(|| previous::copied(&site, &output))
-            .unwrap_or_else(|| Manifest::new(&site, &pending.output, pending.at));
-        manifest.output.clone_from(&pending.output);
-        manifest.dropped.extend(pending.in_place(&folder));
-        store.commit(&Commit {
-            values: vec![
-                (MANIFEST.to_owned(), Some(manifest.to_text())),
-                Pending::none(),
-            ],
-            ..Commit::default()
-        })?;
-        return Ok(Settled::GivenUp);
-    }
-    // What an interrupted publish left behind is removed.
-    let folder = Folder::open(&output, Rights::like(&output.join(MANIFEST_COPY)))?;
-    let config = PublishConfig {
-        output,
-        ..request.config.clone()
-    };
-    let request = PublishRequest {
-        config: &config,
-        mode: pending.mode,
-        is_drained: pending.is_drained,
-        now: pending.at,
-        ..request.clone()
-    };
-    let failed = if pending.kind == Kind::Crawl && pending.rules == rules_of(&request) {
-        let previous = previous::recorded(store, &site)?;
-        let previous = previous.unwrap_or_else(|| Manifest::new(&site, "", pending.at));
-        let judged = Judged::new(store, &request, &previous)?;
-        let promote = Follow::Promote(&judged.export);
-        follow(store, &request, &folder, &pending, &promote)?
-    } else {
-        follow(store, &request, &folder, &pending, &Follow::ReadBack)?
-    };
-    if let Some(failed) = failed {
-        tracing::warn!(target: "publish", "{failed}");
-    }
-    folder.clear_temporary()?;
-    Ok(Settled::Completed)
 }
 
 /// A view, judged.
@@ -533,9 +344,7 @@ impl Judged {
         previous: &Manifest,
     ) -> Result<Baseline, PublishError> {
         let numbers = &self.census.numbers;
-        let known = store.value(BASELINE)?;
-        let known: Option<Baseline> = known.and_then(|text| serde_json::from_str(&text).ok());
-        let known = known.unwrap_or_default();
+        let known: Baseline = store.read_json(BASELINE)?.unwrap_or_default();
         let is_same_crawl = known.crawl == self.crawl && request.mode != Mode::AtRest;
         let baseline = Baseline {
             crawl: self.crawl,
@@ -565,34 +374,6 @@ impl Judged {
     }
 }
 
-impl Baseline {
-    fn value(&self) -> MetaValue {
-        let text = serde_json::to_string(self).expect("numbers are always JSON");
-        (BASELINE.to_owned(), Some(text))
-    }
-}
-
-/// What the page rows follow when the files are in place.
-enum Follow<'a> {
-    /// The view.
-    Promote(&'a Export),
-    /// The files, which are those of an archived set.
-    Import(Box<Restored>),
-    /// The files.
-    ReadBack,
-}
-
-/// A set that is about to be put out.
-struct Ready<'a> {
-    set: ReadySet,
-    follow: Follow<'a>,
-    /// The crawl that it is of.
-    crawl: RunId,
-    /// Values of the state that go with it.
-    values: Vec<MetaValue>,
-    is_first: bool,
-}
-
 /// Puts out the set that `build` builds, or only reports it; without a folder `build` writes nothing.
 fn put_out<'r>(
     store: &mut Store,
@@ -601,11 +382,11 @@ fn put_out<'r>(
         &Store,
         &PublishRequest<'_>,
         Option<&mut Folder>,
-    ) -> Result<Ready<'r>, PublishError>,
+    ) -> Result<Replacement<'r>, PublishError>,
 ) -> Result<Published, PublishError> {
     let output = &request.config.output;
     if request.dry_run {
-        let Ready { set, .. } = build(store, request, None)?;
+        let Replacement { set, .. } = build(store, request, None)?;
         let folder = Folder::at(output, Rights::default());
         let names = set.built.iter().map(|file| file.address.name.as_str());
         install::in_the_way(request, &folder, &set.previous, names)?;
@@ -618,127 +399,13 @@ fn put_out<'r>(
     let rights = Rights::of(request.config)?;
     let mut folder = Folder::open(output, rights).map_err(explained)?;
     let result = build(store, request, Some(&mut folder))
-        .and_then(|ready| replace(store, request, &folder, ready))
+        .and_then(|replacement| settle::replace(store, request, &folder, replacement))
         .map_err(explained);
     let cleared = folder.clear_temporary();
     // The error of the publish matters more than that of the cleaning up.
     let mut published = result?;
     published.problems.extend(problem(cleared));
     Ok(published)
-}
-
-/// Replaces the published set.
-fn replace(
-    store: &mut Store,
-    request: &PublishRequest<'_>,
-    folder: &Folder,
-    ready: Ready<'_>,
-) -> Result<Published, PublishError> {
-    let set = ready.set;
-    let backups = install::make_way(request, folder, &set)?;
-    let standing = Standing::of(request, &set.published);
-    let earlier = match &ready.follow {
-        Follow::Import(restored) => Some(restored.earlier.clone()),
-        Follow::Promote(_) | Follow::ReadBack => None,
-    };
-    let new = (&set, &standing);
-    let (archived, failed) =
-        generations::archive(store, request, folder, new, ready.crawl, earlier)?;
-    let mut problems: Vec<String> = failed.into_iter().collect();
-    let kind = match &ready.follow {
-        Follow::Promote(_) => Kind::Crawl,
-        Follow::Import(_) | Follow::ReadBack => Kind::Import,
-    };
-    let output = canonical(&request.config.output);
-    let files = set.manifest.files.iter();
-    let mut pending = Pending {
-        is_first: ready.is_first,
-        is_drained: request.is_drained,
-        rules: rules_of(request),
-        copy: set.manifest.copy_text(),
-        ..Pending::of(kind, request.now, output, request.mode)
-    }
-    .with_files(files.map(|file| (file.name.as_str(), file.file_sha256.as_str())));
-    pending.values = ready.values;
-    pending.values.extend(archived);
-    pending.values.extend([
-        (MANIFEST.to_owned(), Some(set.manifest.to_text())),
-        standing.value(),
-        disk::mount(&request.config.output),
-    ]);
-    let unnotified = unnotified::value_for(&set.previous.manifest, &set.manifest);
-    pending.values.extend(unnotified);
-    pending.values.extend(own_files(store, &set.manifest)?);
-    if request.config.remembers {
-        pending.write(store)?;
-    }
-    problems.extend(install::install(folder, &set.changes())?);
-    // From here on the set is visible, whatever fails.
-    problems.extend(install::give_rights(folder, &set.manifest));
-    problems.extend(install::remove_dropped(request, folder, &set));
-    let follows = pending.is_in_place(folder);
-    if follows {
-        match follow(store, request, folder, &pending, &ready.follow) {
-            Ok(failed) => problems.extend(failed),
-            Err(error) => problems.extend(problem(Err(error))),
-        }
-        problems.extend(problem(generations::sweep(store, request)));
-    }
-    let mut published = set.published;
-    published.notes.extend(backups);
-    published.problems = problems;
-    Ok(published)
-}
-
-/// Makes the state follow the files, which are all in place.
-fn follow(
-    store: &mut Store,
-    request: &PublishRequest<'_>,
-    folder: &Folder,
-    pending: &Pending,
-    follow: &Follow<'_>,
-) -> Result<Option<String>, PublishError> {
-    let path = folder.path(MANIFEST_COPY);
-    let known = folder::read_text(&path, previous::MAX_MANIFEST_BYTES);
-    let copied = if known.as_ref() == Some(&pending.copy) {
-        Ok(())
-    } else {
-        folder.write(MANIFEST_COPY, pending.copy.as_bytes(), pending.at)
-    };
-    let failed = problem(copied);
-    if !request.config.remembers {
-        return Ok(failed);
-    }
-    let values = Commit {
-        values: pending.values.clone(),
-        ..Commit::default()
-    };
-    commit(store, &values)?;
-    match follow {
-        Follow::Promote(export) => {
-            let promoting = Promoting {
-                judge: request.judge,
-                export,
-                mode: pending.mode,
-                crawl: runs::number(store)?,
-                at: pending.at,
-            };
-            promoting.promote(store, pending)?;
-        }
-        Follow::Import(_) | Follow::ReadBack => {
-            let site = request.site.written().name();
-            let Some(mut manifest) = Manifest::read(&pending.copy, &site) else {
-                return Err(PublishError::Check {
-                    name: MANIFEST_COPY.to_owned(),
-                    problem: "the manifest of the set cannot be read".to_owned(),
-                });
-            };
-            manifest.output.clone_from(&pending.output);
-            let notifies = !pending.is_first;
-            import::read_back(store, request.site, &manifest, pending.at, notifies)?;
-        }
-    }
-    Ok(failed)
 }
 
 /// Commits a step of a publish.
@@ -752,17 +419,6 @@ fn commit(store: &mut Store, commit: &Commit) -> Result<(), StoreError> {
         .with_source(error)
     })?;
     store.commit(commit)
-}
-
-/// Fingerprint of the rules that decide which URLs are listed, and with which dates.
-fn rules_of(request: &PublishRequest<'_>) -> u64 {
-    let PublishConfig {
-        lastmod,
-        extensions,
-        ..
-    } = request.config;
-    let text = format!("{} {lastmod:?} {extensions:?}", request.judge.fingerprint());
-    xxhash_rust::xxh3::xxh3_64(text.as_bytes())
 }
 
 /// Stops a publish of which no file is visible yet, if that is asked for.
@@ -779,20 +435,13 @@ fn problem(result: Result<(), PublishError>) -> Option<String> {
     result.err().map(|error| with_causes(&error))
 }
 
-/// Whether a set can be written to the folder `output`, so that a crawl is not begun for nothing. Leaves
-/// everything as it is, also a folder that is missing.
+/// Checks that a set can be written to the folder `output`, with the rights of the settings, so that a crawl is not begun for
+/// nothing. Leaves everything as it is, also a folder that is missing.
 ///
 /// # Errors
-/// [`PublishError::Io`]: it is not a folder, or cannot be written to.
-pub fn check_output(output: &Path) -> Result<(), PublishError> {
-    folder::probe(output, Rights::default())
-}
-
-/// Whether a set can be written to `output` ([`check_output`]), and whether files there can have the rights of the settings.
-///
-/// # Errors
-/// As [`check_output`]; [`PublishError::Settings`]: there is no such group, or there are no such rights on this system.
-pub fn check_output_for(output: &Path, config: &PublishConfig) -> Result<(), PublishError> {
+/// [`PublishError::Io`]: it is not a folder, or cannot be written to; [`PublishError::Settings`]: there is no such group, or
+/// there are no such rights on this system.
+pub fn check_output(output: &Path, config: &PublishConfig) -> Result<(), PublishError> {
     folder::probe(output, Rights::of(config)?)
 }
 
@@ -819,14 +468,4 @@ pub fn check_names(
 /// Whether the folder `output` has a published set.
 pub fn is_published(output: &Path) -> bool {
     fs::symlink_metadata(output.join(MANIFEST_COPY)).is_ok_and(|found| found.is_file())
-}
-
-/// The manifest as a value that notes the new files as ours, if there are any.
-fn own_files(store: &Store, manifest: &Manifest) -> Result<Option<MetaValue>, StoreError> {
-    let mut own = OwnFiles::load(store)?;
-    let mut has_new = false;
-    for hash in manifest.hashes() {
-        has_new |= own.add(hash);
-    }
-    Ok(has_new.then(|| own.value()))
 }

@@ -1,4 +1,4 @@
-//! The files in the output before a publish, and which of them are ours by the manifest. It only reads; [`Previous::standing`]
+//! The files in the output before a publish, and which of them are ours by the manifest. It only reads; [`Previous::ownership`]
 //! shows what has to be backed up before it is replaced.
 //!
 //! A name is not enough: people write files called `sitemap.xml` by hand. A file is ours when its content is one that we
@@ -47,7 +47,7 @@ pub(super) struct Previous {
 
 /// Whose file has a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum Ownership {
     /// There is none, or it is as we published it.
     Ours,
     /// It replaces, or is a changed version of, a file of ours.
@@ -106,18 +106,18 @@ impl Previous {
     }
 
     /// Whose file `name` is; anybody may have put it there.
-    pub(super) fn standing(&self, name: &str, folder: &Folder) -> Result<Standing, PublishError> {
+    pub(super) fn ownership(&self, name: &str, folder: &Folder) -> Result<Ownership, PublishError> {
         if !folder.exists(name) {
-            return Ok(Standing::Ours);
+            return Ok(Ownership::Ours);
         }
         let Some(ours) = self.ours.get(name) else {
-            return Ok(Standing::Foreign);
+            return Ok(Ownership::Foreign);
         };
         let is_ours = folder.hash(name)?.is_some_and(|hash| ours.contains(&hash));
         Ok(if is_ours {
-            Standing::Ours
+            Ownership::Ours
         } else {
-            Standing::Altered
+            Ownership::Altered
         })
     }
 }
@@ -173,7 +173,10 @@ pub(super) fn own_names(
         let recorded = recorded(store, site)?;
         manifests.extend(recorded.filter(|manifest| manifest.output == canonical(root)));
         let pending = Pending::read(store)?;
-        names.extend(pending.into_iter().flat_map(Pending::names));
+        let files = pending
+            .into_iter()
+            .flat_map(|pending| pending.manifest.files);
+        names.extend(files.map(|file| file.name));
     }
     let contents = manifests.iter().flat_map(Manifest::contents);
     names.extend(contents.map(|(name, _)| name.to_owned()));

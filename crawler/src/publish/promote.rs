@@ -9,7 +9,7 @@ use super::{
     commit,
     guard::mark,
     journal::change_of,
-    pending::{Kind, Pending},
+    pending::{Pending, PendingKind},
 };
 use crate::{
     export::{Export, View},
@@ -20,11 +20,11 @@ use crate::{
         outbox::{OutboxStep, TELLS_ENGINES, UrlChange},
     },
     url_key::UrlKey,
-    verdict::{Judge, Merged, Mode, Rows, Standing},
+    verdict::{Judge, Merged, MergedBy, Mode, Rows},
 };
 
 /// Rows of one batch. Tests interrupt a publish between two batches of a small site.
-const BATCH: usize = if cfg!(test) { 100 } else { 1_000 };
+const BATCH: usize = if cfg!(test) { 15 } else { 1_000 };
 
 /// What is promoted.
 pub(super) struct Promoting<'a> {
@@ -96,7 +96,7 @@ impl Promoting<'_> {
     /// The last commit of a promotion.
     fn end(&self, pending: &Pending) -> Commit {
         let mut values = vec![Pending::none()];
-        let is_over = pending.kind == Kind::Crawl && self.mode != Mode::AtRest;
+        let is_over = pending.kind == PendingKind::Crawl && self.mode != Mode::AtRest;
         if is_over {
             let phase = if pending.is_drained {
                 Phase::Finished
@@ -125,13 +125,13 @@ impl Promoting<'_> {
         merged: Option<Merged>,
     ) -> Result<Option<Step>, StoreError> {
         let before = rows.page.as_ref();
-        let decided = merged.filter(|merged| merged.standing != Standing::Waits);
+        let decided = merged.filter(|merged| merged.standing != MergedBy::Waits);
         let Some(merged) = decided.or_else(|| left_out(before)) else {
             return Ok(None);
         };
         let is_visit = match merged.standing {
-            Standing::Waits | Standing::NotReached => false,
-            Standing::Decided | Standing::Kept => self.mode != Mode::AtRest,
+            MergedBy::Waits | MergedBy::NotReached => false,
+            MergedBy::Decided | MergedBy::Kept => self.mode != Mode::AtRest,
         };
         let visit = rows.visit.as_ref().filter(|_| is_visit);
         let known = before.and_then(|page| page.dates.as_ref());
@@ -178,7 +178,7 @@ impl Promoting<'_> {
         dates: Option<LedgerEntry>,
     ) -> Page {
         let mut record = merged.record;
-        if merged.standing == Standing::NotReached
+        if merged.standing == MergedBy::NotReached
             && let Some(before) = before
         {
             // The crawl has found out nothing of the page.
@@ -210,7 +210,7 @@ fn left_out(before: Option<&Page>) -> Option<Merged> {
         },
         failing_since: None,
         gone_since: None,
-        standing: Standing::Decided,
+        standing: MergedBy::Decided,
     })
 }
 

@@ -65,13 +65,8 @@ impl Rights {
             .map_or_else(Self::default, |metadata| system::rights(&metadata))
     }
 
-    /// Gives them to a file that is open for writing.
-    pub(super) fn give(self, file: &File) -> io::Result<()> {
-        self.change(&file.metadata()?, |mode| mode, &Open(file))
-    }
-
     /// Gives them to an existing file that has others; its time and content stay. A link is left alone.
-    pub(super) fn give_standing(self, path: &Path) -> io::Result<()> {
+    pub(super) fn give(self, path: &Path) -> io::Result<()> {
         if self == Self::default() {
             return Ok(());
         }
@@ -79,31 +74,31 @@ impl Rights {
         if !metadata.is_file() {
             return Ok(());
         }
-        self.change(&metadata, |mode| mode, &At(path))
+        self.change(&metadata, |mode| mode, path)
     }
 
     /// Gives them to a new folder: who may read its files may go through it.
     pub(super) fn give_folder(self, path: &Path) -> io::Result<()> {
-        self.change(&fs::symlink_metadata(path)?, folder_mode, &At(path))
+        self.change(&fs::symlink_metadata(path)?, folder_mode, path)
     }
 
     fn change(
         self,
         metadata: &Metadata,
         mode_of: impl Fn(u32) -> u32,
-        place: &dyn system::Change,
+        path: &Path,
     ) -> io::Result<()> {
         let now = system::rights(metadata);
         // The group first: a system may take rights away from a file that changes hands.
         if let Some(group) = self.group.filter(|group| now.group != Some(*group)) {
-            place.set_group(group)?;
+            system::set_group(path, group)?;
         }
         if let Some(mode) = self
             .mode
             .map(mode_of)
             .filter(|mode| now.mode != Some(*mode))
         {
-            place.set_mode(mode)?;
+            system::set_mode(path, mode)?;
         }
         Ok(())
     }
@@ -132,46 +127,23 @@ fn number_of(name: &str, groups: &str) -> Option<u32> {
     })
 }
 
-/// An open file.
-struct Open<'a>(&'a File);
-
-/// A file or folder by its path.
-struct At<'a>(&'a Path);
-
 #[cfg(unix)]
 mod system {
     use std::{
         fs::{self, Metadata, Permissions},
         io,
-        os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, fchown},
+        os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown},
+        path::Path,
     };
 
-    use super::{At, Open, Rights};
+    use super::Rights;
 
-    /// Something whose rights can be changed.
-    pub(super) trait Change {
-        fn set_mode(&self, mode: u32) -> io::Result<()>;
-        fn set_group(&self, group: u32) -> io::Result<()>;
+    pub(super) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+        fs::set_permissions(path, Permissions::from_mode(mode))
     }
 
-    impl Change for Open<'_> {
-        fn set_mode(&self, mode: u32) -> io::Result<()> {
-            self.0.set_permissions(Permissions::from_mode(mode))
-        }
-
-        fn set_group(&self, group: u32) -> io::Result<()> {
-            fchown(self.0, None, Some(group))
-        }
-    }
-
-    impl Change for At<'_> {
-        fn set_mode(&self, mode: u32) -> io::Result<()> {
-            fs::set_permissions(self.0, Permissions::from_mode(mode))
-        }
-
-        fn set_group(&self, group: u32) -> io::Result<()> {
-            chown(self.0, None, Some(group))
-        }
+    pub(super) fn set_group(path: &Path, group: u32) -> io::Result<()> {
+        chown(path, None, Some(group))
     }
 
     pub(super) fn rights(metadata: &Metadata) -> Rights {
@@ -185,22 +157,17 @@ mod system {
 /// Elsewhere nothing is asked for ([`Rights::of`]).
 #[cfg(not(unix))]
 mod system {
-    use std::{fs::Metadata, io};
+    use std::{fs::Metadata, io, path::Path};
 
-    use super::{At, Open, Rights};
+    use super::Rights;
 
-    pub(super) trait Change {
-        fn set_mode(&self, _: u32) -> io::Result<()> {
-            Ok(())
-        }
-
-        fn set_group(&self, _: u32) -> io::Result<()> {
-            Ok(())
-        }
+    pub(super) fn set_mode(_: &Path, _: u32) -> io::Result<()> {
+        Ok(())
     }
 
-    impl Change for Open<'_> {}
-    impl Change for At<'_> {}
+    pub(super) fn set_group(_: &Path, _: u32) -> io::Result<()> {
+        Ok(())
+    }
 
     pub(super) fn rights(_: &Metadata) -> Rights {
         Rights::default()

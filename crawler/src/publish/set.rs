@@ -21,7 +21,7 @@ pub(super) struct ReadySet {
 }
 
 /// A file that has to be written.
-pub(super) struct Change<'a> {
+pub(super) struct FileChange<'a> {
     pub(super) record: &'a FileRecord,
     pub(super) role: Role,
     pub(super) temporary: &'a Temporary,
@@ -57,9 +57,9 @@ impl ReadySet {
     }
 
     /// The files that have to be written.
-    pub(super) fn changes(&self) -> Vec<Change<'_>> {
+    pub(super) fn changes(&self) -> Vec<FileChange<'_>> {
         let changes = self.built.iter().filter_map(|file| {
-            Some(Change {
+            Some(FileChange {
                 record: &file.made.record,
                 role: file.role,
                 temporary: file.made.temporary.as_ref()?,
@@ -72,11 +72,7 @@ impl ReadySet {
 /// Every file of ours that is in the output and not in the new set. One whose grace is over is removed once the set is in
 /// place, and forgotten by the next publish.
 fn dropped(request: &PublishRequest<'_>, known: &Manifest, named: &HashSet<&str>) -> Vec<Dropped> {
-    let files = known.files.iter().map(|file| Dropped {
-        name: file.name.clone(),
-        file_sha256: file.file_sha256.clone(),
-        since: request.now,
-    });
+    let files = known.files.iter().map(|file| file.dropped(request.now));
     let dropped = files.chain(known.dropped.iter().cloned());
     let mut dropped: BTreeMap<String, Dropped> = dropped
         .map(|dropped| (dropped.name.clone(), dropped))

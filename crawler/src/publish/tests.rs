@@ -163,6 +163,9 @@ impl Bench {
     }
 
     fn publish_as(&mut self, dry_run: bool) -> Result<Published, PublishError> {
+        if !dry_run {
+            self.settle()?;
+        }
         let request = PublishRequest {
             site: &self.site,
             judge: &self.judge,
@@ -193,6 +196,9 @@ impl Bench {
     }
 
     fn roll_back(&mut self, dry_run: bool) -> Result<Published, PublishError> {
+        if !dry_run {
+            self.settle()?;
+        }
         let request = PublishRequest {
             site: &self.site,
             judge: &self.judge,
@@ -498,13 +504,14 @@ fn an_output_that_cannot_be_written_is_named() {
 fn whether_an_output_can_be_written_shows_without_a_trace() {
     let folder = tempfile::tempdir().unwrap();
     let names = || fs::read_dir(folder.path()).unwrap().count();
-    check_output(folder.path()).unwrap();
-    check_output(&folder.path().join("a/b/c")).unwrap();
+    let config = PublishConfig::default();
+    check_output(folder.path(), &config).unwrap();
+    check_output(&folder.path().join("a/b/c"), &config).unwrap();
     assert_eq!(names(), 0);
     let file = folder.path().join("file");
     fs::write(&file, "x").unwrap();
     for taken in [file.clone(), file.join("below/it")] {
-        let error = check_output(&taken).unwrap_err();
+        let error = check_output(&taken, &config).unwrap_err();
         assert_eq!(
             error.to_string(),
             format!("failed to create {}", taken.display())

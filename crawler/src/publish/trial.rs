@@ -25,7 +25,7 @@ const BATCH_ENTRIES: usize = 1_000;
 const BATCH_BYTES: u64 = 1024 * 1024;
 
 /// Refused extensions of one entry that are reported one by one.
-const MAX_TOLD_OF_ENTRY: usize = 3;
+const MAX_REPORTED_OF_ENTRY: usize = 3;
 
 /// Tries the entries of a pass, in their order.
 pub(super) struct Trial<T> {
@@ -153,12 +153,12 @@ impl<T> Trial<T> {
     ) -> Option<(Without, String)> {
         let refused = entry.extensions.retain_writable(&entry.loc);
         if !refused.is_empty() && self.try_entries([&*entry], namespaces).is_ok() {
-            let told = refused.iter().take(MAX_TOLD_OF_ENTRY);
-            let mut told: Vec<String> = told.map(ToString::to_string).collect();
-            if refused.len() > told.len() {
-                told.push(format!("and {} more", refused.len() - told.len()));
+            let reported = refused.iter().take(MAX_REPORTED_OF_ENTRY);
+            let mut reported: Vec<String> = reported.map(ToString::to_string).collect();
+            if refused.len() > reported.len() {
+                reported.push(format!("and {} more", refused.len() - reported.len()));
             }
-            return Some((Without::Unwritable, told.join("; ")));
+            return Some((Without::Unwritable, reported.join("; ")));
         }
         entry.extensions = Extensions::default();
         let is_good = self.try_entries([&*entry], namespaces).is_ok();
@@ -212,28 +212,29 @@ fn written_badly(error: WriteError) -> String {
 
 /// Entries that were left out: the causes of the first ones, and the number of all.
 #[derive(Debug, Default)]
-pub(super) struct LeftOut {
+pub(super) struct LeftOutNotes {
     count: usize,
-    told: Vec<String>,
+    reported: Vec<String>,
 }
 
 /// Entries left out that have a note of their own.
-const MAX_TOLD: usize = 10;
+const MAX_REPORTED: usize = 10;
 
-impl LeftOut {
+impl LeftOutNotes {
     /// Counts an entry, or a part of one, that is left out.
     pub(super) fn add(&mut self, why: String) {
         self.count += 1;
-        if self.told.len() < MAX_TOLD {
-            self.told.push(why);
+        if self.reported.len() < MAX_REPORTED {
+            self.reported.push(why);
         }
     }
 
     /// A note for each of the first entries, and one for the others.
     pub(super) fn notes(&self) -> impl Iterator<Item = Note> {
-        let more = self.count - self.told.len();
-        let told = self.told.iter();
-        told.map(|why| Note::entry_left_out(why))
+        let more = self.count - self.reported.len();
+        let reported = self.reported.iter();
+        reported
+            .map(|why| Note::entry_left_out(why))
             .chain((more > 0).then(|| Note::entries_left_out(&more).counting(more as u64)))
     }
 }

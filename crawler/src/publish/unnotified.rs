@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::manifest::Manifest;
-use crate::store::{Commit, MetaValue, Store, StoreError};
+use crate::store::{Commit, MetaValue, Store, StoreError, json_value};
 
 /// Name of the state's value with [`Unnotified`].
 const UNNOTIFIED: &str = crate::store::names::PUBLISH_UNNOTIFIED;
@@ -35,11 +35,8 @@ impl Unnotified {
     }
 
     fn value(&self) -> MetaValue {
-        let text = serde_json::to_string(self).expect("strings are always JSON");
-        (
-            UNNOTIFIED.to_owned(),
-            Some(text).filter(|_| !self.is_nobody()),
-        )
+        let (name, text) = json_value(UNNOTIFIED, self);
+        (name, text.filter(|_| !self.is_nobody()))
     }
 }
 
@@ -63,10 +60,7 @@ pub fn unnotified(store: &Store) -> Result<Option<Unnotified>, StoreError> {
 /// # Errors
 /// The store failed.
 pub fn note_unnotified(store: &mut Store, unnotified: &Unnotified) -> Result<(), StoreError> {
-    store.commit(&Commit {
-        values: vec![unnotified.value()],
-        ..Commit::default()
-    })
+    store.commit(&Commit::of_values(vec![unnotified.value()]))
 }
 
 /// Notes that the hooks were notified.
@@ -74,19 +68,11 @@ pub fn note_unnotified(store: &mut Store, unnotified: &Unnotified) -> Result<(),
 /// # Errors
 /// The store failed.
 pub fn hooks_know(store: &mut Store) -> Result<(), StoreError> {
-    match unnotified(store)? {
-        None => Ok(()),
-        Some(unnotified) => {
-            let hooks = false;
-            note_unnotified(
-                store,
-                &Unnotified {
-                    hooks,
-                    ..unnotified
-                },
-            )
-        }
-    }
+    let Some(mut unnotified) = unnotified(store)? else {
+        return Ok(());
+    };
+    unnotified.hooks = false;
+    note_unnotified(store, &unnotified)
 }
 
 #[cfg(test)]
@@ -101,12 +87,7 @@ mod tests {
         assert_eq!(noted(&store), None);
         hooks_know(&mut store).unwrap();
         assert_eq!(noted(&store), None);
-        let values = vec![Unnotified::everybody().value()];
-        let commit = Commit {
-            values,
-            ..Commit::default()
-        };
-        store.commit(&commit).unwrap();
+        note_unnotified(&mut store, &Unnotified::everybody()).unwrap();
         assert_eq!(noted(&store), Some(Unnotified::everybody()));
         let engines = Some(BTreeSet::from(["https://engine.example".to_owned()]));
         let one = Unnotified {
@@ -129,11 +110,7 @@ mod tests {
     fn what_cannot_be_read_is_told_to_all() {
         let mut store = Store::in_memory().unwrap();
         let values = vec![(UNNOTIFIED.to_owned(), Some("soon".to_owned()))];
-        let commit = Commit {
-            values,
-            ..Commit::default()
-        };
-        store.commit(&commit).unwrap();
+        store.commit(&Commit::of_values(values)).unwrap();
         assert_eq!(unnotified(&store).unwrap(), Some(Unnotified::everybody()));
     }
 }

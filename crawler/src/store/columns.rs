@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use sitemap_core::{ChangeFreq, LastMod, Priority};
 
-use super::values::{Binder, Columns, Fingerprint, Hash, NotFetched};
+use super::values::{Binder, Columns, Hex64, Hex128, NotFetched};
 use crate::{
     page::{
         BodyEnd, BodyKind, Canonical, DateSource, Promotion, Reason, Refresh, RunId, State, Via,
@@ -95,9 +95,9 @@ columns! {
         kind: Option<BodyKind>, "TEXT", "page or document; NULL: anything else";
         body_end: Option<BodyEnd>, "TEXT", "complete, too-large, cut-short, 'undecodable: ...'; NULL: not read";
         body_bytes: Option<u64>, "INTEGER", "decoded";
-        content_hash: Option<Hash>, "TEXT", "of what the page says: XXH3, 128 bits, hexadecimal";
+        content_hash: Option<Hex128>, "TEXT", "of what the page says: XXH3, 128 bits, hexadecimal";
         hash_version: Option<u32>, "INTEGER", "what was hashed";
-        body_hash: Option<Hash>, "TEXT", "of the decoded body: XXH3, 128 bits, hexadecimal";
+        body_hash: Option<Hex128>, "TEXT", "of the decoded body: XXH3, 128 bits, hexadecimal";
         last_modified: Option<Timestamp>, "TEXT", "";
         date: Option<Timestamp>, "TEXT", "the server's clock";
         etag: Option<String>, "TEXT", "";
@@ -120,7 +120,7 @@ columns! {
         images: Option<Vec<u8>>, "BLOB", "as link.links; NULL: not looked for";
         alternates: Option<Vec<u8>>, "BLOB", "versions in other languages: the same, each URL after its code and a space";
         feeds: Option<Vec<u8>>, "BLOB", "feeds that it names; as link.links";
-        read_as: Option<Fingerprint>, "TEXT", "fingerprint of the settings that it was read with, hexadecimal";
+        read_as: Option<Hex64>, "TEXT", "fingerprint of the settings that it was read with, hexadecimal";
         warnings: Option<Warnings>, "TEXT", "codes, separated by commas";
         confirmed: bool, "INTEGER", "of a visit: the answer is a 304; of a page: a 304 confirmed it";
     }
@@ -137,7 +137,7 @@ columns! {
         gone_since: Option<Timestamp>, "TEXT", "first 404 since then";
         lastmod: Option<String>, "TEXT", "as published; it moves only with the content";
         source: Option<DateSource>, "TEXT", "where lastmod came from: rule, history, json-ld, meta, sitemap, header, time-element, input";
-        dated_hash: Option<Hash>, "TEXT", "content that lastmod belongs to, as content_hash; NULL: nothing of these is known";
+        dated_hash: Option<Hex128>, "TEXT", "content that lastmod belongs to, as content_hash; NULL: nothing of these is known";
         dated_hash_version: Option<u32>, "INTEGER", "as hash_version; 1000: hash of the ETag of a document";
         last_modified_seconds: Option<i64>, "INTEGER", "last Last-Modified with this content, seconds since 1970";
         since_seconds: Option<i64>, "INTEGER", "when this content was fetched first and last, seconds since 1970";

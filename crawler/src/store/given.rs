@@ -10,8 +10,7 @@ use super::{
 };
 use crate::page::{Given, Via};
 
-/// The columns of a URL, and after them the two that decide which of several counts: those without a
-/// date come last, as they do in [`Given::rank`](crate::page::Given::rank).
+/// The columns of a URL, and after them the two that decide which of several counts: those without a date come last.
 const GATHER: &str = "
 CREATE TEMP TABLE gathered (
   url TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL,

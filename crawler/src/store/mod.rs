@@ -43,7 +43,8 @@ mod walks;
 use std::{ops::ControlFlow, path::PathBuf};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior};
+use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 
 pub use self::earlier::{Earlier, EarlierAnswer, orders};
@@ -142,6 +143,16 @@ pub struct Commit {
     pub outbox: Vec<OutboxStep>,
     /// Removes unlisted page rows that no publish met since this time, with their links. Applied last.
     pub forgets_before: Option<Timestamp>,
+}
+
+impl Commit {
+    /// A commit of named values alone.
+    pub fn of_values(values: Vec<MetaValue>) -> Self {
+        Self {
+            values,
+            ..Self::default()
+        }
+    }
 }
 
 /// A named value of the state; with `None` it is removed.
@@ -345,6 +356,20 @@ impl Store {
         queries(&self.connection).map_err(|error| error::failure("read", &self.path, error))
     }
 
+    /// The row of `key` that the query `sql` finds.
+    fn row<T>(
+        &self,
+        sql: &str,
+        key: &UrlKey,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<(UrlKey, T)>,
+    ) -> Result<Option<T>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(sql)?;
+            let found = statement.query_row([key.as_str()], read).optional()?;
+            Ok(found.map(|(_, row)| row))
+        })
+    }
+
     /// Runs `effects` in a transaction: all or nothing.
     fn write<T>(
         &mut self,
@@ -379,7 +404,7 @@ impl Store {
     }
 
     /// Takes what inputs of the user's say of URLs, as finished visits, all or nothing. Of a URL that is given several times
-    /// what has the smallest [`Given::rank`] counts, whatever the order. Made for millions of URLs in no order, in
+    /// the newest change counts, then the most text, then the first in the order of the texts, whatever the order of inputs. Made for millions of URLs in no order, in
     /// bounded memory.
     ///
     /// # Errors
@@ -393,13 +418,7 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn page(&self, key: &UrlKey) -> Result<Option<Page>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(&walks::PAGE)?;
-            let found = statement
-                .query_row([key.as_str()], record::read_page)
-                .optional()?;
-            Ok(found.map(|(_, page)| page))
-        })
+        self.row(&walks::PAGE, key, record::read_page)
     }
 
     /// The visit of `key`, for the same.
@@ -407,13 +426,7 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn visit(&self, key: &UrlKey) -> Result<Option<Visit>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(&walks::VISIT)?;
-            let found = statement
-                .query_row([key.as_str()], record::read_visit)
-                .optional()?;
-            Ok(found.map(|(_, visit)| visit))
-        })
+        self.row(&walks::VISIT, key, record::read_visit)
     }
 
     /// The links of `key`: those of its visit, or else of its page row. What a 304 leads to.
@@ -517,6 +530,18 @@ impl Store {
         })
     }
 
+    /// A named value that [`json_value`] made; `None` also where it cannot be read as one.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) fn read_json<T: DeserializeOwned>(
+        &self,
+        name: &str,
+    ) -> Result<Option<T>, StoreError> {
+        let text = self.value(name)?;
+        Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
     /// How large the state is: held against the bounds of a crawl.
     ///
     /// # Errors
@@ -524,6 +549,12 @@ impl Store {
     pub fn size(&self) -> Result<Size, StoreError> {
         self.read(walks::size)
     }
+}
+
+/// A named value as JSON.
+pub(crate) fn json_value(name: &str, value: &impl Serialize) -> MetaValue {
+    let text = serde_json::to_string(value).expect("texts, numbers and times are always JSON");
+    (name.to_owned(), Some(text))
 }
 
 /// A hash as manifests and cached sitemaps have it: 64 hexadecimal digits.

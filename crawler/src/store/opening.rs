@@ -138,11 +138,7 @@ impl Store {
 /// The damaged state stands.
 fn replace(path: &Path, lock: &Lock, suffix: &str) -> Result<PathBuf, StoreError> {
     let mut new = Store::open(&files::next_of(path))?;
-    let values = salvaged(path)?;
-    new.commit(&Commit {
-        values,
-        ..Commit::default()
-    })?;
+    new.commit(&Commit::of_values(salvaged(path)?))?;
     // Closed, it is one file, and all of it is on the disk.
     drop(new);
     let aside = files::set_aside_locked(path, suffix, lock)?;

@@ -7,8 +7,8 @@ use rusqlite::{
     types::{FromSqlResult, ToSqlOutput, ValueRef},
 };
 
-use super::values::{Columns, Sql, Value, unknown};
-use crate::url_key::UrlKey;
+use super::values::{Columns, Sql, Value, texts, unknown};
+use crate::{page::words, url_key::UrlKey};
 
 /// URLs that wait to be told at most: a hundred requests of `IndexNow`. Beyond it those whose news are the
 /// oldest leave untold; engines have had the longest time to find them by the `lastmod` of the sitemaps.
@@ -18,44 +18,21 @@ pub const MAX_OUTBOX: u64 = 1_000_000;
 /// edited often (<https://www.indexnow.org/faq>).
 pub const RESEND_GAP: SignedDuration = SignedDuration::from_mins(10);
 
-/// What became of a URL from one published set to the next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum UrlChange {
-    /// Listed, and was not.
-    Added,
-    /// Listed before and now, with another `lastmod` or content.
-    Changed,
-    /// Listed no more.
-    Removed,
-}
-
-impl UrlChange {
-    /// The word for it in the state and for people.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Changed => "changed",
-            Self::Removed => "removed",
-        }
-    }
-
-    /// The reverse of [`UrlChange::as_str`].
-    pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Added, Self::Changed, Self::Removed]
-            .into_iter()
-            .find(|change| change.as_str() == word)
+words! {
+    /// What became of a URL from one published set to the next.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum UrlChange {
+        /// Listed, and was not.
+        Added = "added",
+        /// Listed before and now, with another `lastmod` or content.
+        Changed = "changed",
+        /// Listed no more.
+        Removed = "removed",
     }
 }
 
-impl Value for UrlChange {
-    fn write(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(self.as_str().into())
-    }
-
-    fn read(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let word = value.as_str()?;
-        Self::from_word(word).ok_or_else(|| unknown("change", word))
-    }
+texts! {
+    UrlChange, "change": change => change.as_str(), text => Self::from_word(text);
 }
 
 /// Name of the state's value that says that engines are told of the site: whatever changes from then on waits for

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
+use url::Url;
 
 use super::{
     Store, StoreError,
@@ -45,7 +46,9 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
             | OpenFlags::SQLITE_OPEN_URI
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = Connection::open_with_flags(unchanging(&path), flags);
+        let name = unchanging(&path)
+            .ok_or_else(|| io_failure("open", &path, std::io::ErrorKind::InvalidFilename.into()))?;
+        let opened = Connection::open_with_flags(name, flags);
         let connection = opened.map_err(|error| failure("open", &path, error))?;
         schema::expect_ours(&connection, &path)?;
         Ok(Some(Self::with(connection, None, path)))
@@ -53,27 +56,11 @@ impl Store {
 }
 
 /// The name under which `SQLite` opens a file that it takes for one that never changes
-/// ([URI filenames](https://www.sqlite.org/uri.html)).
-fn unchanging(path: &Path) -> String {
-    let mut name = "file://".to_owned();
-    // On Windows an absolute path begins with the letter of a disk.
-    if cfg!(windows) {
-        name.push('/');
-    }
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'\\' if cfg!(windows) => name.push('/'),
-            b':' if cfg!(windows) => name.push(':'),
-            b'/' | b'-' | b'.' | b'_' | b'~' => name.push(char::from(*byte)),
-            byte if byte.is_ascii_alphanumeric() => name.push(char::from(*byte)),
-            byte => {
-                let digits = [byte >> 4, byte & 15].map(u32::from);
-                name.push('%');
-                name.extend(digits.map(|digit| char::from_digit(digit, 16).unwrap_or('0')));
-            }
-        }
-    }
-    name + "?immutable=1"
+/// ([URI filenames](https://www.sqlite.org/uri.html)); `None`: no URL can name it.
+fn unchanging(path: &Path) -> Option<String> {
+    let mut url = Url::from_file_path(path).ok()?;
+    url.set_query(Some("immutable=1"));
+    Some(url.into())
 }
 
 #[cfg(test)]

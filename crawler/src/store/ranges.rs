@@ -3,17 +3,12 @@
 //! stands before `https://a.com/` in the file). The URLs of one origin stand together in both, so
 //! the origins are looked up and walked in the order of keys. A site has one, so this costs nothing.
 
+use std::ops::Range;
+
 use rusqlite::Connection;
 
 use super::values::Columns;
 use crate::url_key::UrlKey;
-
-/// URLs from `start` (included) to `end` (excluded), in the order of the file.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Range {
-    pub(super) start: String,
-    pub(super) end: String,
-}
 
 /// Scheme, host and port as they stand in the URL.
 pub(super) fn origin(key: &UrlKey) -> &str {
@@ -21,11 +16,11 @@ pub(super) fn origin(key: &UrlKey) -> &str {
     whole.strip_suffix(key.path_and_query()).unwrap_or(whole)
 }
 
-/// One range for each origin of pages and visits, from `from` on, in the order of keys.
+/// One range of URLs for each origin of pages and visits, from `from` on, in the order of keys.
 pub(super) fn of_origins(
     connection: &Connection,
     from: Option<&UrlKey>,
-) -> rusqlite::Result<Vec<Range>> {
+) -> rusqlite::Result<Vec<Range<String>>> {
     let mut next = connection.prepare_cached(
         "SELECT min(url) FROM (
            SELECT min(url) AS url FROM page WHERE url >= ?1 UNION ALL SELECT min(url) FROM visit WHERE url >= ?1
@@ -47,16 +42,13 @@ pub(super) fn of_origins(
 }
 
 /// What of the origin whose first key is `first` comes from `from` on.
-fn range(first: &UrlKey, from: Option<&UrlKey>) -> Option<Range> {
+fn range(first: &UrlKey, from: Option<&UrlKey>) -> Option<Range<String>> {
     let start = match from {
         Some(from) if origin(from) == origin(first) => first.max(from),
         Some(from) if first < from => return None,
         Some(_) | None => first,
     };
-    Some(Range {
-        start: start.as_str().to_owned(),
-        end: end_of_origin(first),
-    })
+    Some(start.as_str().to_owned()..end_of_origin(first))
 }
 
 /// The first text after all URLs of the origin of `key`: `0` follows `/` in ASCII, and every path

@@ -9,7 +9,7 @@ use super::{
     columns::{Attempt, Origin, Published, Queue},
     earlier::{Earlier, EarlierAnswer, orders},
     links::{self, Encoder},
-    values::{Columns, Fingerprint, Hash, NotFetched},
+    values::{Columns, Hex64, Hex128, NotFetched},
 };
 use crate::{
     page::{
@@ -137,9 +137,9 @@ impl Attempt {
             kind: Some(facts.kind).filter(|kind| *kind != BodyKind::Other),
             body_end: Some(facts.end).filter(|end| *end != BodyEnd::Skipped),
             body_bytes: Some(facts.body_bytes),
-            content_hash: facts.content_hash.map(|ContentHash(hash)| Hash(hash)),
+            content_hash: facts.content_hash.map(|ContentHash(hash)| Hex128(hash)),
             hash_version: facts.content_hash.map(|_| ContentHash::VERSION),
-            body_hash: facts.body_hash.map(Hash),
+            body_hash: facts.body_hash.map(Hex128),
             last_modified: facts.last_modified,
             date: facts.date,
             etag: facts.etag,
@@ -170,7 +170,7 @@ impl Attempt {
             feeds: (!facts.feeds.is_empty())
                 .then(|| encoder.encode(key, &facts.feeds))
                 .transpose()?,
-            read_as: (facts.read_as != 0).then_some(Fingerprint(facts.read_as)),
+            read_as: (facts.read_as != 0).then_some(Hex64(facts.read_as)),
             warnings: Some(facts.warnings).filter(|warnings| warnings.codes().next().is_some()),
             ..Self::default()
         })
@@ -178,7 +178,7 @@ impl Attempt {
 
     /// The hash of another algorithm says nothing about whether the content changed.
     fn known_hash(&self) -> Option<ContentHash> {
-        let hash = self.content_hash.map(|Hash(hash)| ContentHash(hash));
+        let hash = self.content_hash.map(|Hex128(hash)| ContentHash(hash));
         hash.filter(|_| self.hash_version == Some(ContentHash::VERSION))
     }
 
@@ -203,7 +203,7 @@ impl Attempt {
             end: self.body_end.unwrap_or_default(),
             body_bytes: self.body_bytes.unwrap_or_default(),
             content_hash,
-            body_hash: self.body_hash.map(|Hash(hash)| hash),
+            body_hash: self.body_hash.map(|Hex128(hash)| hash),
             dates: StatedDates {
                 json_ld: self.json_ld_modified,
                 meta: self.meta_modified,
@@ -228,9 +228,7 @@ impl Attempt {
             feeds: self.feeds.map(links_of).transpose()?.unwrap_or_default(),
             warnings: self.warnings.unwrap_or_default(),
             title: self.title,
-            read_as: self
-                .read_as
-                .map_or(0, |Fingerprint(fingerprint)| fingerprint),
+            read_as: self.read_as.map_or(0, |Hex64(fingerprint)| fingerprint),
         })
     }
 
@@ -273,9 +271,7 @@ impl Attempt {
             date: self.date,
             etag: self.etag,
             robots_by_header: self.robots_by_header,
-            read_as: self
-                .read_as
-                .map_or(0, |Fingerprint(fingerprint)| fingerprint),
+            read_as: self.read_as.map_or(0, |Hex64(fingerprint)| fingerprint),
             has_images: self.images.is_some(),
             has_alternates: self.alternates.is_some(),
         });
@@ -324,7 +320,7 @@ impl Published {
             gone_since: page.gone_since.or(kept.and_then(|kept| kept.gone_since)),
             lastmod: dates.lastmod,
             source: dates.source,
-            dated_hash: is_known.then_some(Hash(dates.content_hash)),
+            dated_hash: is_known.then_some(Hex128(dates.content_hash)),
             dated_hash_version: is_known.then_some(dates.hash_version),
             last_modified_seconds: dates.last_modified_seconds,
             since_seconds: dates.since_seconds,
@@ -349,7 +345,7 @@ fn page(mut record: PageRecord, published: Published) -> rusqlite::Result<Page> 
     let dates = match (published.dated_hash, published.dated_hash_version) {
         (None, _) => None,
         (Some(_), None) => return Err(failure(RowError::NoVersion)),
-        (Some(Hash(content_hash)), Some(hash_version)) => Some(LedgerEntry {
+        (Some(Hex128(content_hash)), Some(hash_version)) => Some(LedgerEntry {
             content_hash,
             hash_version,
             lastmod: published.lastmod,

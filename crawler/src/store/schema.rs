@@ -141,7 +141,7 @@ pub(super) fn open(path: &Path, care: Care) -> Result<Connection, StoreError> {
     connection.busy_timeout(BUSY_TIMEOUT).map_err(map)?;
     // A damaged file, and its log, are to be found as they were.
     keep_log(&connection, true).map_err(map)?;
-    let identity = Identity::read(&connection).map_err(map)?;
+    let identity = FileIdentity::read(&connection).map_err(map)?;
     identity.check(path)?;
     if !has_log {
         check_length(path, identity.page_bytes)?;
@@ -172,7 +172,7 @@ pub(super) fn open(path: &Path, care: Care) -> Result<Connection, StoreError> {
 /// Makes sure that what `connection` reads is a state that this version can work with, and reads it with care.
 pub(super) fn expect_ours(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let map = |error| failure("open", path, error);
-    Identity::read(connection).map_err(map)?.check(path)?;
+    FileIdentity::read(connection).map_err(map)?.check(path)?;
     protect(connection).map_err(map)
 }
 
@@ -200,14 +200,14 @@ fn check_pages(connection: &Connection, path: &Path) -> Result<(), StoreError> {
 }
 
 /// What a file says of itself.
-struct Identity {
+struct FileIdentity {
     application_id: i32,
     format: i32,
     is_empty: bool,
     page_bytes: u64,
 }
 
-impl Identity {
+impl FileIdentity {
     fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let number = |sql| connection.query_row(sql, [], |row| row.get::<_, i32>(0));
         Ok(Self {

@@ -103,6 +103,8 @@ macro_rules! texts {
     )*};
 }
 
+pub(super) use texts;
+
 texts! {
     UrlKey, "URL": key => key.as_str(), text => Self::from_normalised(text).ok();
     // RFC 3339 in UTC, with as many digits of the second as the time has.
@@ -112,19 +114,10 @@ texts! {
     Via, "via": via => via.as_str(), text => Self::from_word(text);
     DateSource, "source": source => source.as_str(), text => Self::from_word(text);
     NotFetched, "not_fetched": not_fetched => not_fetched.word(), text => Self::from_word(text);
-    Hash, "hash": hash => format!("{:032x}", hash.0), text => hex_number(text, 32).map(Self);
-    Fingerprint, "fingerprint": print => format!("{:016x}", print.0),
+    Hex128, "hash": hash => format!("{:032x}", hash.0), text => hex_number(text, 32).map(Self);
+    Hex64, "fingerprint": print => format!("{:016x}", print.0),
         text => hex_number(text, 16).and_then(|number| number.try_into().ok()).map(Self);
-    BodyKind, "kind": kind => match kind {
-        Self::Page => "page",
-        Self::Document => "document",
-        Self::Other => "other",
-    }, text => match text {
-        "page" => Some(Self::Page),
-        "document" => Some(Self::Document),
-        "other" => Some(Self::Other),
-        _ => None,
-    };
+    BodyKind, "kind": kind => kind.as_str(), text => Self::from_word(text);
     BodyEnd, "body_end": end => match end {
         Self::Complete => "complete".to_owned(),
         Self::Skipped => "skipped".to_owned(),
@@ -166,11 +159,11 @@ texts! {
 
 /// A hash of 128 bits, hexadecimal.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Hash(pub(super) u128);
+pub(super) struct Hex128(pub(super) u128);
 
 /// A fingerprint of 64 bits, hexadecimal.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fingerprint(pub(super) u64);
+pub(super) struct Hex64(pub(super) u64);
 
 /// Why there was no request.
 #[derive(Debug, Clone, Copy)]
@@ -253,7 +246,7 @@ impl<'a, 'r> Columns<'a, 'r> {
 
     /// The next column.
     pub(super) fn get<T: Value>(&mut self) -> rusqlite::Result<T> {
-        let Read(value) = self.row.get(self.position)?;
+        let FromColumn(value) = self.row.get(self.position)?;
         self.position += 1;
         Ok(value)
     }
@@ -268,9 +261,9 @@ impl<T: Value> ToSql for Sql<'_, T> {
     }
 }
 
-struct Read<T>(T);
+struct FromColumn<T>(T);
 
-impl<T: Value> FromSql for Read<T> {
+impl<T: Value> FromSql for FromColumn<T> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         T::read(value).map(Self)
     }

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 
-use super::{CanonicalPolicy, Policy, Verdict, judge};
+use super::{Policy, Verdict, judge};
 use crate::{
     clock::Clock,
     config::{Config, Extensions, ScopeConfig, ScopeWidth},
@@ -62,11 +62,7 @@ impl Judge {
             ignores_robots: ignore.robots,
             policy: Policy {
                 ignore_noindex: ignore.noindex,
-                canonicals: if ignore.canonical {
-                    CanonicalPolicy::Ignore
-                } else {
-                    CanonicalPolicy::Obey
-                },
+                ignore_canonical: ignore.canonical,
             },
             max_depth,
             extensions,
@@ -93,7 +89,7 @@ impl Judge {
     /// The same rules at one instant: verdicts do not change while a set is made.
     pub(crate) fn at(&self, now: Timestamp) -> Self {
         Self {
-            clock: Arc::new(At(now)),
+            clock: Arc::new(StoppedClock(now)),
             ..self.clone()
         }
     }
@@ -284,9 +280,9 @@ impl Judge {
 }
 
 /// A clock that always shows the same time.
-struct At(Timestamp);
+struct StoppedClock(Timestamp);
 
-impl Clock for At {
+impl Clock for StoppedClock {
     fn now(&self) -> Timestamp {
         self.0
     }

@@ -54,12 +54,12 @@ pub struct Merged {
     /// When it answered 404 first since then.
     pub gone_since: Option<Timestamp>,
     /// Which of the rows counts.
-    pub standing: Standing,
+    pub standing: MergedBy,
 }
 
 /// The row by which a URL has its place in the view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum MergedBy {
     /// The visit decides; at rest the page row does.
     Decided,
     /// The page row stays listed, because the visit is not sure evidence.
@@ -81,7 +81,7 @@ pub struct Merging<'a> {
 
 /// The state of the end of the chain that a URL begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Target {
+enum ChainTarget {
     Waits,
     Failed,
     Decided,
@@ -105,7 +105,7 @@ impl Merging<'_> {
         let Some(mut merged) = self.own(key, rows) else {
             return Ok(None);
         };
-        if merged.standing != Standing::Decided || target_of(&merged.record).is_none() {
+        if merged.standing != MergedBy::Decided || target_of(&merged.record).is_none() {
             return Ok(Some(merged));
         }
         if let Some(reason) = self.settled(key, &merged.record, lookup)? {
@@ -118,9 +118,9 @@ impl Merging<'_> {
             return Ok(Some(kept));
         }
         Ok(Some(match self.target(&merged.record, lookup)? {
-            Target::Decided => merged,
-            Target::Waits => self.not_reached(key, page).unwrap_or(merged),
-            Target::Failed => {
+            ChainTarget::Decided => merged,
+            ChainTarget::Waits => self.not_reached(key, page).unwrap_or(merged),
+            ChainTarget::Failed => {
                 let kept = Kept {
                     reason: merged.record.reason,
                     since: page.failing_since.unwrap_or_else(|| self.ended(visit)),
@@ -154,10 +154,10 @@ impl Merging<'_> {
         let page = self.listed(rows);
         if record.reason == Reason::Queued {
             let stands = page.and_then(|page| self.not_reached(key, page));
-            return Some(stands.unwrap_or_else(|| merged(record, Standing::Waits)));
+            return Some(stands.unwrap_or_else(|| merged(record, MergedBy::Waits)));
         }
         let kept = page.and_then(|page| self.without_proof(key, page, visit, &record));
-        Some(kept.unwrap_or_else(|| merged(record, Standing::Decided)))
+        Some(kept.unwrap_or_else(|| merged(record, MergedBy::Decided)))
     }
 
     fn at_rest(self, key: &UrlKey, page: &Page) -> Merged {
@@ -171,7 +171,7 @@ impl Merging<'_> {
         Merged {
             failing_since: page.failing_since,
             gone_since: page.gone_since,
-            ..merged(record, Standing::Decided)
+            ..merged(record, MergedBy::Decided)
         }
     }
 
@@ -184,7 +184,7 @@ impl Merging<'_> {
         let reason = self.judge.in_view(key, &record);
         if matches!(reason.state(), State::Excluded | State::Failed) {
             record.reason = reason;
-            return Some(merged(record, Standing::Decided));
+            return Some(merged(record, MergedBy::Decided));
         }
         record.reason = Reason::KeptNotReached;
         record.basis = Basis::Kept(Kept {
@@ -196,7 +196,7 @@ impl Merging<'_> {
         Some(Merged {
             failing_since: page.failing_since,
             gone_since: page.gone_since,
-            ..merged(record, Standing::NotReached)
+            ..merged(record, MergedBy::NotReached)
         })
     }
 
@@ -240,7 +240,7 @@ impl Merging<'_> {
         Some(Merged {
             failing_since,
             gone_since,
-            ..merged(record, Standing::Kept)
+            ..merged(record, MergedBy::Kept)
         })
     }
 
@@ -272,7 +272,7 @@ impl Merging<'_> {
     }
 
     /// The state of the end of the chain that the record begins.
-    fn target<E>(self, record: &PageRecord, lookup: &mut Lookup<'_, E>) -> Result<Target, E> {
+    fn target<E>(self, record: &PageRecord, lookup: &mut Lookup<'_, E>) -> Result<ChainTarget, E> {
         let mut next = target_of(record).cloned();
         for _ in 0..MAX_HOPS {
             let Some(key) = next else { break };
@@ -280,21 +280,21 @@ impl Merging<'_> {
                 break;
             };
             match end.standing {
-                Standing::Waits | Standing::NotReached => return Ok(Target::Waits),
-                Standing::Kept => return Ok(Target::Failed),
-                Standing::Decided => {}
+                MergedBy::Waits | MergedBy::NotReached => return Ok(ChainTarget::Waits),
+                MergedBy::Kept => return Ok(ChainTarget::Failed),
+                MergedBy::Decided => {}
             }
             let record = end.record;
             if removal::says_nothing(record.outcome.as_ref(), record.reason) {
-                return Ok(Target::Failed);
+                return Ok(ChainTarget::Failed);
             }
             next = target_of(&record).cloned();
         }
-        Ok(Target::Decided)
+        Ok(ChainTarget::Decided)
     }
 }
 
-fn merged(record: PageRecord, standing: Standing) -> Merged {
+fn merged(record: PageRecord, standing: MergedBy) -> Merged {
     Merged {
         record,
         failing_since: None,

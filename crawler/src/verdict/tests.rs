@@ -200,7 +200,7 @@ fn policy_decides_which_statements_count() {
     check(no_noindex, noindex_elsewhere(), R::CanonicalElsewhere, All);
 
     let no_canonical = Policy {
-        canonicals: CanonicalPolicy::Ignore,
+        ignore_canonical: true,
         ..Policy::default()
     };
     check(no_canonical, canonical(page(), "/d/q"), R::Listed, All);

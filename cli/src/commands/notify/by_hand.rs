@@ -11,7 +11,7 @@ use crawler::{
     notify::{ENGINES, missing_lines, submit_all},
     page::State,
     politeness::Politeness,
-    publish::{Standing, standing},
+    publish::{PublishedSet, published_set},
     store::{Store, StoreError},
     url_key::UrlKey,
 };
@@ -113,7 +113,7 @@ impl ByHand {
     fn notify_site(&mut self, url: &UrlKey) -> anyhow::Result<ExitCode> {
         let (site, path) = find_state(&self.notifier.settings, url)?;
         let mut store = Store::open(&path)?;
-        let standing = standing(&store)?.ok_or_else(|| {
+        let standing = published_set(&store)?.ok_or_else(|| {
             Misuse("its state knows of no published set; arpent crawl publishes one".to_owned())
         })?;
         self.output.data(&format!("{}:", standing.site));
@@ -155,7 +155,7 @@ impl ByHand {
     }
 
     /// Where the sitemaps are submitted by hand.
-    fn say_where(&self, standing: &Standing) {
+    fn say_where(&self, standing: &PublishedSet) {
         for engine in ENGINES {
             self.output.data(&format!("  {}", engine.name));
             self.output.data(&format!("    open:  {}", engine.page));
@@ -176,7 +176,7 @@ impl ByHand {
     }
 
     /// The `Sitemap` lines of the live robots.txt.
-    fn named_in_robots(&mut self, standing: &Standing) -> Result<String, DownloadError> {
+    fn named_in_robots(&mut self, standing: &PublishedSet) -> Result<String, DownloadError> {
         let Ok(site) = UrlKey::from_normalised(&standing.site) else {
             return Ok(String::new());
         };
@@ -188,7 +188,7 @@ impl ByHand {
     }
 
     /// The lines that robots.txt should have, and whether it has them; whether that could be found out.
-    fn say_robots(&mut self, standing: &Standing) -> bool {
+    fn say_robots(&mut self, standing: &PublishedSet) -> bool {
         let found = if self.dry_run {
             Ok(None)
         } else {

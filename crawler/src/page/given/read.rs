@@ -48,7 +48,7 @@ pub fn extensions_from_json(
     object: &Map<String, Value>,
     resolve: &Resolve<'_>,
 ) -> (Extensions, Vec<GivenExtensionsError>) {
-    let mut reading = Reading {
+    let mut reading = ExtensionsReader {
         resolve,
         extensions: Extensions::default(),
         errors: Vec::new(),
@@ -59,15 +59,15 @@ pub fn extensions_from_json(
     reading.each(object, "videos", |reading, part| {
         reading.element(Extension::Video, part)
     });
-    reading.each(object, "alternates", Reading::alternate);
-    reading.each(object, "own", Reading::own);
+    reading.each(object, "alternates", ExtensionsReader::alternate);
+    reading.each(object, "own", ExtensionsReader::own);
     reading.each(object, "news", |reading, part| {
         reading.element(Extension::News, part)
     });
     (reading.extensions, reading.errors)
 }
 
-struct Reading<'a> {
+struct ExtensionsReader<'a> {
     resolve: &'a Resolve<'a>,
     extensions: Extensions,
     errors: Vec<GivenExtensionsError>,
@@ -75,12 +75,12 @@ struct Reading<'a> {
 
 /// A value and where it stands.
 #[derive(Clone, Copy)]
-struct Part<'a> {
+struct JsonPart<'a> {
     value: &'a Value,
     path: &'a str,
 }
 
-impl<'a> Part<'a> {
+impl<'a> JsonPart<'a> {
     fn error(&self, problem: impl fmt::Display) -> GivenExtensionsError {
         GivenExtensionsError {
             path: self.path.to_owned(),
@@ -112,7 +112,7 @@ impl<'a> Part<'a> {
 }
 
 /// Text, or a number as text.
-fn plain_text(part: &Part<'_>) -> Read<String> {
+fn plain_text(part: &JsonPart<'_>) -> Read<String> {
     part.text()
 }
 
@@ -143,17 +143,21 @@ struct Members<'a> {
 
 impl<'a> Members<'a> {
     /// What `read` makes of a member, if it is there and says anything.
-    fn optional<T>(&self, name: &str, read: impl FnOnce(&Part<'_>) -> Read<T>) -> Read<Option<T>> {
+    fn optional<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&JsonPart<'_>) -> Read<T>,
+    ) -> Read<Option<T>> {
         let value = self.object.get(name).filter(|value| says_something(value));
         let Some(value) = value else {
             return Ok(None);
         };
         let path = format!("{}.{name}", self.path);
-        read(&Part { value, path: &path }).map(Some)
+        read(&JsonPart { value, path: &path }).map(Some)
     }
 
     /// Reads a member that must be there.
-    fn required<T>(&self, name: &str, read: impl FnOnce(&Part<'_>) -> Read<T>) -> Read<T> {
+    fn required<T>(&self, name: &str, read: impl FnOnce(&JsonPart<'_>) -> Read<T>) -> Read<T> {
         self.optional(name, read)?
             .ok_or_else(|| GivenExtensionsError {
                 path: self.path.to_owned(),
@@ -178,7 +182,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    fn of(part: &Part<'a>, expected: &str) -> Read<Self> {
+    fn of(part: &JsonPart<'a>, expected: &str) -> Read<Self> {
         Ok(Self {
             object: part.object(expected)?,
             path: part.path,
@@ -195,13 +199,13 @@ fn says_something(value: &Value) -> bool {
     }
 }
 
-impl Reading<'_> {
+impl ExtensionsReader<'_> {
     /// Reads each value of a list, which may be a single value.
     fn each(
         &mut self,
         object: &Map<String, Value>,
         name: &str,
-        read: impl Fn(&mut Self, &Part<'_>) -> Read<()>,
+        read: impl Fn(&mut Self, &JsonPart<'_>) -> Read<()>,
     ) {
         let Some(value) = object.get(name) else {
             return;
@@ -220,20 +224,20 @@ impl Reading<'_> {
             } else {
                 name.to_owned()
             };
-            let read = read(self, &Part { value, path: &path });
+            let read = read(self, &JsonPart { value, path: &path });
             self.errors.extend(read.err());
         }
     }
 
     /// A URL. A number is none, although it could be a relative one.
-    fn loc(&self, part: &Part<'_>) -> Read<Loc> {
+    fn loc(&self, part: &JsonPart<'_>) -> Read<Loc> {
         if part.value.is_number() {
             return Err(part.error(format!("expected a URL, found {}", part.value)));
         }
         part.parse(|text| (self.resolve)(text))
     }
 
-    fn text(&mut self, part: &Part<'_>, limit: usize) -> Read<Text> {
+    fn text(&mut self, part: &JsonPart<'_>, limit: usize) -> Read<Text> {
         let text = part.parse(|text| Text::with_limit(text, limit))?;
         if text.replaced() > 0 {
             self.errors.push(part.error(format!(
@@ -245,7 +249,7 @@ impl Reading<'_> {
     }
 
     /// An image, a video or an article, by the names of their elements.
-    fn element(&mut self, extension: Extension, part: &Part<'_>) -> Read<()> {
+    fn element(&mut self, extension: Extension, part: &JsonPart<'_>) -> Read<()> {
         let expected = match extension {
             Extension::Image | Extension::Alternate => "text",
             Extension::Video => {
@@ -301,7 +305,7 @@ impl Reading<'_> {
                 1 => format!("{}.{name}", members.path),
                 _ => format!("{}.{name}[{number}]", members.path),
             };
-            let part = Part { value, path: &path };
+            let part = JsonPart { value, path: &path };
             let read = self.value(row, &part).and_then(|(text, attribute)| {
                 if element.all(row.local_name()).count() >= row.most {
                     return Err(part.error(format!("more than {} <{}>", row.most, row.name)));
@@ -315,7 +319,7 @@ impl Reading<'_> {
     }
 
     /// A value, and that of its attribute.
-    fn value(&mut self, row: &Row, part: &Part<'_>) -> Read<(Box<str>, Option<Box<str>>)> {
+    fn value(&mut self, row: &Row, part: &JsonPart<'_>) -> Read<(Box<str>, Option<Box<str>>)> {
         match row.attribute() {
             Some(known) if known.is_required || part.value.is_object() => {
                 let member = text_member(row);
@@ -344,7 +348,7 @@ impl Reading<'_> {
     }
 
     /// A value of this kind, in the forms that people write.
-    fn parse(&mut self, kind: Kind, part: &Part<'_>) -> Read<Box<str>> {
+    fn parse(&mut self, kind: Kind, part: &JsonPart<'_>) -> Read<Box<str>> {
         match (kind, part.value) {
             (Kind::Url, _) => Ok(self.loc(part)?.as_str().into()),
             (Kind::Text(limit), _) => Ok(self.text(part, limit)?.as_str().into()),
@@ -358,7 +362,7 @@ impl Reading<'_> {
         }
     }
 
-    fn alternate(&mut self, part: &Part<'_>) -> Read<()> {
+    fn alternate(&mut self, part: &JsonPart<'_>) -> Read<()> {
         let members = Members::of(part, "an object with hreflang and href")?;
         let hreflang = members.required("hreflang", |part| part.parse(Hreflang::parse))?;
         let href = members.required("href", |part| self.loc(part))?;
@@ -383,7 +387,7 @@ impl Reading<'_> {
         names.join(" ")
     }
 
-    fn own(&mut self, part: &Part<'_>) -> Read<()> {
+    fn own(&mut self, part: &JsonPart<'_>) -> Read<()> {
         let members = Members::of(part, "an object with prefix, namespace and name")?;
         let prefix = members.required("prefix", plain_text)?;
         let address = members.required("namespace", plain_text)?;
@@ -399,7 +403,7 @@ impl Reading<'_> {
         }
         let attributes = members.object.get("attributes").and_then(Value::as_object);
         for (name, value) in attributes.into_iter().flatten() {
-            let part = &Part {
+            let part = &JsonPart {
                 value,
                 path: part.path,
             };

@@ -76,11 +76,12 @@ impl Copies {
         for entry in fs::read_dir(&self.path).map_err(failed("read", &self.path))? {
             let entry = entry.map_err(failed("read", &self.path))?;
             let name = entry.file_name();
-            let Some(copy) = name.to_str().and_then(Copy::of) else {
+            let Some(name) = name.to_str().filter(|name| is_of_copy(name)) else {
                 continue;
             };
+            // A name of a copy that is not complete is no hash.
             let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-            if !is_file || copy.is_complete && is_needed(copy.hash) {
+            if !is_file || is_needed(name) {
                 continue;
             }
             let path = entry.path();
@@ -92,23 +93,11 @@ impl Copies {
     }
 }
 
-/// A name that was given here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Copy<'n> {
-    hash: &'n str,
-    is_complete: bool,
-}
-
-impl<'n> Copy<'n> {
-    fn of(name: &'n str) -> Option<Self> {
-        let unfinished = name.strip_suffix(UNFINISHED);
-        let hash = unfinished.unwrap_or(name);
-        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-        (hash.len() == HASH_DIGITS && hash.bytes().all(is_digit)).then_some(Self {
-            hash,
-            is_complete: unfinished.is_none(),
-        })
-    }
+/// Whether the name is one that was given here.
+fn is_of_copy(name: &str) -> bool {
+    let hash = name.strip_suffix(UNFINISHED).unwrap_or(name);
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    hash.len() == HASH_DIGITS && hash.bytes().all(is_digit)
 }
 
 /// Makes the file `new` be what `from` is, durably.

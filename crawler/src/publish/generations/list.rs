@@ -1,23 +1,22 @@
 //! Which sets can be restored, the oldest first, as a value of the state: of each its manifest, and what
 //! has to be known of each file to publish it again. The last of the list is the published set. It touches no file.
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     page::RunId,
     publish::{
-        Standing,
+        PublishedSet,
         files::{FileKind, Role},
         manifest::Manifest,
         previous,
         set::ReadySet,
     },
-    store::{MetaValue, Store, StoreError},
+    store::{MetaValue, Store, StoreError, json_value},
 };
 
 /// Sets that can be restored beside the published one; the set that was published when the newest crawl began is one more.
-pub const KEPT_SETS: usize = 3;
+const MAX_ARCHIVED: usize = 3;
 
 /// Name of the state's value with the list.
 const SETS: &str = crate::store::names::PUBLISH_GENERATIONS;
@@ -25,12 +24,12 @@ const SETS: &str = crate::store::names::PUBLISH_GENERATIONS;
 /// One published set.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(in crate::publish) struct Generation {
-    pub(super) manifest: Manifest,
-    pub(super) standing: Standing,
+    pub(in crate::publish) manifest: Manifest,
+    pub(super) set: PublishedSet,
     /// What the manifest does not have of its files, in their order.
     pub(super) files: Vec<Archived>,
     /// The crawl that it was published by; 0: not a crawl of this state.
-    pub(super) crawl: RunId,
+    pub(in crate::publish) crawl: RunId,
 }
 
 /// What has to be known of a file to publish it again.
@@ -44,18 +43,9 @@ pub(super) struct Archived {
     pub(super) members: Vec<String>,
 }
 
-/// A set that was published and can be restored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptSet {
-    /// When it was published.
-    pub published: Timestamp,
-    /// URLs in it.
-    pub listed: u64,
-}
-
 impl Generation {
     /// The record of a set that is about to be installed.
-    pub(super) fn of(set: &ReadySet, standing: &Standing, crawl: RunId) -> Self {
+    pub(super) fn of(set: &ReadySet, published: &PublishedSet, crawl: RunId) -> Self {
         let files = set.built.iter().map(|file| Archived {
             url: file.address.url.clone(),
             is_entrance: file.role == Role::Entrance,
@@ -65,7 +55,7 @@ impl Generation {
         Self {
             files: files.collect(),
             manifest: set.manifest.clone(),
-            standing: standing.clone(),
+            set: published.clone(),
             crawl,
         }
     }
@@ -84,7 +74,7 @@ impl Generation {
     pub(super) fn role_of(&self, archived: &Archived) -> Role {
         if archived.is_entrance {
             Role::Entrance
-        } else if self.standing.sitemaps.contains(&archived.url) {
+        } else if self.set.sitemaps.contains(&archived.url) {
             Role::Beside
         } else {
             Role::Part
@@ -102,21 +92,19 @@ impl Generation {
 /// # Errors
 /// The store cannot be read.
 pub(super) fn read(store: &Store) -> Result<Vec<Generation>, StoreError> {
-    let text = store.value(SETS)?.unwrap_or_default();
-    let sets: Vec<Generation> = serde_json::from_str(&text).unwrap_or_default();
+    let sets: Vec<Generation> = store.read_json(SETS)?.unwrap_or_default();
     let is_sound = sets.iter().all(Generation::is_sound);
     Ok(if is_sound { sets } else { Vec::new() })
 }
 
 /// The value with this list.
 pub(super) fn value(sets: &[Generation]) -> MetaValue {
-    let text = serde_json::to_string(sets).expect("strings, numbers and times are always JSON");
-    (SETS.to_owned(), Some(text))
+    json_value(SETS, &sets)
 }
 
-/// Leaves the last [`KEPT_SETS`] sets, and the last set that another crawl than `crawl` published.
+/// Leaves the last [`MAX_ARCHIVED`] sets, and the last set that another crawl than `crawl` published.
 pub(super) fn forget_old(sets: &mut Vec<Generation>, crawl: RunId) {
-    let surplus = sets.len().saturating_sub(KEPT_SETS);
+    let surplus = sets.len().saturating_sub(MAX_ARCHIVED);
     let began_with = sets.iter().rposition(|set| set.crawl != crawl);
     let mut place = 0;
     sets.retain(|_| {
@@ -130,7 +118,7 @@ pub(super) fn forget_old(sets: &mut Vec<Generation>, crawl: RunId) {
 ///
 /// # Errors
 /// The store cannot be read.
-pub(super) fn restorable(store: &Store) -> Result<Vec<Generation>, StoreError> {
+pub(in crate::publish) fn restorable(store: &Store) -> Result<Vec<Generation>, StoreError> {
     let mut sets = read(store)?;
     if let Some(last) = sets.last() {
         let published = previous::recorded(store, &last.manifest.site)?;
@@ -139,17 +127,4 @@ pub(super) fn restorable(store: &Store) -> Result<Vec<Generation>, StoreError> {
         }
     }
     Ok(sets)
-}
-
-/// The sets that can be restored, the newest first.
-///
-/// # Errors
-/// The store cannot be read.
-pub fn kept_sets(store: &Store) -> Result<Vec<KeptSet>, StoreError> {
-    let sets = restorable(store)?;
-    let sets = sets.iter().rev().map(|set| KeptSet {
-        published: set.manifest.published,
-        listed: set.manifest.listed,
-    });
-    Ok(sets.collect())
 }

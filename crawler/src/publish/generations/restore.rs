@@ -5,7 +5,6 @@ use std::{collections::HashMap, fs::File, io, path::PathBuf};
 
 use super::list::{Archived, Generation, restorable};
 use crate::{
-    page::RunId,
     publish::{
         MANIFEST, PublishError, PublishRequest,
         file::{self, BuiltFile, Made, changed_at, stands_as},
@@ -22,7 +21,7 @@ use crate::{
 
 /// The set that is to be restored.
 pub(in crate::publish) struct Restored {
-    generation: Generation,
+    pub(in crate::publish) generation: Generation,
     /// The sets before it.
     pub(in crate::publish) earlier: Vec<Generation>,
 }
@@ -63,11 +62,6 @@ impl Restored {
     pub(in crate::publish) fn outline(&self) -> (u64, String) {
         let manifest = &self.generation.manifest;
         (manifest.listed, manifest.layout.clone())
-    }
-
-    /// The crawl that it was published by.
-    pub(in crate::publish) fn crawl(&self) -> RunId {
-        self.generation.crawl
     }
 
     /// Builds every file: parts first, as their index says when they changed, but indexes lead the list. Without a folder

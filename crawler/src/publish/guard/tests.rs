@@ -9,12 +9,12 @@ fn baseline() -> Baseline {
 }
 
 /// The objections to a crawl of a site of 1,000 pages that is as it was, but for `change`.
-fn check(change: impl FnOnce(&mut Counts, &mut Baseline), expected: &[&str]) {
-    let mut counts = Counts {
+fn check(change: impl FnOnce(&mut GuardCounts, &mut Baseline), expected: &[&str]) {
+    let mut counts = GuardCounts {
         listed: 1_000,
         asked: 1_000,
         has_start: Some(true),
-        ..Counts::default()
+        ..GuardCounts::default()
     };
     let mut baseline = baseline();
     change(&mut counts, &mut baseline);
@@ -111,13 +111,13 @@ fn half_of_what_is_asked_for_may_fail_or_nineteen() {
 
 #[test]
 fn published_pages_that_become_one_page_are_refused() {
-    let check = |pages: u64, of: u64, now: Look, then: Look, expected: &[&str]| {
+    let check = |pages: u64, of: u64, now: Signs, then: Signs, expected: &[&str]| {
         check(
             |counts, _| {
                 for page in 0..of {
-                    let own = Look {
+                    let own = Signs {
                         content: Some(page),
-                        ..Look::default()
+                        ..Signs::default()
                     };
                     let (now, then) = if page < pages {
                         (&now, &then)
@@ -130,39 +130,39 @@ fn published_pages_that_become_one_page_are_refused() {
             expected,
         );
     };
-    let content = || Look {
+    let content = || Signs {
         content: Some(1 << 60),
-        ..Look::default()
+        ..Signs::default()
     };
-    let login = || Look {
+    let login = || Signs {
         login: Some(7),
-        ..Look::default()
+        ..Signs::default()
     };
-    let target = || Look {
+    let target = || Signs {
         target: Some(hash_of_target("https://h/login?from=/a")),
-        ..Look::default()
+        ..Signs::default()
     };
     assert_eq!(
         target().target,
         Some(hash_of_target("https://h/login?from=/b"))
     );
     for sign in [content, login, target] {
-        check(30, 100, sign(), Look::default(), &[]);
-        check(31, 100, sign(), Look::default(), &["alike"]);
+        check(30, 100, sign(), Signs::default(), &[]);
+        check(31, 100, sign(), Signs::default(), &["alike"]);
         // They were so when they were published.
         check(31, 100, sign(), sign(), &[]);
-        check(4, 5, sign(), Look::default(), &[]);
-        check(5, 6, sign(), Look::default(), &["alike"]);
+        check(4, 5, sign(), Signs::default(), &[]);
+        check(5, 6, sign(), Signs::default(), &["alike"]);
         // More than are counted at once.
-        check(4_000, 10_000, sign(), Look::default(), &["alike"]);
+        check(4_000, 10_000, sign(), Signs::default(), &["alike"]);
     }
 }
 
 #[test]
 fn a_refusal_names_what_speaks_against_the_crawl() {
-    let mut counts = Counts {
+    let mut counts = GuardCounts {
         listed: 400,
-        ..Counts::default()
+        ..GuardCounts::default()
     };
     (0..1_600).for_each(|_| counts.lost(Reason::Noindex));
     let baseline = Baseline {

@@ -1,7 +1,7 @@
 //! Archived sets, and the way back to one of them.
 
 use super::*;
-use crate::store::outbox::UrlChange;
+use crate::{publish::generations::restorable, store::outbox::UrlChange};
 
 impl Bench {
     /// A site in `/`, of which copies are archived.
@@ -19,8 +19,9 @@ impl Bench {
     }
 
     fn restorable(&self) -> Vec<u64> {
-        let sets = kept_sets(&self.store).unwrap();
-        sets.iter().map(|set| set.listed).collect()
+        let sets = restorable(&self.store).unwrap();
+        let sets = sets.iter().rev();
+        sets.map(|set| set.manifest.listed).collect()
     }
 
     fn waiting(&self, change: UrlChange) -> usize {

@@ -315,7 +315,7 @@ fn what_fails_and_since_when_comes_from_the_page_row_first() {
         let Ok(merged) = merged;
         let merged = merged.unwrap();
         assert_eq!(merged.failing_since, Some(time(expected)));
-        assert_eq!(merged.standing, Standing::Kept);
+        assert_eq!(merged.standing, MergedBy::Kept);
         // It is listed by its last good answer.
         assert_eq!(merged.record.facts().unwrap().status, 200);
     }

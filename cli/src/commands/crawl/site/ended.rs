@@ -9,7 +9,7 @@ use std::{
 
 use crawler::{
     config::HookEvent,
-    publish::{hooks_know, standing},
+    publish::{hooks_know, published_set},
     site_run::Outcome,
     store::Store,
 };
@@ -65,7 +65,7 @@ impl Crawler {
         let has_changed = summary.has_changed();
         let mut notifier = self.notifier(site);
         let done = blocking(move || {
-            let Some(standing) = standing(&store)? else {
+            let Some(standing) = published_set(&store)? else {
                 return Ok(None);
             };
             let done = notifier.notify(&mut store, &standing, has_changed, false);

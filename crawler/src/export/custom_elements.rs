@@ -13,29 +13,29 @@ use crate::{
 
 /// The compiled elements of all namespaces, in the order in which entries have them.
 #[derive(Debug, Default)]
-pub(super) struct OwnRules {
-    rules: Vec<OwnRule>,
+pub(super) struct CustomElements {
+    rules: Vec<CustomElement>,
 }
 
 #[derive(Debug)]
-struct OwnRule {
+struct CustomElement {
     /// Prefix and name.
     qualified: String,
     /// Without text.
     element: OwnElement,
     pages: Pattern,
-    source: Source,
+    source: ValueSource,
 }
 
 /// Where a value comes from.
 #[derive(Debug)]
-enum Source {
+enum ValueSource {
     Constant(Text),
     /// The value of this name, which goes with the page.
     Named(String),
 }
 
-impl OwnRules {
+impl CustomElements {
     /// Reads the namespaces of the settings.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl OwnRules {
                 .map_err(|error| of(error.to_string()))?;
             for element in &namespace.elements {
                 let of = |problem| format!("{}:{}: {problem}", namespace.prefix, element.name);
-                rules.push(OwnRule::new(&own, element).map_err(of)?);
+                rules.push(CustomElement::new(&own, element).map_err(of)?);
             }
         }
         if rules.len() > MAX_ELEMENTS {
@@ -88,15 +88,15 @@ impl OwnRules {
     }
 }
 
-impl OwnRule {
+impl CustomElement {
     fn new(namespace: &OwnNamespace, element: &NamespaceElement) -> Result<Self, String> {
         let qualified = format!("{}:{}", namespace.prefix(), element.name);
         let source = match &element.value {
             ElementValue::Constant(text) => {
-                Source::Constant(Text::new(text).map_err(|error| error.to_string())?)
+                ValueSource::Constant(Text::new(text).map_err(|error| error.to_string())?)
             }
-            ElementValue::Selected { .. } => Source::Named(qualified.clone()),
-            ElementValue::Field(name) => Source::Named(name.clone()),
+            ElementValue::Selected { .. } => ValueSource::Named(qualified.clone()),
+            ElementValue::Field(name) => ValueSource::Named(name.clone()),
         };
         Ok(Self {
             element: OwnElement::new(namespace, &element.name)
@@ -109,7 +109,7 @@ impl OwnRule {
     }
 }
 
-impl Source {
+impl ValueSource {
     fn text(&self, values: &BTreeMap<String, String>) -> Option<Text> {
         match self {
             Self::Constant(text) => Some(text.clone()),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     /// The elements of a page as `prefix:name=text`.
-    fn elements(rules: &OwnRules, path: &str, values: &[(&str, &str)]) -> Vec<String> {
+    fn elements(rules: &CustomElements, path: &str, values: &[(&str, &str)]) -> Vec<String> {
         let key = UrlKey::from_normalised(&format!("https://example.com{path}")).unwrap();
         let values = values
             .iter()
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn elements_stand_in_the_order_of_the_settings_where_there_is_a_value() {
-        let rules = OwnRules::new(&[
+        let rules = CustomElements::new(&[
             namespace(
                 "z",
                 vec![
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn the_first_of_the_same_name_that_has_a_value_counts() {
-        let rules = OwnRules::new(&[namespace(
+        let rules = CustomElements::new(&[namespace(
             "s",
             vec![
                 element("kind", "/x/*", constant("x")),
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn what_cannot_stand_in_a_sitemap_is_refused() {
         let check = |namespaces: &[Namespace], expected: &str| {
-            let problem = OwnRules::new(namespaces).unwrap_err();
+            let problem = CustomElements::new(namespaces).unwrap_err();
             assert!(problem.starts_with(expected), "{problem}");
         };
         let one =

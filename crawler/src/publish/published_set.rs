@@ -12,14 +12,14 @@ use super::{
     manifest::is_name,
     rights::Rights,
 };
-use crate::store::{MetaValue, Store, StoreError, StoreErrorKind, hex};
+use crate::store::{MetaValue, Store, StoreError, StoreErrorKind, hex, json_value};
 
-/// Name of the state's value with the [`Standing`] set.
-const STANDING: &str = crate::store::names::PUBLISH_STANDING;
+/// Name of the state's value with the [`PublishedSet`].
+const PUBLISHED_SET: &str = crate::store::names::PUBLISH_STANDING;
 
 /// The set that was published last.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct PublishedSet {
     /// URL of the directory of the site, as published.
     pub site: String,
     /// The folder with the set, an absolute path.
@@ -30,7 +30,7 @@ pub struct Standing {
     pub sitemaps: Vec<String>,
 }
 
-impl Standing {
+impl PublishedSet {
     pub(super) fn of(request: &PublishRequest<'_>, published: &Published) -> Self {
         let first = published.files.first();
         let directory = first.and_then(|file| file.url.strip_suffix(file.name.as_str()));
@@ -44,8 +44,7 @@ impl Standing {
     }
 
     pub(super) fn value(&self) -> MetaValue {
-        let text = serde_json::to_string(self).expect("strings are always JSON");
-        (STANDING.to_owned(), Some(text))
+        json_value(PUBLISHED_SET, self)
     }
 }
 
@@ -53,12 +52,12 @@ impl Standing {
 ///
 /// # Errors
 /// The store failed, or holds a value that cannot be read.
-pub fn standing(store: &Store) -> Result<Option<Standing>, StoreError> {
-    let Some(text) = store.value(STANDING)? else {
+pub fn published_set(store: &Store) -> Result<Option<PublishedSet>, StoreError> {
+    let Some(text) = store.value(PUBLISHED_SET)? else {
         return Ok(None);
     };
     serde_json::from_str(&text).map(Some).map_err(|error| {
-        let message = format!("the state's value {STANDING} cannot be read");
+        let message = format!("the state's value {PUBLISHED_SET} cannot be read");
         StoreError::new(StoreErrorKind::Corrupt, message).with_source(error)
     })
 }
@@ -122,8 +121,6 @@ pub fn take_back(output: &Path, name: &str, content: &[u8]) -> Result<(), Publis
 /// Whether the regular file `name` has exactly this content.
 fn holds(folder: &Folder, name: &str, content: &[u8]) -> bool {
     use sha2::{Digest as _, Sha256};
-    let mut hash = Sha256::new();
-    hash.update(content);
     let found = folder.hash(name).ok().flatten();
-    found.is_some_and(|found| found == hex(hash))
+    found.is_some_and(|found| found == hex(Sha256::new_with_prefix(content)))
 }

@@ -1,0 +1,100 @@
+//! Why a set is not published.
+
+use std::path::PathBuf;
+
+use super::guard::Refusal;
+use crate::store::StoreError;
+
+/// Why nothing was published. The published set stays as it is.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PublishError {
+    /// No URL can be listed.
+    #[error("nothing to list: no known URL may stand in a sitemap")]
+    Empty,
+    /// The guard refuses the new set.
+    #[error(transparent)]
+    Refused(Box<Refusal>),
+    /// A file that is not arpent's has a name that is needed.
+    #[error("{} is not a file of arpent for this site and stands in the way", .0.display())]
+    Foreign(PathBuf),
+    /// A folder on the way to a file is a link, or not a folder: its target is not ours.
+    #[error("{} must be a folder of the output itself, where a sitemap belongs; remove it or use another layout or output", .0.display())]
+    Astray(PathBuf),
+    /// Another session has the lock of the output.
+    #[error("another run is publishing to {}, which is in use by {holder}", output.display())]
+    Busy {
+        /// Which folder.
+        output: PathBuf,
+        /// The process that has it, as far as that is known.
+        holder: String,
+    },
+    /// The disk that the last set was written to is not there.
+    #[error(
+        "nothing is mounted at {}, where the disk with the published set {} was; expected it to be mounted",
+        mount.display(), output.display()
+    )]
+    Unmounted {
+        /// Which folder.
+        output: PathBuf,
+        /// The folder at which its disk was mounted.
+        mount: PathBuf,
+    },
+    /// The set in the output is not the one of the manifest in the state: another state published it.
+    #[error(
+        "the set in {} is not the one that the state of the site knows, because another state published it; expected a \
+         crawl, which reads it back first",
+        output.display()
+    )]
+    Outdated {
+        /// Which folder.
+        output: PathBuf,
+    },
+    /// There is no room for the new files; those that were written are removed again.
+    #[error(
+        "no room in {}: {free} bytes are free there beside {written} bytes of new files, when writing {} failed: {reason}",
+        output.display(), path.display()
+    )]
+    NoRoom {
+        /// Which folder.
+        output: PathBuf,
+        /// Bytes of the new files that were written so far.
+        written: u64,
+        /// Bytes that could still be written then.
+        free: u64,
+        /// Which file could not be written.
+        path: PathBuf,
+        /// The system's words.
+        reason: String,
+    },
+    /// Reading or writing a file failed.
+    #[error("failed to {action} {}", path.display())]
+    Io {
+        /// What was tried, e.g. `write`.
+        action: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// The system's words.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A written file did not pass our own check: a bug, because every entry was tried before.
+    #[error(
+        "the file {name} did not pass the check before publishing: {problem}; this is a bug of arpent, please report it"
+    )]
+    Check {
+        /// Which file.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// [`PublishRequest::is_stopped`] returned true.
+    #[error("stopped before anything was published")]
+    Stopped,
+    /// The settings cannot be satisfied.
+    #[error("{0}")]
+    Settings(String),
+    /// The store failed.
+    #[error("failed to read the state of this site")]
+    Store(#[from] StoreError),
+}
