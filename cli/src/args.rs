@@ -65,7 +65,7 @@ pub(crate) enum Command {
     /// Crawl sites by their schedules, until a signal comes
     #[command(long_about = daemon::DAEMON_HELP)]
     Daemon(Box<DaemonArgs>),
-    /// Show how the last run of each site ended, and when the next one begins
+    /// Show how the last session of each site ended, and when the next one begins
     #[command(long_about = status::STATUS_HELP)]
     Status(Box<StatusArgs>),
     /// Publish again what the last crawl found, or restore earlier sitemaps, without crawling

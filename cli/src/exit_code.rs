@@ -8,7 +8,7 @@ use crawler::{
     fetch::FetchError,
     publish::PublishError,
     seeds::SeedListError,
-    site_run::{Outcome, SessionError},
+    site_run::{SessionError, SessionOutcome},
     store::StoreError,
 };
 
@@ -78,10 +78,14 @@ impl ExitCode {
 }
 
 /// How the work ended that this error ended.
-pub(crate) fn outcome_of(error: &anyhow::Error) -> Outcome {
-    let crawl = error.downcast_ref::<CrawlError>().map(Outcome::from);
-    let publish = || error.downcast_ref::<PublishError>().map(Outcome::from);
-    let store = || error.downcast_ref::<StoreError>().map(Outcome::from);
+pub(crate) fn outcome_of(error: &anyhow::Error) -> SessionOutcome {
+    let crawl = error.downcast_ref::<CrawlError>().map(SessionOutcome::from);
+    let publish = || {
+        error
+            .downcast_ref::<PublishError>()
+            .map(SessionOutcome::from)
+    };
+    let store = || error.downcast_ref::<StoreError>().map(SessionOutcome::from);
     let session = || error.downcast_ref().map(SessionError::outcome);
     let outcome = crawl.or_else(publish).or_else(store).or_else(session);
     if let Some(outcome) = outcome {
@@ -89,27 +93,27 @@ pub(crate) fn outcome_of(error: &anyhow::Error) -> Outcome {
     }
     match error.downcast_ref::<BuildError>() {
         Some(BuildError::Open { .. } | BuildError::Scope(_) | BuildError::Rules(_)) => {
-            Outcome::Settings
+            SessionOutcome::Settings
         }
-        Some(BuildError::Broken { .. }) => Outcome::Refused,
-        Some(BuildError::Stopped) => Outcome::Interrupted,
+        Some(BuildError::Broken { .. }) => SessionOutcome::Refused,
+        Some(BuildError::Stopped) => SessionOutcome::Interrupted,
         Some(BuildError::Store(error)) => error.into(),
-        _ if is_unusable_input(error) => Outcome::Refused,
+        _ if is_unusable_input(error) => SessionOutcome::Refused,
         // The only fetch error that gets here: the client cannot be built from its settings.
         _ if error.is::<SettingsError>()
             || error.is::<SeedListError>()
             || error.is::<FetchError>()
             || error.is::<Misuse>() =>
         {
-            Outcome::Settings
+            SessionOutcome::Settings
         }
-        _ if error.is::<AnotherDaemon>() => Outcome::Busy,
+        _ if error.is::<AnotherDaemon>() => SessionOutcome::Busy,
         _ => {
             debug_assert!(
                 error.is::<Panicked>() || error.is::<std::io::Error>(),
                 "no outcome of its own: {error:#}"
             );
-            Outcome::Internal
+            SessionOutcome::Internal
         }
     }
 }
@@ -153,18 +157,20 @@ pub(crate) struct AnotherDaemon {
 #[error("{0}")]
 pub(crate) struct Misuse(pub(crate) String);
 
-impl From<Outcome> for ExitCode {
+impl From<SessionOutcome> for ExitCode {
     /// The code of work that ended like this without a set.
-    fn from(outcome: Outcome) -> Self {
+    fn from(outcome: SessionOutcome) -> Self {
         match outcome {
-            Outcome::Published | Outcome::Unchanged | Outcome::DryRun => Self::Success,
-            Outcome::Partial => Self::Partial,
-            Outcome::Refused => Self::Refused,
-            Outcome::Unreachable => Self::NotCrawled,
-            Outcome::Busy => Self::Busy,
-            Outcome::Settings => Self::Usage,
-            Outcome::Interrupted => Self::Interrupted,
-            Outcome::Internal => Self::Internal,
+            SessionOutcome::Published | SessionOutcome::Unchanged | SessionOutcome::DryRun => {
+                Self::Success
+            }
+            SessionOutcome::Partial => Self::Partial,
+            SessionOutcome::Refused => Self::Refused,
+            SessionOutcome::Unreachable => Self::NotCrawled,
+            SessionOutcome::Busy => Self::Busy,
+            SessionOutcome::Settings => Self::Usage,
+            SessionOutcome::Interrupted => Self::Interrupted,
+            SessionOutcome::Internal => Self::Internal,
         }
     }
 }
@@ -312,7 +318,7 @@ mod tests {
     fn an_output_that_is_held_full_or_gone_has_its_code() {
         fn check(error: &PublishError, expected: u8) {
             assert_eq!(
-                ExitCode::from(Outcome::from(error)) as u8,
+                ExitCode::from(SessionOutcome::from(error)) as u8,
                 expected,
                 "{error}"
             );

@@ -55,7 +55,7 @@ impl Speed {
 
 /// Evaluation of the figures of [`Progress`].
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct View<'a> {
+pub(crate) struct ProgressView<'a> {
     /// The newest progress.
     pub(crate) progress: &'a Progress,
     /// Pages per second lately, when known.
@@ -64,7 +64,7 @@ pub(crate) struct View<'a> {
     pub(crate) delay: Option<Duration>,
 }
 
-impl View<'_> {
+impl ProgressView<'_> {
     /// The lines of the live view, each at most `width` characters: the site, the figures, and the state of the host when it is
     /// worth reporting.
     pub(crate) fn lines(&self, width: usize) -> Vec<String> {
@@ -216,8 +216,8 @@ mod tests {
         }
     }
 
-    fn view(progress: &Progress) -> View<'_> {
-        View {
+    fn view(progress: &Progress) -> ProgressView<'_> {
+        ProgressView {
             progress,
             per_second: Some(9.8),
             delay: None,
@@ -278,7 +278,7 @@ mod tests {
                 trouble: failed.then(|| "503 at https://h/x".to_owned()),
                 ..Progress::default()
             };
-            let view = View {
+            let view = ProgressView {
                 progress: &progress,
                 per_second: None,
                 delay: delay.map(Duration::from_secs),
@@ -352,7 +352,7 @@ mod tests {
              about 9 min left, 12.3 MiB; slowed down to 1/2: answers take twice as long"
         );
         assert_eq!(
-            View {
+            ProgressView {
                 progress: &Progress::default(),
                 per_second: None,
                 delay: None
@@ -370,7 +370,7 @@ mod tests {
                 pace: pace.map(Duration::from_secs),
                 ..Progress::default()
             };
-            let view = View {
+            let view = ProgressView {
                 progress: &progress,
                 per_second,
                 delay: None,

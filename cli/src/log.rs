@@ -17,7 +17,7 @@ use tracing_subscriber::{
 };
 
 use crate::{
-    output::{MAX_TALK, Output},
+    output::{MAX_MESSAGE, Output},
     untrusted::shorten,
 };
 
@@ -32,7 +32,7 @@ const SITE: &str = "site";
 struct Line<'l> {
     /// Of the machine, UTC, with milliseconds.
     time: String,
-    level: &'static str,
+    level: String,
     /// The module of the line.
     target: &'l str,
     /// Name of the site, when the line is about one.
@@ -62,16 +62,10 @@ fn line(
 ) -> String {
     let line = Line {
         time: format!("{:.3}", SystemClock.now()),
-        level: match level {
-            Level::ERROR => "error",
-            Level::WARN => "warn",
-            Level::INFO => "info",
-            Level::DEBUG => "debug",
-            Level::TRACE => "trace",
-        },
+        level: level.as_str().to_ascii_lowercase(),
         target,
         site,
-        message: &shorten(message, MAX_TALK),
+        message: &shorten(message, MAX_MESSAGE),
         fields,
     };
     // Neither its keys nor its values are of a kind that JSON does not have.
@@ -91,11 +85,11 @@ pub(crate) fn site_span(name: &str) -> Span {
 
 /// Form of the events of modules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum LogStyle {
     /// One object each.
     Json,
-    /// Talk like any other, as `warning: ...`.
-    Talk,
+    /// Messages like any other, as `warning: ...`.
+    Messages,
     /// With level and module: a log was requested.
     Verbose,
 }
@@ -104,15 +98,15 @@ pub(crate) enum Look {
 #[derive(Debug)]
 pub(crate) struct ModuleLog {
     output: Output,
-    look: Look,
+    style: LogStyle,
 }
 
 impl ModuleLog {
     /// Lines that go to `output`.
-    pub(crate) fn new(output: &Output, look: Look) -> Self {
+    pub(crate) fn new(output: &Output, style: LogStyle) -> Self {
         Self {
             output: output.clone(),
-            look,
+            style,
         }
     }
 }
@@ -138,7 +132,7 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for ModuleLog {
         let site = spans.find_map(|span| span.extensions().get::<SiteName>().cloned());
         let site = site.as_ref().map(|SiteName(name)| name.as_str());
         let (level, target) = (*event.metadata().level(), event.metadata().target());
-        if self.look == Look::Json {
+        if self.style == LogStyle::Json {
             let line = line(level, target, site, &words.message, &words.fields);
             self.output.log_line(&line);
             return;
@@ -149,12 +143,12 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for ModuleLog {
         };
         let text = words.text();
         match level {
-            _ if self.look == Look::Verbose => {
+            _ if self.style == LogStyle::Verbose => {
                 output.log_text(&format!("{level:>5} {target}: {text}"));
             }
             Level::ERROR => output.error(&text),
             Level::WARN => output.warn(&text),
-            _ => output.say(&text),
+            _ => output.info(&text),
         }
     }
 }
@@ -184,7 +178,7 @@ impl Words {
         match (field.name(), value) {
             ("message", Value::String(message)) => self.message = message,
             (name, Value::String(text)) => {
-                let text = shorten(&text, MAX_TALK).into_owned();
+                let text = shorten(&text, MAX_MESSAGE).into_owned();
                 self.fields.insert(name.to_owned(), Value::String(text));
             }
             (name, value) => {

@@ -17,7 +17,6 @@
 
 mod advice;
 mod args;
-mod attend;
 mod commands;
 mod exit_code;
 mod fault;
@@ -29,6 +28,7 @@ mod panicked;
 mod settings;
 mod signal;
 mod summary;
+mod supervisor;
 mod untrusted;
 
 #[global_allocator]

@@ -16,14 +16,14 @@ use tracing_subscriber::{
 use serde_json::{Map, Value};
 
 use crate::{
-    log::{Look, ModuleLog, own_line, site_span, time_now},
+    log::{LogStyle, ModuleLog, own_line, site_span, time_now},
     panicked::words_of,
     settings::Environment,
     untrusted::{escape, escape_json, shorten},
 };
 
 /// Longest message, in characters: enough for a long URL and its text.
-pub(crate) const MAX_TALK: usize = 4_000;
+pub(crate) const MAX_MESSAGE: usize = 4_000;
 
 /// Columns and lines that are assumed when the terminal does not report them.
 const USUAL_SIZE: (u16, u16) = (80, 24);
@@ -31,13 +31,13 @@ const USUAL_SIZE: (u16, u16) = (80, 24);
 /// The two ways out of the process. Clones share them.
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
-    shared: Arc<Shared>,
+    shared: Arc<OutputState>,
     /// Messages are about this site.
     site: Option<Arc<str>>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct OutputState {
     is_terminal: bool,
     colours: bool,
     /// Stdout takes colours.
@@ -50,9 +50,9 @@ struct Shared {
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 struct Screen {
     quiet: bool,
-    /// Talk is a log of JSON.
+    /// Messages is a log of JSON.
     is_json: bool,
-    /// Without a terminal each line of talk has its time.
+    /// Without a terminal each message has its time.
     is_log: bool,
     /// Messages about a site have its name.
     names_sites: bool,
@@ -94,7 +94,7 @@ impl Output {
         let is_dumb = environment
             .get("TERM")
             .is_some_and(|terminal| terminal == "dumb");
-        let shared = Shared {
+        let shared = OutputState {
             is_terminal: is_terminal && !is_dumb,
             colours: is_terminal && !is_dumb && !set("NO_COLOR"),
             data_colours: io::stdout().is_terminal() && !is_dumb && !set("NO_COLOR"),
@@ -154,19 +154,19 @@ impl Output {
         (width.into(), lines.into())
     }
 
-    /// A line of talk.
-    pub(crate) fn say(&self, line: &str) {
-        self.say_with(Kind::Plain, line, &Map::new());
+    /// Prints a message.
+    pub(crate) fn info(&self, line: &str) {
+        self.print(Kind::Plain, line, &Map::new());
     }
 
     /// A line that the user should not miss.
     pub(crate) fn warn(&self, line: &str) {
-        self.say_with(Kind::Warning, line, &Map::new());
+        self.print(Kind::Warning, line, &Map::new());
     }
 
     /// An error; it is printed in any case.
     pub(crate) fn error(&self, line: &str) {
-        self.say_with(Kind::Error, line, &Map::new());
+        self.print(Kind::Error, line, &Map::new());
     }
 
     /// A line of a log, made already.
@@ -206,7 +206,7 @@ impl Output {
         print_beside(io::stdout(), &escape_json(json), &self.screen());
     }
 
-    /// Text of the command line parser: help and version are data, the rest is talk.
+    /// Text of the command line parser: help and version are data, the rest are messages.
     pub(crate) fn usage(&self, error: &clap::Error) {
         let text = error.render().to_string();
         for line in text.lines() {
@@ -257,14 +257,14 @@ impl Output {
         let filter = Targets::new()
             .with_default(level)
             .with_targets(BELOW.map(|name| (name, below)));
-        let look = if self.screen().is_json {
-            Look::Json
+        let style = if self.screen().is_json {
+            LogStyle::Json
         } else if level <= LevelFilter::WARN {
-            Look::Talk
+            LogStyle::Messages
         } else {
-            Look::Verbose
+            LogStyle::Verbose
         };
-        let lines = ModuleLog::new(self, look).with_filter(filter);
+        let lines = ModuleLog::new(self, style).with_filter(filter);
         // Only a second call could fail, and then the first one holds.
         let _ = tracing_subscriber::registry().with(lines).try_init();
         let output = self.clone();
@@ -282,7 +282,7 @@ impl Output {
     pub(crate) fn log_text(&self, line: &str) {
         let screen = self.screen();
         let line = format!("{} {}{line}", time_now(), self.site_prefix(&screen));
-        print_beside(io::stderr(), &shorten(&escape(&line), MAX_TALK), &screen);
+        print_beside(io::stderr(), &shorten(&escape(&line), MAX_MESSAGE), &screen);
     }
 
     /// The name of the site, where lines have it.
@@ -291,8 +291,8 @@ impl Output {
         site.map_or_else(String::new, |site| format!("{site}: "))
     }
 
-    /// A line of talk that a log of JSON has `fields` beside.
-    pub(crate) fn say_with(&self, kind: Kind, line: &str, fields: &Map<String, Value>) {
+    /// Prints a message; a log of JSON has `fields` beside it.
+    pub(crate) fn print(&self, kind: Kind, line: &str, fields: &Map<String, Value>) {
         let screen = self.screen();
         if screen.quiet && kind != Kind::Error {
             return;
@@ -313,7 +313,7 @@ impl Output {
             Kind::Error => ("error: ", "\x1b[1;31m"),
         };
         let line = escape(line);
-        let line = shorten(&line, MAX_TALK);
+        let line = shorten(&line, MAX_MESSAGE);
         let time = if screen.is_log {
             time_now() + " "
         } else {

@@ -1,4 +1,4 @@
-//! What is reported of a site at the end: one line of JSON for scripts, a page of text for people. It
+//! The report on a site at the end: one line of JSON for scripts, a page of text for people. It
 //! holds what others counted; it counts nothing itself but the sums.
 
 mod counts;
@@ -25,7 +25,7 @@ use crawler::{
     publish::{PublishError, Published, PublishedFile},
     report::Report,
     site::Site,
-    site_run::{CrawlFacts, Outcome},
+    site_run::{CrawlFacts, SessionOutcome},
 };
 use serde::Serialize;
 
@@ -49,8 +49,8 @@ pub(crate) use self::robots::RobotsFile;
 pub(crate) struct Summary {
     /// The site's directory as a URL, or the start URL while the site is not known.
     pub(crate) site: String,
-    /// How it ended.
-    pub(crate) outcome: Outcome,
+    /// Its outcome.
+    pub(crate) outcome: SessionOutcome,
     #[serde(skip)]
     is_build: bool,
     /// Known URLs: the sum of the next four.
@@ -68,7 +68,7 @@ pub(crate) struct Summary {
     files: Vec<PublishedFile>,
     /// Entries with a `lastmod`, by where it came from.
     lastmod: BTreeMap<&'static str, u64>,
-    /// What became of the extensions that were asked for.
+    /// Counts of the extensions that were asked for.
     #[serde(skip_serializing_if = "has_no_extensions")]
     extensions: ExtensionCounts,
     /// Wall time of this start, in seconds.
@@ -91,16 +91,16 @@ pub(crate) struct Summary {
     seeds: SeedLine,
     /// Listed URLs that stay so although they did not answer well this time, by reason.
     kept: BTreeMap<&'static str, u64>,
-    /// Who was notified of the set.
+    /// Receivers of notifications of the set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notified: Vec<Notified>,
-    /// Where the state is that was damaged: the run began with a new one.
+    /// Path of the damaged state that was set aside: the session began with a new one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) damaged_state: Option<String>,
-    /// What ended the work without a set, for people.
+    /// The error that ended the work without a set, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
-    /// What the guard objects to.
+    /// Objections of the guard.
     #[serde(skip_serializing_if = "Option::is_none")]
     guard: Option<GuardLine>,
     /// The counts by reason, for the text.
@@ -116,22 +116,22 @@ pub(crate) struct Summary {
     /// The hooks do not know of the set that stands, whichever run published it.
     #[serde(skip)]
     pub(crate) awaits_hooks: bool,
-    /// Where the files are.
+    /// Folder of the files.
     #[serde(skip)]
     pub(crate) output: Option<PathBuf>,
-    /// Where what is known is kept.
+    /// File of the state.
     #[serde(skip)]
     pub(crate) state: Option<PathBuf>,
-    /// Whether a set stood there before.
+    /// A set was published there before.
     #[serde(skip)]
     pub(crate) has_old_set: bool,
-    /// Whether links were followed; otherwise nobody knows what no page leads to.
+    /// Links were followed; otherwise it is not known which URLs no page leads to.
     #[serde(skip)]
     followed_links: bool,
-    /// What ended the run before everything was decided, as a sentence.
+    /// The reason why the session ended before everything was decided, as a sentence.
     #[serde(skip)]
     pub(crate) stopped_by: Option<String>,
-    /// What the user should know, what ended the crawl before it began included.
+    /// Notes for the user, among them the reason why a crawl did not begin.
     pub(crate) notes: Vec<Note>,
 }
 
@@ -153,7 +153,7 @@ impl Summary {
         }
     }
 
-    /// What the settings ask for.
+    /// Takes the settings that the report names.
     pub(crate) fn set_asked(&mut self, config: &Config) {
         self.written_as = config.written_as.as_ref().map(ToString::to_string);
         self.ignored = config.ignore.words().collect();
@@ -223,7 +223,7 @@ impl Summary {
         }
     }
 
-    /// How long it took.
+    /// Takes the duration.
     pub(crate) fn set_duration(&mut self, duration: Duration) {
         // Milliseconds are precise enough, and short.
         self.duration_s = (duration.as_secs_f64() * 1_000.0).round() / 1_000.0;
@@ -233,28 +233,29 @@ impl Summary {
         Duration::try_from_secs_f64(self.duration_s).unwrap_or_default()
     }
 
-    /// Whether some URL failed after its tries, was not reached, or was cut short.
+    /// Returns whether some URL failed after its tries, was not reached, or was cut short.
     pub(crate) fn is_partial(&self) -> bool {
         self.report.is_partial()
     }
 
-    /// Whether readers see another set than before.
+    /// Returns whether readers see another set than before.
     pub(crate) fn has_changed(&self) -> bool {
         self.dropped > 0 || self.files.iter().any(|file| file.changed)
     }
 
-    /// What hooks are called for: a set that changed, or of which they do not know yet, one that was refused, and every
+    /// The event that hooks are called for: a set that changed, or of which they do not know yet, one that was refused, and every
     /// failure.
     pub(crate) fn hook_event(&self) -> Option<HookEvent> {
         match self.outcome {
-            Outcome::Published | Outcome::Partial | Outcome::Unchanged => {
+            SessionOutcome::Published | SessionOutcome::Partial | SessionOutcome::Unchanged => {
                 (self.has_changed() || self.awaits_hooks).then_some(HookEvent::Published)
             }
-            Outcome::Refused => Some(HookEvent::Refused),
-            Outcome::Unreachable | Outcome::Busy | Outcome::Settings | Outcome::Internal => {
-                Some(HookEvent::Failed)
-            }
-            Outcome::DryRun | Outcome::Interrupted => None,
+            SessionOutcome::Refused => Some(HookEvent::Refused),
+            SessionOutcome::Unreachable
+            | SessionOutcome::Busy
+            | SessionOutcome::Settings
+            | SessionOutcome::Internal => Some(HookEvent::Failed),
+            SessionOutcome::DryRun | SessionOutcome::Interrupted => None,
         }
     }
 
@@ -297,12 +298,12 @@ impl Summary {
         lines
     }
 
-    /// How it ended, in a few words.
+    /// The outcome in a few words.
     fn ending(&self) -> &'static str {
         match self.outcome {
-            Outcome::Refused if !self.has_old_set => "not published",
+            SessionOutcome::Refused if !self.has_old_set => "not published",
             // A build reads its inputs from their beginning again.
-            Outcome::Interrupted if self.is_build => "interrupted, nothing published",
+            SessionOutcome::Interrupted if self.is_build => "interrupted, nothing published",
             outcome => outcome::text(outcome),
         }
     }
@@ -328,7 +329,7 @@ impl Summary {
                 human::number(self.not_modified),
             ));
             if self.resumed {
-                lines.push("  this start went on with the run before it".to_owned());
+                lines.push("  this session continued the crawl".to_owned());
             }
         }
         add_reasons(lines, "of the listed kept", with_texts(&self.report.kept));

@@ -24,10 +24,10 @@ use sitemap_core::{Loc, UrlEntry, extension::Element};
 use self::extensions::PageExtensions;
 use crate::{
     config::{Extensions, FileDates},
-    lastmod::{Dating, Statistics, Trust},
-    page::{DateSource, LedgerEntry, Outcome, PageFacts, PageRecord, Reason, RunId, State},
+    crawl_state,
+    lastmod::{DateTrust, Dating, Statistics},
+    page::{CrawlId, DateSource, LedgerEntry, Outcome, PageFacts, PageRecord, Reason, State},
     robots::Rules,
-    runs,
     store::{Store, StoreError, names::LASTMOD_DISTRUSTED},
     url_key::{StandIn, UrlKey},
     verdict::Merged,
@@ -111,11 +111,11 @@ impl Export {
         Ok(Self {
             now,
             dating: Dating {
-                start: runs::host_date(store)?,
+                start: crawl_state::host_date(store)?,
                 latest: now + 24.hours(),
-                clocks_agree: runs::clocks_apart(store)?.is_none(),
+                clocks_agree: crawl_state::clocks_apart(store)?.is_none(),
                 file_dates: FileDates::default(),
-                trust: Trust::parse(&distrusted.unwrap_or_default()),
+                trust: DateTrust::parse(&distrusted.unwrap_or_default()),
             },
             stand_in: stand_in.cloned(),
             rules: EntryRules::default(),
@@ -180,7 +180,7 @@ impl Export {
     /// it changed: then pages may have other dates.
     pub(crate) fn judge_dates(
         &mut self,
-        number: RunId,
+        number: CrawlId,
         statistics: &Statistics,
     ) -> Option<(String, Option<String>)> {
         let trust = &mut self.dating.trust;

@@ -23,7 +23,7 @@ use jiff::Timestamp;
 use sitemap_core::LastMod;
 
 use self::evidence::{History, Stated};
-pub(crate) use self::trust::{Statistics, Trust};
+pub(crate) use self::trust::{DateTrust, Statistics};
 use crate::{
     config::FileDates,
     page::{
@@ -54,7 +54,7 @@ pub(crate) struct Dating {
     pub(crate) clocks_agree: bool,
     /// Whether `Last-Modified` counts.
     pub(crate) file_dates: FileDates,
-    pub(crate) trust: Trust,
+    pub(crate) trust: DateTrust,
 }
 
 impl Dating {

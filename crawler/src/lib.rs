@@ -35,7 +35,7 @@ pub mod robots;
 
 pub mod fetch;
 
-pub mod runs;
+pub mod crawl_state;
 
 pub mod retry_after;
 pub mod store;

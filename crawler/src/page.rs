@@ -17,7 +17,7 @@ pub use self::facts::{
     BodyEnd, BodyKind, Canonical, ContentHash, Directives, LanguageVersion, Link, PageFacts,
     Refresh, StatedDates,
 };
-pub use self::given::{Given, GivenExtensionsError, extensions_from_json};
+pub use self::given::{Given, InputExtensionsError, extensions_from_json};
 pub use self::ledger::{LedgerDates, LedgerEntry};
 pub use self::reason::{Reason, State};
 pub use self::warnings::Warnings;
@@ -25,7 +25,7 @@ pub(crate) use self::words::words;
 use crate::url_key::UrlKey;
 
 /// The number of a crawl of one site; the first is 1.
-pub type RunId = u64;
+pub type CrawlId = u64;
 
 words! {
     /// How a URL was found first.
@@ -212,7 +212,7 @@ pub struct Page {
     /// What counts: the reason as published, and the last good answer where one is known.
     pub record: PageRecord,
     /// Number of the crawl that met the URL last; 0 for a URL that only an imported set names.
-    pub crawl: RunId,
+    pub crawl: CrawlId,
     /// When a publish wrote it first.
     pub first_seen: Timestamp,
     /// When a publish met it last: an unlisted row leaves 30 days later.

@@ -2,10 +2,10 @@
 //! pages, redirects, sitemaps, retries). It knows no URLs and never sleeps: it is told the time and
 //! answers when to come back.
 //!
-//! A [`Turn`] is given out only when all of these agree:
+//! A [`Permit`] is given out only when all of these agree:
 //! - the host is not closed, held by a `Retry-After`, or pausing after failures in a row;
-//! - fewer than `concurrency` turns of the host are out, and fewer than `max_in_flight` of the process;
-//! - with a `delay` or a `Crawl-delay`: no turn of the host is out, and the larger of the two has
+//! - fewer than `concurrency` permits of the host are out, and fewer than `max_in_flight` of the process;
+//! - with a `delay` or a `Crawl-delay`: no permit of the host is out, and the larger of the two has
 //!   passed since the *end* of the last answer;
 //! - `1 / rate` has passed since the last start (burst 1).
 //!
@@ -13,9 +13,9 @@
 //! latency doubled. After 10 s with 3 good answers they double again, never above the settings. A slowdown does not
 //! stretch delays.
 //!
-//! Spacing is kept twice: by our own clocks, which know the factor and can take a turn back, and by a
+//! Spacing is kept twice: by our own clocks, which know the factor and can take a permit back, and by a
 //! `governor` limiter at the rate of the settings. The limiter is asked last, so a refusal elsewhere
-//! costs it nothing, and a turn that comes back unused replaces it by a fresh one.
+//! costs it nothing, and a permit that comes back unused replaces it by a fresh one.
 
 mod host;
 mod latency;
@@ -39,7 +39,7 @@ use crate::{
 };
 
 use self::{
-    host::{Answer, HostClocks},
+    host::{HostClocks, UsedPermit},
     rate::Limiter,
 };
 
@@ -80,7 +80,7 @@ pub struct Politeness {
     everybody_until: Option<Instant>,
     /// Turns that are out, over all hosts.
     in_flight: u32,
-    /// Number of the next turn: tells which turns began before a slowdown.
+    /// Number of the next permit: tells which permits began before a slowdown.
     next_number: u64,
     /// Number of known hosts at which the next cleanup happens.
     cleanup_at: usize,
@@ -117,13 +117,13 @@ struct Host {
 /// [`Politeness::give_back`].
 #[must_use]
 #[derive(Debug)]
-pub struct Turn {
+pub struct Permit {
     host: HostKey,
     number: u64,
     started: Instant,
 }
 
-impl Turn {
+impl Permit {
     /// Which host may be contacted.
     pub fn host(&self) -> &HostKey {
         &self.host
@@ -132,12 +132,12 @@ impl Turn {
 
 /// When the next request to a host may start.
 #[derive(Debug)]
-pub enum NextTurn {
+pub enum NextPermit {
     /// Now.
-    Ready(Turn),
+    Ready(Permit),
     /// Not before this instant.
     WaitUntil(Instant),
-    /// When one of the turns that are out comes back. It may be the turn of another host, when the
+    /// When one of the permits that are out comes back. It may be the permit of another host, when the
     /// process has `max_in_flight` of them out.
     Busy,
     /// No more in this session: a `Retry-After` beyond the limit, or the host counts as down.
@@ -239,7 +239,7 @@ impl Politeness {
                 .values_mut()
                 .filter(|known| known.settings.is_none())
             {
-                // The next turn begins a new one; until then the clocks know when the last start was.
+                // The next permit begins a new one; until then the clocks know when the last start was.
                 known.limiter = None;
             }
         }
@@ -253,7 +253,7 @@ impl Politeness {
         let known = self.hosts.entry(host.clone()).or_default();
         let before = known.settings.as_ref().unwrap_or(&self.settings);
         if before.interval != settings.interval {
-            // The next turn begins a new one; until then the clocks know when the last start was.
+            // The next permit begins a new one; until then the clocks know when the last start was.
             known.limiter = None;
         }
         known.settings = Some(Arc::new(settings));
@@ -275,8 +275,8 @@ impl Politeness {
             .is_none_or(|known| known.clocks.forget_failures())
     }
 
-    /// Asks for a turn at `host`.
-    pub fn next(&mut self, host: &HostKey, now: Instant) -> NextTurn {
+    /// Asks for a permit at `host`.
+    pub fn next(&mut self, host: &HostKey, now: Instant) -> NextPermit {
         let settings = self.settings_of(host);
         if let Some(known) = self.hosts.get_mut(host)
             && let Some(refusal) = known.clocks.refusal(&settings, now)
@@ -284,40 +284,40 @@ impl Politeness {
             return refusal;
         }
         if let Some(until) = self.everybody_until.filter(|&until| until > now) {
-            return NextTurn::WaitUntil(until);
+            return NextPermit::WaitUntil(until);
         }
         if self.in_flight >= self.settings.config.max_in_flight.get() {
-            return NextTurn::Busy;
+            return NextPermit::Busy;
         }
         let number = self.next_number;
         let known = self.host(host, now);
         if let Some(Err(at)) = known.limiter.as_ref().map(|limiter| limiter.check(now)) {
-            return NextTurn::WaitUntil(at);
+            return NextPermit::WaitUntil(at);
         }
         known.clocks.start(now);
         self.next_number += 1;
         self.in_flight += 1;
-        NextTurn::Ready(Turn {
+        NextPermit::Ready(Permit {
             host: host.clone(),
             number,
             started: now,
         })
     }
 
-    /// Takes a turn back after its request ended at `now`.
-    pub fn finish(&mut self, turn: Turn, signal: Signal, weight: Weight, now: Instant) {
+    /// Takes a permit back after its request ended at `now`.
+    pub fn finish(&mut self, permit: Permit, signal: Signal, weight: Weight, now: Instant) {
         self.in_flight = self.in_flight.saturating_sub(1);
-        let Turn {
+        let Permit {
             host,
             number,
             started,
-        } = turn;
+        } = permit;
         let settings = self.settings_of(&host);
         if let Some(known) = self.hosts.get_mut(&host) {
             let next_number = self.next_number;
             known.clocks.finish(
                 &settings,
-                Answer {
+                UsedPermit {
                     number,
                     next_number,
                     started,
@@ -329,10 +329,10 @@ impl Politeness {
         }
     }
 
-    /// Takes back a turn that was not used: as if it had never been given.
-    pub fn give_back(&mut self, turn: Turn) {
+    /// Takes back a permit that was not used: as if it had never been given.
+    pub fn give_back(&mut self, permit: Permit) {
         self.in_flight = self.in_flight.saturating_sub(1);
-        let Turn { host, started, .. } = turn;
+        let Permit { host, started, .. } = permit;
         let interval = self.settings_of(&host).interval;
         if let Some(known) = self.hosts.get_mut(&host) {
             known.clocks.give_back(started);

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    crawl_state,
     page::{Reason, State},
-    runs,
     seeds::Tally,
     store::{Store, StoreError},
 };
@@ -60,7 +60,7 @@ impl Report {
         orphans: u64,
     ) -> Result<Self, StoreError> {
         Ok(Self {
-            not_recorded: runs::not_recorded(store)?,
+            not_recorded: crawl_state::not_recorded(store)?,
             orphans,
             seeds: Tally::read(store)?,
             ..Self::from_counts(counts)

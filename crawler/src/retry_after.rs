@@ -94,7 +94,7 @@ impl RetryAfterFile {
         let Some(path) = &self.path else {
             return Ok(Waits::default());
         };
-        let content = Content::of(path, now)?;
+        let content = WaitsOnDisk::of(path, now)?;
         let Some(problem) = content.problem else {
             return Ok(Waits::of(content.waits));
         };
@@ -103,7 +103,7 @@ impl RetryAfterFile {
             what: problem.clone(),
             source,
         })?;
-        let waits = Waits::of(Content::of(path, now)?.waits);
+        let waits = Waits::of(WaitsOnDisk::of(path, now)?.waits);
         // `None`: another program was faster.
         let damage = aside.map(|aside| {
             format!(
@@ -129,7 +129,8 @@ impl RetryAfterFile {
             private::create_folder(folder)?;
         }
         let _lock = lock(path)?;
-        let Content { mut waits, problem } = Content::of(path, now).map_err(io::Error::other)?;
+        let WaitsOnDisk { mut waits, problem } =
+            WaitsOnDisk::of(path, now).map_err(io::Error::other)?;
         if problem.is_some() {
             let line = format!("{host}\t{until}\n");
             return private::replace(path, line.as_bytes().chain(File::open(path)?));
@@ -156,14 +157,14 @@ impl Waits {
 }
 
 /// What the file says.
-struct Content {
+struct WaitsOnDisk {
     /// Waits that have not ended.
     waits: Vec<(HostKey, Timestamp)>,
     /// What is wrong with the file, as a fragment.
     problem: Option<String>,
 }
 
-impl Content {
+impl WaitsOnDisk {
     /// Reads at most [`MAX_FILE_BYTES`]; nothing, where the file is missing.
     fn of(path: &Path, now: Timestamp) -> Result<Self, RetryAfterError> {
         let mut bytes = Vec::new();
@@ -203,7 +204,8 @@ impl Content {
 /// `pause`; returns where the damaged one is, if nobody else did so. At every instant there is a file that says no less.
 fn mend(path: &Path, now: Timestamp, pause: Duration) -> io::Result<Option<PathBuf>> {
     let _lock = lock(path)?;
-    let Content { mut waits, problem } = Content::of(path, now).map_err(io::Error::other)?;
+    let WaitsOnDisk { mut waits, problem } =
+        WaitsOnDisk::of(path, now).map_err(io::Error::other)?;
     if problem.is_none() {
         return Ok(None);
     }

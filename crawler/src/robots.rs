@@ -194,7 +194,7 @@ impl Rules {
         self.crawl_delay
     }
 
-    /// The values of all `Sitemap` linesof any group, without repetitions, in order.
+    /// The values of all `Sitemap` lines of any group, without repetitions, in order.
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps
     }

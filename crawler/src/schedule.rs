@@ -25,7 +25,7 @@ use croner::{
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
-pub use self::timetable::{Planned, Step, Timetable};
+pub use self::timetable::{Planned, Timetable, TimetableStep};
 
 /// Missed slots are counted up to here.
 const MAX_COUNTED: u32 = 1_000;

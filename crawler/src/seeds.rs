@@ -27,18 +27,18 @@ pub use self::{
         pack, unpack,
     },
     list::{
-        BadLine, LineProblem, ListCheck, MAX_BAD_LINES_TOLD, MAX_LIST_BYTES, SeedList,
+        BadLine, LineProblem, ListCheck, MAX_BAD_LINES_REPORTED, MAX_LIST_BYTES, SeedList,
         SeedListError,
     },
     own::{MAX_OWN_FILES, OwnFiles},
-    read::{Batch, IndexedDocument, MAX_UNPACKED_BYTES, Reading, read},
+    read::{Batch, DocumentReading, IndexedDocument, MAX_UNPACKED_BYTES, read},
     trouble::{
         EntryTrouble, EntryTroubles, MAX_EXAMPLE_CHARACTERS, MAX_TROUBLED_RULES, RuleTally,
         UNUSABLE,
     },
 };
 use crate::{
-    page::{RunId, SitemapDate, Via},
+    page::{CrawlId, SitemapDate, Via},
     store::{Commit, Store, StoreError, StoreErrorKind},
 };
 
@@ -67,7 +67,7 @@ const MAX_DETAIL_CHARACTERS: usize = 500;
 const COUNT: &str = crate::store::names::SEEDS_COUNT;
 
 /// Name of the store's value with the number of the run that the documents are of.
-const RUN: &str = crate::store::names::SEEDS_RUN;
+const RUN: &str = crate::store::names::SEEDS_CRAWL;
 
 /// Name of the store's value with one document.
 fn name_of(number: usize) -> String {
@@ -278,7 +278,7 @@ pub struct Document {
     pub outside: Option<Outside>,
     /// What leads to it as to a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claim: Option<Claim>,
+    pub claim: Option<FoundAs>,
 }
 
 /// URLs of a document that are outside of what is crawled.
@@ -292,7 +292,7 @@ pub struct Outside {
 
 /// What leads to a document as to a page: a URL that turns out to be no document is a page that was found so.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claim {
+pub struct FoundAs {
     /// How it was found first.
     pub via: Via,
     /// The page or document that named it first; `None`: a list.
@@ -369,7 +369,7 @@ pub fn put(commit: &mut Commit, number: usize, document: &Document, count: usize
 ///
 /// # Errors
 /// The store failed, or holds values that cannot be read.
-pub fn take_up(store: &mut Store, run: RunId) -> Result<Vec<Document>, StoreError> {
+pub fn take_up(store: &mut Store, run: CrawlId) -> Result<Vec<Document>, StoreError> {
     let now = run.to_string();
     if store.value(RUN)?.as_ref() == Some(&now) {
         return documents(store);

@@ -18,13 +18,14 @@ use tokio::{sync::watch, task::spawn_blocking};
 use self::opening::{Opening, opener};
 pub use self::{
     opening::Opened,
-    outcome::{Outcome, SessionError},
+    outcome::{SessionError, SessionOutcome},
     stored::{Stored, StoredRequest},
 };
 use crate::{
     clock::Clock,
     config::Config,
     crawl::{Crawled, Dependencies, Ending, Limit, Progress, Shutdown, crawl},
+    crawl_state,
     fetch::Fetch,
     notes::Note,
     politeness::SharedPoliteness,
@@ -32,10 +33,9 @@ use crate::{
     report::Report,
     retry_after::RetryAfterFile,
     robots::Rules,
-    runs,
     seeds::SeedList,
     site::Site,
-    store::{Store, StoreError, StoreErrorKind, with_causes},
+    store::{Store, StoreErrorKind, with_causes},
     url_key::UrlKey,
 };
 
@@ -84,6 +84,7 @@ pub type PlacesOf = Arc<dyn Fn(&Site) -> Result<Places, SessionError> + Send + S
 
 /// What a session is given.
 #[derive(Clone)]
+#[expect(missing_debug_implementations, reason = "it holds functions")]
 pub struct Session {
     /// The settings. Output, public URL and generations are those of [`Session::places`].
     pub config: Config,
@@ -111,15 +112,6 @@ pub struct Session {
     pub on_publish: Arc<dyn Fn() + Send + Sync>,
 }
 
-impl std::fmt::Debug for Session {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session")
-            .field("start", &self.start)
-            .field("dry_run", &self.dry_run)
-            .finish_non_exhaustive()
-    }
-}
-
 /// What a session came to. What is not known when it ends is missing.
 #[derive(Debug)]
 pub struct Ended {
@@ -136,12 +128,26 @@ pub struct Ended {
     /// The set that is published now, or why none is.
     pub published: Result<Published, SessionError>,
     /// The word for all of it.
-    pub outcome: Outcome,
+    pub outcome: SessionOutcome,
     /// The state and the output, held until others are notified of the set.
     pub held: Option<Held>,
 }
 
 impl Ended {
+    /// The end of a session of `site` that has neither crawled nor published.
+    fn new(site: Option<Site>) -> Self {
+        Self {
+            site,
+            places: None,
+            opened: None,
+            crawl: None,
+            report: None,
+            published: Err(SessionError::SiteDown),
+            outcome: SessionOutcome::Internal,
+            held: None,
+        }
+    }
+
     /// Takes over how publishing ended.
     fn take(&mut self, publishing: Result<Publishing, SessionError>) {
         match publishing {
@@ -222,14 +228,9 @@ async fn run_with(session: &Session, damage: Option<String>) -> Ended {
     .await;
     let opening = std::mem::take(&mut *opening.lock().unwrap_or_else(PoisonError::into_inner));
     let mut ended = Ended {
-        site: newest.borrow().site.clone(),
         places: opening.places,
         opened: opening.opened,
-        crawl: None,
-        report: None,
-        published: Err(SessionError::SiteDown),
-        outcome: Outcome::Internal,
-        held: None,
+        ..Ended::new(newest.borrow().site.clone())
     };
     match crawled {
         Ok(crawled) => after_crawl(session, crawled, opening.lock, &mut ended).await,
@@ -238,7 +239,7 @@ async fn run_with(session: &Session, damage: Option<String>) -> Ended {
             ended.published = Err(error);
         }
     }
-    ended.outcome = Outcome::of(&ended, session.dry_run);
+    ended.outcome = SessionOutcome::of(&ended, session.dry_run);
     ended
 }
 
@@ -319,7 +320,7 @@ async fn publish_crawled(
         };
         let (mut store, robots) = (crawled.store, crawled.robots.as_ref());
         let is_drained = crawled.ending == Ending::Drained;
-        let noted = runs::note_drained(&mut store, is_drained).map_err(SessionError::Store);
+        let noted = crawl_state::note_drained(&mut store, is_drained).map_err(SessionError::Store);
         let publishing =
             noted.and_then(|()| request.publish(&mut store, &crawled.judge, robots, is_drained));
         (publishing, store)
@@ -350,11 +351,4 @@ fn damage_of(error: &SessionError) -> Option<String> {
 /// A time as a part of the name of a file.
 fn file_time(now: Timestamp) -> String {
     now.strftime("%Y%m%dT%H%M%SZ").to_string()
-}
-
-/// The store failed while a site was opened for publishing or crawling.
-impl From<StoreError> for SessionError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
 }

@@ -307,7 +307,7 @@ impl Fetch for FixtureSite {
     ) -> BoxFuture<'a, Result<Fetched, FetchError>> {
         Box::pin(async move {
             let (position, page) = self.begin(request);
-            let _ends = Ending {
+            let _ends = RequestEnd {
                 site: self,
                 position,
             };
@@ -351,12 +351,12 @@ impl Fetch for FixtureSite {
 }
 
 /// Notes the end of a request, also when its future is dropped.
-struct Ending<'a> {
+struct RequestEnd<'a> {
     site: &'a FixtureSite,
     position: usize,
 }
 
-impl Drop for Ending<'_> {
+impl Drop for RequestEnd<'_> {
     fn drop(&mut self) {
         if let Some(request) = self.site.log().get_mut(self.position) {
             request.ended = Some(Instant::now());

@@ -80,8 +80,10 @@ impl LastMod {
     /// [`LastModError`] names the rule of the W3C note or of the schema that the text breaks.
     pub fn parse(text: &str) -> Result<Self, LastModError> {
         let latest = match parse_form(text)? {
-            Form::Date(date) => end_of(date),
-            Form::Instant { local, offset } => offset.to_timestamp(local).unwrap_or(clamped(local)),
+            LastModForm::Date(date) => end_of(date),
+            LastModForm::Instant { local, offset } => {
+                offset.to_timestamp(local).unwrap_or(clamped(local))
+            }
         };
         Ok(Self {
             text: text.into(),
@@ -141,12 +143,12 @@ impl fmt::Debug for LastMod {
 }
 
 /// The two forms that both the note and the schema accept.
-enum Form {
+enum LastModForm {
     Date(Date),
     Instant { local: DateTime, offset: Offset },
 }
 
-fn parse_form(text: &str) -> Result<Form, LastModError> {
+fn parse_form(text: &str) -> Result<LastModForm, LastModError> {
     if text.is_empty() {
         return Err(LastModError::Empty);
     }
@@ -168,7 +170,9 @@ fn parse_form(text: &str) -> Result<Form, LastModError> {
     }
     let date = civil_date(year, month, day.unwrap_or(1))?;
     if rest.is_empty() {
-        return day.map(|_| Form::Date(date)).ok_or(LastModError::Precision);
+        return day
+            .map(|_| LastModForm::Date(date))
+            .ok_or(LastModError::Precision);
     }
     if day.is_none() {
         return Err(LastModError::Shape);
@@ -194,7 +198,7 @@ fn parse_form(text: &str) -> Result<Form, LastModError> {
     if minutes.abs() > MAX_OFFSET_MINUTES {
         return Err(LastModError::ZoneRange);
     }
-    Ok(Form::Instant {
+    Ok(LastModForm::Instant {
         local: date.to_datetime(time),
         offset: Offset::from_seconds(minutes * 60).map_err(|_| LastModError::ZoneRange)?,
     })

@@ -11,8 +11,8 @@ use std::{borrow::Cow, fmt};
 use crate::limits::MAX_LOC_CHARACTERS;
 
 use syntax::{
-    Comparable, Parts, QUERY, clean_path_start, has_needless_escape, push_authority, push_encoded,
-    push_normalised, push_path, split,
+    Comparable, QUERY, UrlParts, clean_path_start, has_needless_escape, push_authority,
+    push_encoded, push_normalised, push_path, split,
 };
 pub(crate) use syntax::{Rawness, has_ascii_host, rawness};
 
@@ -85,7 +85,7 @@ impl Loc {
                 path_start,
             });
         }
-        let Parts {
+        let UrlParts {
             https,
             authority,
             path,

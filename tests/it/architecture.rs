@@ -66,7 +66,7 @@ const STARTERS: [(&str, &[&str]); 5] = [
     // What happens next, and what happens beside it.
     (
         "JoinSet",
-        &["cli/src/commands/crawl/runs.rs", "crawler/src/crawl/"],
+        &["cli/src/commands/crawl/sessions.rs", "crawler/src/crawl/"],
     ),
     // Work that blocks, off the threads of the runtime.
     (
@@ -104,7 +104,7 @@ const ROOMS: [(&str, &[&str]); 30] = [
             "publish",
             "report",
             "robots",
-            "runs",
+            "crawl_state",
             "scope",
             "seeds",
             "site",
@@ -154,7 +154,7 @@ const ROOMS: [(&str, &[&str]); 30] = [
             "pattern",
             "politeness",
             "robots",
-            "runs",
+            "crawl_state",
             "scope",
             "seeds",
             "site",
@@ -167,19 +167,40 @@ const ROOMS: [(&str, &[&str]); 30] = [
     (
         "publish",
         &[
-            "config", "export", "lastmod", "machine", "notes", "page", "pattern", "report",
-            "robots", "runs", "seeds", "site", "store", "url_key", "verdict",
+            "config",
+            "export",
+            "lastmod",
+            "machine",
+            "notes",
+            "page",
+            "pattern",
+            "report",
+            "robots",
+            "crawl_state",
+            "seeds",
+            "site",
+            "store",
+            "url_key",
+            "verdict",
         ],
     ),
     (
         "export",
         &[
-            "config", "lastmod", "notes", "page", "pattern", "robots", "runs", "store", "url_key",
+            "config",
+            "lastmod",
+            "notes",
+            "page",
+            "pattern",
+            "robots",
+            "crawl_state",
+            "store",
+            "url_key",
             "verdict",
         ],
     ),
     ("lastmod", &["config", "page", "url_key"]),
-    ("report", &["page", "runs", "seeds", "store"]),
+    ("report", &["page", "crawl_state", "seeds", "store"]),
     ("schedule", &["url_key"]),
     ("frontier", &["store", "url_key"]),
     ("politeness", &["config", "retry_after", "url_key"]),
@@ -197,7 +218,7 @@ const ROOMS: [(&str, &[&str]); 30] = [
     ),
     ("robots", &["fetch", "page"]),
     ("fetch", &["config", "page", "url_key"]),
-    ("runs", &["page", "store"]),
+    ("crawl_state", &["page", "store"]),
     ("retry_after", &["machine", "url_key"]),
     ("store", &["machine", "page", "url_key"]),
     ("machine", &["clock"]),
@@ -582,6 +603,43 @@ fn the_store_is_small() {
         .query_row(tables, [], |row| row.get(0))
         .expect("a number");
     assert!(tables <= 9, "{tables} tables");
+}
+
+#[test]
+fn a_type_name_occurs_once_in_a_crate() {
+    let mut files: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for (path, source) in sources() {
+        if path.contains("/tests") {
+            continue;
+        }
+        let krate = path.split('/').next().unwrap_or_default().to_owned();
+        for line in code(&source).lines() {
+            if let Some(name) = type_name(line) {
+                files
+                    .entry((krate.clone(), name.to_owned()))
+                    .or_default()
+                    .push(path.clone());
+            }
+        }
+    }
+    let twice: Vec<_> = files.iter().filter(|(_, paths)| paths.len() > 1).collect();
+    assert!(twice.is_empty(), "types of one name: {twice:#?}");
+}
+
+/// The name that a line of code defines: of a struct, enum or trait, outside of a macro.
+fn type_name(line: &str) -> Option<&str> {
+    let mut words = line.split_whitespace().peekable();
+    while words.next_if(|word| word.starts_with("pub")).is_some() {}
+    // The path of `pub(in path)`.
+    words.next_if(|word| word.ends_with(')'));
+    if !matches!(words.next()?, "struct" | "enum" | "trait") {
+        return None;
+    }
+    let name = words.next()?;
+    let end = name
+        .find(|it: char| !it.is_alphanumeric() && it != '_')
+        .unwrap_or(name.len());
+    Some(&name[..end]).filter(|name| !name.is_empty())
 }
 
 /// Every source file by its path in the repository: the code without comments and tests.

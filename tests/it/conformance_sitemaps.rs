@@ -16,7 +16,7 @@ use crawler::robots::Rules;
 use serde_json::Value;
 use sitemap_core::{
     IndexEntry, Limits, Loc, UrlEntry,
-    read::{Finding, Item, Kind, ReadError, Reader, Severity},
+    read::{Item, Kind, ReadError, ReadFinding, Reader, Severity},
 };
 use url::Url;
 
@@ -78,7 +78,7 @@ struct Reading {
     urls: Vec<UrlEntry>,
     sitemaps: Vec<IndexEntry>,
     /// Problems of the document.
-    findings: Vec<Finding>,
+    findings: Vec<ReadFinding>,
     is_whole: bool,
 }
 

@@ -318,7 +318,7 @@ fn a_run_that_a_signal_stops_goes_on_with_the_next_start() {
     assert_eq!(last["exit_code"], 143);
 
     let (mut manager, mut running) = Manager::start(&bench, daemon(&bench, &file));
-    running.wait_until_it_says("docs: going on with the run that was not finished");
+    running.wait_until_it_says("docs: continuing the crawl that was not finished");
     manager.wait_for(&mut running, "STATUS=next docs");
     stop(running);
     let set = Published::read(&bench.output());
@@ -457,7 +457,7 @@ fn a_crawl_has_a_log_of_json_too() {
     let log = log(&ran);
     let name = format!("http_127.0.0.1_{}", site.port());
     // What the rooms say in the tasks of a run is said with its site.
-    for target in ["engine", "fetch", "arpent"] {
+    for target in ["crawl", "fetch", "arpent"] {
         let lines: Vec<_> = log.iter().filter(|line| line["target"] == target).collect();
         assert!(
             target == "fetch" || !lines.is_empty(),
@@ -553,7 +553,7 @@ fn status_shows_what_is_known_of_each_site() {
     owe(&bench, &["good"]);
     let ran = status(&with_config).expect_code(0);
     let lines: Vec<_> = ran.stdout.lines().collect();
-    assert!(lines[0].starts_with("SITE  LAST RUN"), "{}", ran.stdout);
+    assert!(lines[0].starts_with("SITE  LAST SESSION"), "{}", ran.stdout);
     assert!(lines[1].starts_with("good  published"), "{}", ran.stdout);
     assert!(lines[1].contains("due since 20"), "{}", ran.stdout);
     assert!(lines[2].starts_with("gone  unreachable"), "{}", ran.stdout);
@@ -609,6 +609,6 @@ fn a_health_check_says_which_set_is_too_old() {
     assert!(ran.stdout.contains("night  published"), "{}", ran.stdout);
     assert_eq!(
         ran.stderr,
-        "no daemon runs with this state\nerror: night: the last good run ended 1 d 3 h ago\n"
+        "no daemon runs with this state\nerror: night: the last good session ended 1 d 3 h ago\n"
     );
 }

@@ -402,7 +402,7 @@ fn the_page_of_text_says_why_the_set_was_kept() {
     let mut lines = ran.stdout.lines();
     let first = lines.next().unwrap_or_default();
     assert!(
-        first.contains("not published, the old sitemaps stand"),
+        first.contains("not published, the published sitemaps stay"),
         "{first}"
     );
     let second = lines.next().unwrap_or_default();

@@ -147,7 +147,7 @@ fn the_line_in_robots_txt_is_asked_for_until_it_is_there() {
         let title = if present {
             "has the line:"
         } else {
-            "needs this line, or engines do not accept sitemaps that stand elsewhere:"
+            "needs this line, or engines do not accept sitemaps that are served elsewhere:"
         };
         let told = format!("  {} {title}\n    {line}\n", site.url("/robots.txt"));
         assert!(ran.stdout.contains(&told), "{}", ran.stdout);

@@ -302,7 +302,7 @@ fn by_hand_it_says_where_and_what_without_asking_anybody() {
     }
     let ran = world.notify(&["--dry-run", "--indexnow"]).expect_code(0);
     for line in [
-        "IndexNow would be told of 4 URLs",
+        "IndexNow would be notified of 4 URLs",
         "removed",
         "added",
         "changed",
@@ -312,7 +312,7 @@ fn by_hand_it_says_where_and_what_without_asking_anybody() {
     let options = ["--dry-run", "--indexnow", "--submit-all"];
     let ran = world.notify(&options).expect_code(0);
     assert!(
-        ran.stdout.contains("all 4 URLs of the set would be told"),
+        ran.stdout.contains("all 4 URLs of the set would be sent"),
         "{}",
         ran.stdout
     );
@@ -323,7 +323,7 @@ fn by_hand_it_says_where_and_what_without_asking_anybody() {
     assert_eq!(world.told(), [["/", "/1", "/2", "/changes", "/stays"]]);
     assert!(ran.stdout.contains("lacks the line"), "{}", ran.stdout);
     assert!(
-        ran.stdout.contains("5 URLs told to http://engine.test"),
+        ran.stdout.contains("5 URLs sent to http://engine.test"),
         "{}",
         ran.stdout
     );

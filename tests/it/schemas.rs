@@ -17,8 +17,8 @@ use sitemap_core::{
     ChangeFreq, IndexEntry, IndexWriter, LastMod, Limits, Loc, Priority, Push, SchemaLocation,
     UrlEntry, UrlSetOptions, UrlSetWriter,
     extension::{
-        Alternate, Element, Extension, Hreflang, Kind as ValueKind, Namespaces, OwnElement,
-        OwnNamespace, Text,
+        Alternate, CustomElement, CustomNamespace, Element, Extension, Hreflang, Namespaces, Text,
+        ValueKind,
     },
     read::{Expectation, Item, Kind, ReadError, Reader, check},
 };
@@ -345,22 +345,22 @@ impl Dice {
         element
     }
 
-    fn own(&mut self, namespace: &OwnNamespace) -> OwnElement {
+    fn own(&mut self, namespace: &CustomNamespace) -> CustomElement {
         match self.roll(3) {
-            0 => OwnElement::new(namespace, "stock").unwrap(),
-            1 => OwnElement::new(namespace, "price")
+            0 => CustomElement::new(namespace, "stock").unwrap(),
+            1 => CustomElement::new(namespace, "price")
                 .unwrap()
                 .with_attribute("currency", Text::new("EUR").unwrap())
                 .unwrap()
                 .with_text(Text::new("12.50").unwrap()),
-            _ => OwnElement::new(namespace, "note")
+            _ => CustomElement::new(namespace, "note")
                 .unwrap()
                 .with_text(Text::new(&self.text(40)).unwrap()),
         }
     }
 
     /// An entry with some of the extensions; only the first 1,000 of a file have an article.
-    fn entry(&mut self, number: usize, own: &OwnNamespace) -> UrlEntry {
+    fn entry(&mut self, number: usize, own: &CustomNamespace) -> UrlEntry {
         let loc = Loc::parse(&format!("https://www.example.com/{number:06}")).unwrap();
         let mut entry = UrlEntry::new(loc);
         entry.lastmod = self.chance().then(|| self.date());
@@ -383,7 +383,7 @@ impl Dice {
             extensions.add(self.element(Extension::News)).unwrap();
         }
         for _ in 0..self.roll(3) {
-            extensions.add_own(self.own(own)).unwrap();
+            extensions.add_custom(self.own(own)).unwrap();
         }
         entry
     }
@@ -423,14 +423,14 @@ fn written_extensions_are_valid_and_pass_the_check() {
         known.display()
     );
     fs::write(&driver, content).unwrap();
-    let own = OwnNamespace::new("shop", "https://www.example.com/schemas/shop?a=1").unwrap();
+    let own = CustomNamespace::new("shop", "https://www.example.com/schemas/shop?a=1").unwrap();
 
     for (schema_location, seed) in [(SchemaLocation::Omitted, 1), (SchemaLocation::Written, 2)] {
         let mut dice = Dice(seed);
         let mut namespaces = Extension::ALL
             .into_iter()
             .fold(Namespaces::default(), Namespaces::with);
-        namespaces.add_own(&own).unwrap();
+        namespaces.add_custom(&own).unwrap();
         let options = UrlSetOptions::default()
             .with_namespaces(namespaces)
             .with_schema_location(schema_location);
@@ -441,7 +441,7 @@ fn written_extensions_are_valid_and_pass_the_check() {
         }
         let (file, written) = writer.finish().unwrap();
         let own = std::slice::from_ref(&own);
-        let reader = Reader::new(&file[..], Limits::default()).with_own_namespaces(own);
+        let reader = Reader::new(&file[..], Limits::default()).with_custom_namespaces(own);
         let read: Vec<UrlEntry> = reader
             .map(|item| match item.unwrap() {
                 Item::Url(entry) => entry,
@@ -451,7 +451,7 @@ fn written_extensions_are_valid_and_pass_the_check() {
         assert!(read == entries);
         let place = Loc::parse("https://www.example.com/sitemap.xml").unwrap();
         let mut expectation = Expectation::new(Kind::UrlSet, &place);
-        expectation.own_namespaces = own;
+        expectation.custom_namespaces = own;
         assert_eq!(check(&file[..], &expectation).unwrap(), written);
         let verdict = validate(&driver, &file);
         assert_eq!(verdict.unwrap_or(Ok(())), Ok(()));

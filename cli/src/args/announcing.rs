@@ -17,7 +17,7 @@ pub(super) struct AnnouncingArgs {
     #[arg(long, value_name = "FILE", help_heading = "Notify")]
     robots_file: Option<String>,
 
-    /// Run this command line after a run; it gets the summary as JSON on its standard input
+    /// Run this command line after a session; it gets the summary as JSON on its standard input
     #[arg(long, value_name = "COMMAND", help_heading = "Notify")]
     hook_shell: Option<String>,
 }

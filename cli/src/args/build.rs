@@ -90,7 +90,7 @@ Exit codes:
   0    published, or nothing changed
   2    wrong usage or settings, an input that cannot be opened, or --strict and a faulty input
   3    published, but a line or a value of an input, or a file of a folder, could not be used
-  4    refused to publish, the old sitemaps stand
-  6    busy: another run holds the state or the output
+  4    refused to publish, the published sitemaps stay
+  6    busy: another session holds the state or the output
   70   internal error
   130  stopped by SIGINT (143: SIGTERM)";

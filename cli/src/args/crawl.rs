@@ -116,8 +116,8 @@ Exit codes:
   0    published, or nothing changed
   2    wrong usage or settings
   3    published, but partial: some URLs failed or were not reached
-  4    refused to publish, the old sitemaps stand
+  4    refused to publish, the published sitemaps stay
   5    the site could not be crawled
-  6    busy: another run holds the state or the output
+  6    busy: another session holds the state or the output
   70   internal error
   130  stopped by SIGINT (143: SIGTERM); the same command goes on where it stopped";

@@ -36,10 +36,10 @@ Crawl sites by their schedules, until a signal comes
 
 Each site of the settings that has a schedule is crawled by it, as arpent crawl would: several at a time, never two on \
 one host. A missed crawl is made up once; a crawl that would begin during the one before it is skipped. \
-The log is on stderr, with a line for the end of each run (--log json: an object per line); hooks are \
+The log is on stderr, with a line for the end of each crawl (--log json: an object per line); hooks are \
 called as after a crawl.
 
-SIGHUP reads the settings again; if they are wrong, the current ones stay. SIGTERM and SIGINT stop: runs that are under \
+SIGHUP reads the settings again; if they are wrong, the current ones stay. SIGTERM and SIGINT stop: crawls that are under \
 way go on where they stopped when the daemon starts again. systemd is notified of the state (sd_notify). \
 arpent status shows the sites.";
 

@@ -31,7 +31,7 @@ pub(super) const FORGET_HELP: &str = "\
 Remove all data of a site: its state, its names and its line in status
 
 The state is removed with states that were set aside, the sets that are kept for a rollback, the record of the last \
-run, and the start URLs that led to the site. The published sitemaps are not touched, and how long a host asked to \
+session, and the start URLs that led to the site. The published sitemaps are not touched, and how long a host asked to \
 wait stays known. The next crawl of the site is its first.";
 
 /// Shown below the options.
@@ -40,4 +40,4 @@ Exit codes:
   0    removed
   2    wrong usage or settings, or nothing is known of the site
   4    a file cannot be removed
-  6    busy: a run holds the state";
+  6    busy: a session holds the state";

@@ -108,5 +108,5 @@ Exit codes:
   0    all was sent, or there was nothing to send
   2    wrong usage or settings, or nothing was published yet
   3    a notification failed; it is sent with the next try
-  6    busy: a run holds the state
+  6    busy: a session holds the state
   130  stopped by SIGINT (143: SIGTERM)";

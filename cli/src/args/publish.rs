@@ -88,7 +88,7 @@ Exit codes:
   0    published, or nothing changed
   2    wrong usage or settings, or there is nothing to publish or restore
   3    published, but partial: some URLs failed or were not reached
-  4    refused to publish, the old sitemaps stand
-  6    busy: a run holds the state or the output
+  4    refused to publish, the published sitemaps stay
+  6    busy: a session holds the state or the output
   70   internal error
   130  stopped by SIGINT (143: SIGTERM)";

@@ -29,9 +29,9 @@ pub(crate) struct StatusArgs {
 
 /// Shown above the options by `--help`.
 pub(super) const STATUS_HELP: &str = "\
-Show how the last run of each site ended, and when the next one begins
+Show how the last session of each site ended, and when the next one begins
 
-Nothing is held or changed: a crawl may go on meanwhile. The next run is known where arpent daemon runs by the \
+Nothing is held or changed: a crawl may go on meanwhile. The next crawl is known where arpent daemon runs by the \
 same settings.";
 
 /// Shown below the options.

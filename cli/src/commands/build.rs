@@ -5,14 +5,14 @@ use std::{fs, io, path::PathBuf, sync::Arc};
 
 use anyhow::Context as _;
 use crawler::{
-    build::{BuildError, LoadRequest, News, Source, load},
+    build::{BuildError, BuildSource, LoadRequest, News, load},
     clock::Clock,
     config::ScopeWidth,
     crawl::Shutdown,
+    crawl_state,
     report::Report,
-    runs,
     site::{Site, settle},
-    site_run::{Outcome, Places, Stored, StoredRequest},
+    site_run::{Places, SessionOutcome, Stored, StoredRequest},
 };
 use tokio::time::Instant;
 
@@ -25,14 +25,14 @@ use super::{
 };
 use crate::{
     args::BuildArgs,
-    attend::Attendant,
     exit_code::{ExitCode, FaultyInput, Misuse, error_of, outcome_of},
     fault::Faults,
     human,
     output::Output,
-    panicked::Panicked,
+    panicked::blocking,
     settings::{BuildSettings, Environment, settled, typed},
     summary::{RobotsFile, Summary},
+    supervisor::Supervisor,
 };
 
 /// Lines about faulty inputs that are shown; the others are counted.
@@ -69,49 +69,44 @@ pub(super) fn run(
     }
     // Nobody waits for a read of standard input that still runs.
     let code = runtime::run(Threads::One, async {
-        let mut attendant = Attendant::new(output)?.of_work_without_requests();
-        let job = Job {
+        let mut supervisor = Supervisor::new(output)?.of_work_without_requests();
+        let job = BuildJob {
             clock: dependencies::clock(environment),
             faults: Faults::new(environment),
             output: output.clone(),
-            shutdown: attendant.stop().shutdown.clone(),
+            shutdown: supervisor.stop().shutdown.clone(),
             settings,
             site,
         };
-        let (mut done, work) = (summary.clone(), job);
-        let work = tokio::task::spawn_blocking(move || {
-            let code = work.build(&mut done);
-            (done, code)
+        let mut done = summary.clone();
+        let work = blocking(move || {
+            let result = job.build(&mut done);
+            anyhow::Ok((done, result))
         });
-        let stopping = attendant.stop().shutdown.clone();
+        let stopping = supervisor.stop().shutdown.clone();
         let work = async {
             tokio::select! {
-                // Dropped is only the handle: the work is not waited for.
-                joined = work => Some(joined),
+                // Only the handle is dropped: the work is not waited for.
+                ended = work => ended,
                 // Cancel safe: it only looks.
-                () = stopping.aborted() => None,
+                () = stopping.aborted() => Err(BuildError::Stopped.into()),
             }
         };
-        let result = match attendant.during(work, None).await? {
-            Some(Ok((done, result))) => {
-                summary = done;
-                result
-            }
-            Some(Err(error)) => Err(Panicked::from_join(error).into()),
-            None => Err(BuildError::Stopped.into()),
-        };
-        let signal = attendant.stop().asked_by();
+        let ended = Box::pin(supervisor.run(work, None)).await?;
+        let result = ended.and_then(|(done, result)| {
+            summary = done;
+            result
+        });
+        let signal = supervisor.stop().asked_by();
         Ok(result.unwrap_or_else(|error| {
-            let outcome = outcome_of(&error);
-            let code = match (ExitCode::of_error(&error), signal) {
+            summary.outcome = outcome_of(&error);
+            match (ExitCode::of_error(&error), signal) {
                 (ExitCode::Interrupted, Some(signal)) => signal.into(),
                 (code, _) => {
                     report_error(&error, output);
                     code
                 }
-            };
-            summary.outcome = outcome;
-            code
+            }
         }))
     })?;
     summary.set_duration(began.elapsed());
@@ -120,7 +115,7 @@ pub(super) fn run(
 }
 
 /// Everything that the work needs, away from the thread that listens to signals.
-struct Job {
+struct BuildJob {
     settings: BuildSettings,
     site: Site,
     clock: Arc<dyn Clock>,
@@ -129,7 +124,7 @@ struct Job {
     shutdown: Shutdown,
 }
 
-impl Job {
+impl BuildJob {
     fn build(&self, summary: &mut Summary) -> anyhow::Result<ExitCode> {
         self.faults.pass("panic-in-build");
         let common = &self.settings.common;
@@ -160,21 +155,21 @@ impl Job {
         report_opened(&opened, &self.site.url(), &self.output);
         // Whatever an earlier build left open, this one begins with nothing.
         let now = self.clock.now();
-        runs::open(&mut store, "build", now, true)?;
+        crawl_state::open(&mut store, "build", now, true)?;
         let request = LoadRequest {
             site: &self.site,
             config: &config,
             now,
             is_stopped: stored.is_stopped,
         };
-        let mut talk = Talk {
+        let mut reporter = InputReporter {
             output: &self.output,
             remarks: 0,
         };
         let loaded = load(&mut store, self.sources()?, &request, &mut |news| {
-            talk.hear(&news);
+            reporter.report(&news);
         })?;
-        talk.end();
+        reporter.end();
         for note in &loaded.notes {
             self.output.warn(&note.text);
         }
@@ -194,17 +189,22 @@ impl Job {
             .then(|| places.lock_output(&config))
             .transpose()?;
         let mut ended = stored.run(store, Stored::Inputs(loaded.robots.as_ref()));
-        if loaded.has_faults() && matches!(ended.outcome, Outcome::Published | Outcome::Unchanged) {
-            ended.outcome = Outcome::Partial;
+        if loaded.has_faults()
+            && matches!(
+                ended.outcome,
+                SessionOutcome::Published | SessionOutcome::Unchanged
+            )
+        {
+            ended.outcome = SessionOutcome::Partial;
         }
         let robots = RobotsFile::unread(&self.site);
         print_published(summary, ended, &robots, &self.output).map(|(code, _)| code)
     }
 
-    fn sources(&self) -> Result<Vec<Source>, BuildError> {
+    fn sources(&self) -> Result<Vec<BuildSource>, BuildError> {
         let sources = self.settings.inputs.iter().map(|input| {
             if input == "-" {
-                return Ok(Source::Open {
+                return Ok(BuildSource::Open {
                     name: "standard input".to_owned(),
                     bytes: Box::new(io::stdin()),
                 });
@@ -212,7 +212,7 @@ impl Job {
             // Reported before anything is read, not after an hour.
             let path = PathBuf::from(input);
             match fs::metadata(&path) {
-                Ok(_) => Ok(Source::Path(path)),
+                Ok(_) => Ok(BuildSource::Path(path)),
                 Err(source) => Err(BuildError::Open {
                     name: input.clone(),
                     source,
@@ -224,13 +224,13 @@ impl Job {
 }
 
 /// What is said while inputs are read.
-struct Talk<'a> {
+struct InputReporter<'a> {
     output: &'a Output,
     remarks: u64,
 }
 
-impl Talk<'_> {
-    fn hear(&mut self, news: &News<'_>) {
+impl InputReporter<'_> {
+    fn report(&mut self, news: &News<'_>) {
         match news {
             News::Remark(remark) => {
                 self.remarks += 1;

@@ -13,7 +13,8 @@ use std::{
 use anyhow::Context as _;
 use crawler::{
     check::{
-        Check, Live, MAX_SAMPLED_PAGES, Network, Options, Outcome, Pages, Progress, read_robots,
+        Check, CheckOutcome, CheckProgress, Live, MAX_SAMPLED_PAGES, Network, Options, Pages,
+        read_robots,
     },
     parse::PageReader,
     politeness::{Politeness, SharedPoliteness},
@@ -25,17 +26,17 @@ use self::{printer::Printer, view::CheckView};
 use super::{
     crawl::{begin_log, read_settings_file, with_https_twin},
     dependencies,
+    downloaders::Downloaders,
     runtime::{self, Threads},
-    ways::Ways,
 };
 use crate::{
     advice::in_full,
     args::CheckArgs,
-    attend::Attendant,
     exit_code::{ExitCode, Misuse},
     output::{Output, Paint},
     panicked::Panicked,
     settings::{Environment, Settings},
+    supervisor::Supervisor,
 };
 
 /// Runs the command.
@@ -66,7 +67,7 @@ pub(crate) fn run(
         ));
     }
     let mut printer = Printer::new(&args.format, output);
-    let emit = &mut |event: crawler::check::Event<'_>| printer.event(&event);
+    let emit = &mut |event: crawler::check::CheckEvent<'_>| printer.event(&event);
     let mut check = Check::new(&options, emit);
     for path in &args.paths {
         take(&mut check, path);
@@ -127,7 +128,7 @@ fn options(args: &CheckArgs, now: jiff::Timestamp) -> anyhow::Result<Options> {
         is_whole: matches!(&args.paths[..], [path] if path.is_dir()),
         at,
         robots: robots.collect::<Result<_, _>>()?,
-        progress: Progress::default(),
+        progress: CheckProgress::default(),
     })
 }
 
@@ -172,8 +173,8 @@ fn live(
     begin_log(&settings, output);
     let clock = dependencies::clock(environment);
     runtime::run(Threads::OfCores, async {
-        let mut attendant = Attendant::new(output)?;
-        let shutdown = attendant.stop().shutdown.clone();
+        let mut supervisor = Supervisor::new(output)?;
+        let shutdown = supervisor.stop().shutdown.clone();
         let politeness = &settings.config.politeness;
         let delay = politeness.delay;
         let politeness: SharedPoliteness = Arc::new(Mutex::new(Politeness::new(politeness)));
@@ -181,14 +182,14 @@ fn live(
         let (paths, format) = (args.paths.clone(), args.format.clone());
         let (output, runtime) = (output.clone(), Handle::current());
         let work = tokio::task::spawn_blocking(move || {
-            let mut ways = Ways::new(
+            let mut downloaders = Downloaders::new(
                 clock,
                 politeness,
                 dependencies::retry_after(&settings.state),
             );
             let network = Network {
                 connect: &mut |origin| {
-                    ways.to(origin.clone(), || {
+                    downloaders.to(origin.clone(), || {
                         let mut config = settings.config.clone();
                         config.fetch.start_host = origin.host.to_string();
                         config.fetch.credential_origins = with_https_twin(origin.clone());
@@ -201,7 +202,7 @@ fn live(
                 shutdown: shutdown.clone(),
             };
             let mut printer = Printer::new(&format, &output);
-            let emit = &mut |event: crawler::check::Event<'_>| printer.event(&event);
+            let emit = &mut |event: crawler::check::CheckEvent<'_>| printer.event(&event);
             let mut live = Live::new(Check::new(&options, emit), network, pages);
             let mut code = ExitCode::Success;
             for path in &paths {
@@ -225,12 +226,12 @@ fn live(
             }
             let outcome = live.finish();
             let code = code.worse(printer.finish(&outcome));
-            ways.settle(&runtime);
+            downloaders.settle(&runtime);
             anyhow::Ok(code)
         });
-        let joined = attendant.during(work, Some(&mut view)).await?;
+        let joined = supervisor.run(work, Some(&mut view)).await?;
         let code = joined.map_err(Panicked::from_join)??;
-        Ok(match (code, attendant.stop().asked_by()) {
+        Ok(match (code, supervisor.stop().asked_by()) {
             (ExitCode::Interrupted, Some(signal)) => signal.into(),
             (code, _) => code,
         })
@@ -238,7 +239,7 @@ fn live(
 }
 
 /// The exit code of a check.
-fn code_of(outcome: &Outcome) -> ExitCode {
+fn code_of(outcome: &CheckOutcome) -> ExitCode {
     let codes = [
         (outcome.is_stopped, ExitCode::Interrupted),
         (outcome.has_unreadable, ExitCode::Usage),

@@ -2,10 +2,10 @@
 //! site that fails does not stop the others; a signal does.
 
 pub(super) mod board;
-pub(super) mod last;
+pub(super) mod last_session;
 pub(super) mod lists;
 mod many;
-pub(super) mod runs;
+pub(super) mod sessions;
 pub(super) mod site;
 
 use std::{
@@ -26,13 +26,13 @@ use super::{
 };
 use crate::{
     args::CrawlArgs,
-    attend::Attendant,
     exit_code::ExitCode,
     output::Output,
     settings::{
-        CrawlSettings, Environment, FileText, LogFormat, MAX_FILE_BYTES, Purpose, Settings,
+        CrawlSettings, Environment, FileText, MAX_FILE_BYTES, OutputFormat, Purpose, Settings,
         SettingsError, Typed, typed,
     },
+    supervisor::Supervisor,
 };
 
 /// Runs `arpent crawl`.
@@ -54,9 +54,9 @@ pub(super) fn run(
     begin_log(&shared, output);
     output.begin_log(sites.len() > 1);
     runtime::run(Threads::OfCores, async {
-        let mut attendant = Attendant::new(output)?;
+        let mut supervisor = Supervisor::new(output)?;
         let politeness = Politeness::new(&shared.config.politeness);
-        let stop = attendant.stop().clone();
+        let stop = supervisor.stop().clone();
         let crawler = Crawler::new(output, politeness, stop, environment);
         let mut board = Board::new(sites.len());
         let mut worst = ExitCode::Success;
@@ -65,7 +65,7 @@ pub(super) fn run(
             print(&run.summary, shared.summary, output);
             worst = worst.worse(run.code);
         });
-        attendant.during(work, Some(&mut board)).await?;
+        supervisor.run(work, Some(&mut board)).await?;
         Ok(worst)
     })
 }
@@ -90,7 +90,7 @@ pub(super) fn load(
 /// Makes what is wrong with the settings part of the log that they ask for, as far as that is known before they
 /// are read.
 pub(super) fn foresee_log(typed: &Typed, environment: &Environment, output: &Output) {
-    if LogFormat::foreseen(typed, environment) == LogFormat::Json {
+    if OutputFormat::of_log(typed, environment) == OutputFormat::Json {
         output.log_as_json();
     }
 }
@@ -100,7 +100,7 @@ pub(super) fn begin_log(settings: &Settings, output: &Output) {
     if settings.quiet {
         output.be_quiet();
     }
-    if settings.log == LogFormat::Json {
+    if settings.log == OutputFormat::Json {
         output.log_as_json();
     }
     output.take_log(log_level(settings));

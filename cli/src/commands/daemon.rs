@@ -3,8 +3,8 @@
 //! starts, signals, and the service manager.
 
 mod dispatch;
-pub(super) mod kept;
 pub(super) mod lock;
+pub(super) mod schedule_file;
 mod service;
 mod words;
 
@@ -17,8 +17,8 @@ use anyhow::Context as _;
 use crawler::{clock::Clock, politeness::Politeness, store::StoreError};
 
 use self::{
-    dispatch::{Dispatcher, Outside},
-    kept::Pasts,
+    dispatch::{Dependencies, Dispatcher},
+    schedule_file::Pasts,
     service::ServiceManager,
 };
 use super::{
@@ -69,7 +69,7 @@ pub(super) fn run(
         let stop = Stop::default();
         let politeness = Politeness::new(&settings.shared.config.politeness);
         let crawler = Crawler::new(output, politeness, stop.clone(), environment);
-        let outside = Outside {
+        let dependencies = Dependencies {
             output: output.clone(),
             clock,
             stop,
@@ -77,7 +77,7 @@ pub(super) fn run(
             service: ServiceManager::new(),
             load: Arc::new(load_again),
         };
-        let dispatcher = Dispatcher::new(outside, &settings, pasts, |site, watch| {
+        let dispatcher = Dispatcher::new(dependencies, &settings, pasts, |site, watch| {
             let crawler = crawler.for_site(&site);
             async move { crawler.run(&site, watch).await }
         });
@@ -92,20 +92,20 @@ pub(super) fn run(
 
 /// What earlier daemons did. What is damaged is set aside, and the schedules begin anew.
 fn pasts(state: &Path, clock: &dyn Clock, output: &Output) -> anyhow::Result<Pasts> {
-    let path = kept::file_in(state);
-    let error = match kept::read(state) {
+    let path = schedule_file::file_in(state);
+    let error = match schedule_file::read(state) {
         Ok(kept) => return Ok(kept.sites),
         Err(error) => error,
     };
     let path_text = path.display();
     match error.kind() {
         ErrorKind::InvalidData => {
-            let aside = kept::set_aside(&path, clock.now()).map_err(|source| {
+            let aside = schedule_file::set_aside(&path, clock.now()).map_err(|source| {
                 let message = format!("{path_text} is damaged ({error}), and cannot be set aside");
                 StoreError::of_io(message, source)
             })?;
             output.warn(&format!(
-                "{path_text} is damaged ({error}) and set aside as {}; runs that were missed are not made up",
+                "{path_text} is damaged ({error}) and set aside as {}; missed crawls are not made up",
                 aside.display()
             ));
             Ok(Pasts::new())

@@ -46,7 +46,10 @@ fn forget(site: &SiteSettings, output: &Output) -> anyhow::Result<()> {
     };
     let state = settings.state_of(&site);
     let names = names::of_site(folder, &site)?;
-    let beside = [settings.generations_of(&site), settings.last_run_of(&site)];
+    let beside = [
+        settings.generations_of(&site),
+        settings.last_session_of(&site),
+    ];
     let beside = beside.into_iter().filter(|path| path.exists());
     let mut files = store::files_of(&state)?;
     files.extend(beside.clone());

@@ -6,6 +6,7 @@ mod check;
 mod crawl;
 mod daemon;
 mod dependencies;
+mod downloaders;
 mod forget;
 mod json_file;
 mod names;
@@ -14,7 +15,6 @@ mod publish;
 mod published;
 mod runtime;
 mod status;
-mod ways;
 
 use clap::Parser as _;
 
@@ -23,7 +23,7 @@ use crate::{
     args::{Args, Command},
     exit_code::ExitCode,
     output::Output,
-    settings::{Environment, SettingsError, SummaryFormat},
+    settings::{Environment, OutputFormat, SettingsError},
     summary::Summary,
 };
 
@@ -39,7 +39,7 @@ pub(crate) fn run() -> ExitCode {
                 .nth(1)
                 .and_then(|first| url_for_a_job(first.to_str()?))
             {
-                output.say(&format!("to crawl a site: arpent crawl {url}"));
+                output.info(&format!("to crawl a site: arpent crawl {url}"));
             }
             return if error.use_stderr() {
                 ExitCode::Usage
@@ -88,10 +88,10 @@ fn report_error(error: &anyhow::Error, output: &Output) {
 }
 
 /// Prints the summary at the end.
-fn print(summary: &Summary, format: SummaryFormat, output: &Output) {
+fn print(summary: &Summary, format: OutputFormat, output: &Output) {
     match format {
-        SummaryFormat::Text => summary.text().iter().for_each(|line| output.data(line)),
-        SummaryFormat::Json => output.data_json(&summary.json()),
+        OutputFormat::Text => summary.text().iter().for_each(|line| output.data(line)),
+        OutputFormat::Json => output.data_json(&summary.json()),
     }
 }
 

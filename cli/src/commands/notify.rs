@@ -10,7 +10,7 @@ use crawler::{
     config::HookEvent,
     crawl::{
         Shutdown,
-        download::{Answer, Call, CallError, DownloadError, Downloader},
+        download::{Call, CallAnswer, CallError, DownloadError, Downloader},
     },
     fetch::FetchError,
     notify::{HookRun, Notifications, Submission, Submitted, call_webhook, notify, run_command},
@@ -24,7 +24,7 @@ use tokio::runtime::Handle;
 
 pub(super) use self::by_hand::run;
 use crate::{
-    commands::{crawl::with_https_twin, dependencies, ways::Ways},
+    commands::{crawl::with_https_twin, dependencies, downloaders::Downloaders},
     human,
     settings::Settings,
 };
@@ -47,7 +47,7 @@ pub(super) struct Notifier {
     clock: Arc<dyn Clock>,
     runtime: Handle,
     shutdown: Shutdown,
-    ways: Ways<(Origin, Guise)>,
+    downloaders: Downloaders<(Origin, Guise)>,
 }
 
 impl Notifier {
@@ -60,7 +60,7 @@ impl Notifier {
     ) -> Self {
         let retry_after = dependencies::retry_after(&settings.state);
         Self {
-            ways: Ways::new(Arc::clone(&clock), politeness, retry_after),
+            downloaders: Downloaders::new(Arc::clone(&clock), politeness, retry_after),
             runtime: Handle::current(),
             shutdown,
             settings: Arc::clone(settings),
@@ -128,13 +128,13 @@ impl Notifier {
 
     /// Writes down what hosts asked to wait for; to be called at the end.
     pub(super) fn settle(&self) {
-        self.ways.settle(&self.runtime);
+        self.downloaders.settle(&self.runtime);
     }
 
     /// What robots.txt of the site at `site` says to everybody.
     fn robots(&mut self, site: &UrlKey) -> Result<Arc<Rules>, DownloadError> {
         let downloader = self
-            .way_to(site, Guise::Crawler)
+            .downloader_for(site, Guise::Crawler)
             .map_err(DownloadError::Settings)?;
         let origin = site.origin();
         let rules = downloader.robots_as_shown(&origin, &self.shutdown);
@@ -142,9 +142,9 @@ impl Notifier {
     }
 
     /// Calls a service.
-    fn call(&mut self, call: &Call) -> Result<Answer, CallError> {
+    fn call(&mut self, call: &Call) -> Result<CallAnswer, CallError> {
         let downloader = self
-            .way_to(&call.url, Guise::Anybody)
+            .downloader_for(&call.url, Guise::Anybody)
             .map_err(CallError::Settings)?;
         self.wait(downloader.call(call, &self.shutdown), CallError::Stopped)
     }
@@ -163,9 +163,9 @@ impl Notifier {
     }
 
     /// The way to the origin of `url`.
-    fn way_to(&mut self, url: &UrlKey, guise: Guise) -> Result<Downloader, FetchError> {
+    fn downloader_for(&mut self, url: &UrlKey, guise: Guise) -> Result<Downloader, FetchError> {
         let (origin, settings) = (url.origin(), &self.settings);
-        self.ways.to((origin.clone(), guise), || {
+        self.downloaders.to((origin.clone(), guise), || {
             let mut config = settings.config.clone();
             let fetch = &mut config.fetch;
             fetch.start_host = origin.host.to_string();
@@ -209,7 +209,7 @@ pub(super) fn notices(notifications: &Notifications, standing: &PublishedSet) ->
         .collect();
     if *would_send > 0 {
         let urls = human::count(*would_send, "URL");
-        lines.push(format!("IndexNow would be told of {urls}"));
+        lines.push(format!("IndexNow would be notified of {urls}"));
         lines.extend(shown.iter().map(|line| format!("  {line}")));
         let more = would_send - shown.len() as u64;
         if more > 0 {
@@ -225,7 +225,7 @@ pub(super) fn notices(notifications: &Notifications, standing: &PublishedSet) ->
     if *resting > 0 {
         let urls = human::count(*resting, "URL");
         lines.push(format!(
-            "{urls} told of less than ten minutes ago, to be told again the next time"
+            "{urls} sent less than ten minutes ago, to be sent again the next time"
         ));
     }
     if *would_ping > 0 {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use crawler::{
+    crawl_state,
     politeness::Politeness,
     publish::is_published,
-    runs,
     site_run::{Held, Stored, StoredRequest},
 };
 use tokio::time::Instant;
@@ -16,7 +16,7 @@ use tracing::Instrument as _;
 use super::{
     crawl::{
         begin_log, check_site, load,
-        site::{Crawler, SiteRun, places_of, summary_of},
+        site::{Crawler, SiteResult, places_of, summary_of},
     },
     names::find_state,
     print,
@@ -25,12 +25,12 @@ use super::{
 };
 use crate::{
     args::PublishArgs,
-    attend::Attendant,
     exit_code::{ExitCode, Misuse, error_of},
     output::Output,
     panicked::blocking,
     settings::{CrawlSettings, Environment, Purpose, SiteSettings},
     summary::{RobotsFile, Summary},
+    supervisor::Supervisor,
 };
 
 /// Runs `arpent publish`.
@@ -48,16 +48,16 @@ pub(super) fn run(
     begin_log(&shared, output);
     output.begin_log(sites.len() > 1);
     runtime::run(Threads::One, async {
-        let attendant = Attendant::new(output)?;
-        let mut attendant = attendant.of_work_without_requests();
+        let supervisor = Supervisor::new(output)?;
+        let mut supervisor = supervisor.of_work_without_requests();
         let politeness = Politeness::new(&shared.config.politeness);
-        let stop = attendant.stop().clone();
+        let stop = supervisor.stop().clone();
         let crawler = Crawler::new(output, politeness, stop, environment);
         let work = async {
             let mut worst = ExitCode::Success;
             for site in &sites {
                 let run = if crawler.stop.asked_by().is_some() {
-                    SiteRun::not_begun(site, &crawler.stop)
+                    SiteResult::not_begun(site, &crawler.stop)
                 } else {
                     publish_site(&crawler.for_site(site), site, args.rollback)
                         .instrument(output.span_of_site(&site.name))
@@ -68,12 +68,16 @@ pub(super) fn run(
             }
             worst
         };
-        Ok(attendant.during(work, None).await?)
+        Ok(supervisor.run(work, None).await?)
     })
 }
 
 /// Publishes one site, or restores the set of `back` publishes ago, and notifies others of it. A dry run notifies nobody.
-async fn publish_site(crawler: &Crawler, site: &Arc<SiteSettings>, back: Option<u32>) -> SiteRun {
+async fn publish_site(
+    crawler: &Crawler,
+    site: &Arc<SiteSettings>,
+    back: Option<u32>,
+) -> SiteResult {
     let mut summary = summary_of(site);
     let (started, began) = (crawler.clock.now(), Instant::now());
     let (given, worker, of) = (summary.clone(), crawler.clone(), Arc::clone(site));
@@ -106,7 +110,7 @@ async fn publish_site(crawler: &Crawler, site: &Arc<SiteSettings>, back: Option<
     };
     let end = crawler.ended(result, &mut summary, began);
     let code = end.code;
-    let run = SiteRun { summary, code };
+    let run = SiteResult { summary, code };
     // Of a site that was never crawled there is nothing to note beside.
     if !is_dry && run.summary.state.is_some() {
         crawler.report_end(site, &run, started, end).await;
@@ -149,7 +153,7 @@ fn publish(
     report_opened(&opened, &site.url(), &crawler.output);
     let stored = match back {
         Some(back) => Stored::Generation(usize::try_from(back).unwrap_or(usize::MAX)),
-        None if runs::number(&store)? == 0 && opened.imported.is_none() => {
+        None if crawl_state::number(&store)? == 0 && opened.imported.is_none() => {
             let message = "its state knows of no crawl; arpent crawl begins one";
             return Err(Misuse(message.to_owned()).into());
         }

@@ -1,6 +1,6 @@
 //! How work ends that may have published: what is printed of the set, whatever it was made from.
 
-use crawler::site_run::{Ended, Held, Opened, Outcome};
+use crawler::site_run::{Ended, Held, Opened, SessionOutcome};
 
 use crate::{
     exit_code::{ExitCode, error_of},
@@ -32,7 +32,7 @@ pub(super) fn print_published(
     }
     summary.set_published(&published, robots);
     summary.outcome = ended.outcome;
-    let is_partial = ended.outcome == Outcome::Partial || summary.is_partial();
+    let is_partial = ended.outcome == SessionOutcome::Partial || summary.is_partial();
     let code = if is_partial || !published.problems.is_empty() {
         ExitCode::Partial
     } else {

@@ -1,4 +1,4 @@
-//! `arpent status`: how the last run of each site ended, and when the next one begins. It reads small files that
+//! `arpent status`: how the last session of each site ended, and when the next one begins. It reads small files that
 //! stand beside the states, so it works while crawls hold them, and changes nothing.
 
 mod table;
@@ -11,10 +11,10 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::{
-    crawl::{last::LastRun, load},
+    crawl::{last_session::LastSession, load},
     daemon::{
-        kept::{self, Kept},
         lock,
+        schedule_file::{self, ScheduleRecord},
     },
     dependencies,
     names::{self, Named},
@@ -24,31 +24,31 @@ use crate::{
     exit_code::{ExitCode, Misuse},
     human,
     output::Output,
-    settings::{Environment, Purpose, SiteSettings, duration},
+    settings::{Environment, Purpose, Settings, SiteSettings, duration},
 };
 
-/// How the file is called that says how the last run of a site ended, behind the site's name.
-const LAST_RUN: &str = ".last.json";
+/// End of the name of the file with the last session of a site, after the site's name.
+const LAST_SESSION: &str = ".last.json";
 
-/// How the state itself is called, behind the site's name.
+/// End of the name of the state, after the site's name.
 const STATE: &str = ".db";
 
-/// How a site's name ends in the name of what `arpent build` remembers of it: no crawl is known by that.
+/// End of the name of a state that `arpent build` stored: no crawl is known by that name.
 const OF_BUILDS: &str = ".build";
 
 /// Sites that are shown when the settings name none.
 const MAX_SITES: usize = 10_000;
 
-/// What is known of a site.
+/// Status of a site.
 #[derive(Debug, Default, Serialize)]
 struct SiteStatus {
-    /// What it is called.
+    /// Its name.
     name: String,
-    /// Where its crawl starts.
+    /// Start URL of its crawl.
     start: Option<String>,
-    /// When it is crawled by itself.
+    /// Schedule of its crawls.
     schedule: Option<String>,
-    /// How its last run ended, as in the summary; nothing when none has.
+    /// Outcome of its last session, as in the summary; `None` when no session has ended.
     outcome: Option<String>,
     exit_code: Option<u8>,
     message: Option<String>,
@@ -56,20 +56,20 @@ struct SiteStatus {
     failed_in_a_row: Option<u32>,
     started: Option<Timestamp>,
     ended: Option<Timestamp>,
-    /// Listed URLs of the set, when the last run left it as it should be.
+    /// Listed URLs of the set, when the last session was good.
     listed: Option<u64>,
-    /// When a run ended last with a set that is as it should be.
+    /// End of the last good session.
     last_good: Option<Timestamp>,
-    /// When the run that is under way began: one of the daemon, or whoever else works with the state.
+    /// Begin of the session that is under way, of the daemon or of another program with this state.
     running_since: Option<Timestamp>,
-    /// When the daemon runs it next; in the past: it is due, and waits for others, or for a daemon.
+    /// Time of the next crawl by the daemon; in the past: it is due, and waits for others or for a daemon.
     next: Option<Timestamp>,
     state: Option<String>,
     output: Option<String>,
-    /// Whether the set is older than allowed; nothing when nobody asked, or the site does not count.
+    /// The set is older than allowed; `None` without `--max-age`, or when the site does not count.
     #[serde(skip_serializing_if = "Option::is_none")]
     is_too_old: Option<bool>,
-    /// Since when the daemon knows it.
+    /// Time at which the daemon first knew it.
     #[serde(skip)]
     since: Option<Timestamp>,
     /// The time zone that its times are shown in.
@@ -96,6 +96,10 @@ impl Serialize for Zone {
 }
 
 impl Zone {
+    fn of(settings: &Settings) -> Self {
+        settings.time_zone.clone().map_or_else(Self::default, Self)
+    }
+
     /// A minute, for people.
     fn minute(&self, time: Timestamp) -> String {
         let form = if self.0 == TimeZone::UTC {
@@ -115,7 +119,7 @@ impl Zone {
     }
 }
 
-/// What is printed as JSON: the `sites` as they are `now`.
+/// The document of `--json`: the `sites` as they are `now`.
 fn document(
     sites: &[SiteStatus],
     daemon: bool,
@@ -149,19 +153,19 @@ pub(super) fn run(
     let max_age = args.max_age.as_deref().map(max_age).transpose()?;
     let state = &settings.shared.state;
     let has_daemon = lock::is_held(state);
-    let mut kept = kept::read(state).unwrap_or_else(|error| {
+    let mut kept = schedule_file::read(state).unwrap_or_else(|error| {
         output.warn(&format!(
             "failed to read {}: {error}",
-            kept::file_in(state).display()
+            schedule_file::file_in(state).display()
         ));
-        Kept::default()
+        ScheduleRecord::default()
     });
     if !has_daemon {
         // A daemon that was killed left them behind.
         kept.running.clear();
     }
     let now = dependencies::clock(environment).now();
-    let zone = Zone(settings.shared.time_zone.clone());
+    let zone = Zone::of(&settings.shared);
     let mut sites: Vec<SiteStatus> = if settings.sites.is_empty() {
         let names = names_in(state)?;
         let sites = names.iter().map(|name| SiteStatus {
@@ -188,7 +192,7 @@ pub(super) fn run(
     } else {
         table::print(&sites, now, output);
         if !has_daemon && sites.iter().any(|site| site.schedule.is_some()) {
-            output.say("no daemon runs with this state");
+            output.info("no daemon runs with this state");
         }
     }
     if is_good {
@@ -212,7 +216,12 @@ fn max_age(text: &str) -> Result<Duration, Misuse> {
 }
 
 /// A site of the settings.
-fn configured(site: &SiteSettings, kept: &Kept, now: Timestamp, output: &Output) -> SiteStatus {
+fn configured(
+    site: &SiteSettings,
+    kept: &ScheduleRecord,
+    now: Timestamp,
+    output: &Output,
+) -> SiteStatus {
     let past = kept.sites.get(&site.name);
     let running_since = kept.running.get(&site.name).copied();
     let schedule = site.schedule.as_ref();
@@ -241,12 +250,12 @@ fn configured(site: &SiteSettings, kept: &Kept, now: Timestamp, output: &Output)
         schedule: schedule.map(|schedule| schedule.text().to_owned()),
         next: next.flatten(),
         since: past.map(|past| past.since),
-        time_zone: Zone(site.settings.time_zone.clone()),
+        time_zone: Zone::of(&site.settings),
         ..SiteStatus::default()
     };
     status
-        .with_last_run(&site.settings.last_run_of(&known), output)
-        .with_run_under_way(&site.settings.state_of(&known))
+        .with_last_session(&site.settings.last_session_of(&known), output)
+        .with_session_under_way(&site.settings.state_of(&known))
 }
 
 /// A site that the folder `state` knows as `name`.
@@ -256,8 +265,8 @@ fn known(state: &Path, name: &str, output: &Output) -> SiteStatus {
         ..SiteStatus::default()
     };
     status
-        .with_last_run(&state.join(format!("{name}{LAST_RUN}")), output)
-        .with_run_under_way(&state.join(format!("{name}{STATE}")))
+        .with_last_session(&state.join(format!("{name}{LAST_SESSION}")), output)
+        .with_session_under_way(&state.join(format!("{name}{STATE}")))
 }
 
 /// The names of the sites that the folder `state` knows, the first [`MAX_SITES`] in order.
@@ -280,7 +289,7 @@ fn names_in(state: &Path) -> anyhow::Result<BTreeSet<String>> {
             continue;
         };
         let stem = name
-            .strip_suffix(LAST_RUN)
+            .strip_suffix(LAST_SESSION)
             .or_else(|| name.strip_suffix(STATE));
         names.extend(stem.map(str::to_owned));
         if names.len() > MAX_SITES {
@@ -290,7 +299,7 @@ fn names_in(state: &Path) -> anyhow::Result<BTreeSet<String>> {
     Ok(names)
 }
 
-/// Says of each site that counts whether its set is too old; whether none of them is. Without any site there is no
+/// Judges the age of the set of each site that counts; returns whether none is too old. Without any site there is no
 /// set that could be new enough.
 fn judge_age(sites: &mut [SiteStatus], max_age: Duration, now: Timestamp) -> bool {
     let has_schedules = sites.iter().any(|site| site.schedule.is_some());
@@ -315,9 +324,9 @@ fn judge_age(sites: &mut [SiteStatus], max_age: Duration, now: Timestamp) -> boo
 }
 
 impl SiteStatus {
-    /// Adds what `path` says of the last run.
-    fn with_last_run(mut self, path: &Path, output: &Output) -> Self {
-        let last = match LastRun::read(path) {
+    /// Adds the last session, from the file `path`.
+    fn with_last_session(mut self, path: &Path, output: &Output) -> Self {
+        let last = match LastSession::read(path) {
             Ok(Some(last)) => last,
             Ok(None) => return self,
             Err(error) => {
@@ -325,38 +334,23 @@ impl SiteStatus {
                 return self;
             }
         };
-        let LastRun {
-            name: _,
-            start,
-            started,
-            ended,
-            exit_code,
-            message,
-            failed_in_a_row,
-            last_good,
-            state,
-            output,
-            summary,
-        } = last;
-        let outcome = summary.get("outcome").and_then(Value::as_str);
-        self.start.get_or_insert(start);
+        let outcome = last.summary.get("outcome").and_then(Value::as_str);
         self.outcome = outcome.map(str::to_owned);
-        self.exit_code = Some(exit_code);
-        self.message = message;
-        self.failed_in_a_row = Some(failed_in_a_row);
-        (self.started, self.ended) = (Some(started), Some(ended));
-        self.last_good = last_good;
-        // What another run would have listed, or did not get to know, is not what stands.
-        self.listed = summary
-            .get("listed")
-            .and_then(Value::as_u64)
-            .filter(|_| last_good == Some(ended));
-        (self.state, self.output) = (state, output);
+        // What another session would have listed, or did not come to know, is not published.
+        let listed = last.summary.get("listed").and_then(Value::as_u64);
+        self.listed = listed.filter(|_| last.last_good == Some(last.ended));
+        self.start.get_or_insert(last.start);
+        self.exit_code = Some(last.exit_code);
+        self.message = last.message;
+        self.failed_in_a_row = Some(last.failed_in_a_row);
+        (self.started, self.ended) = (Some(last.started), Some(last.ended));
+        self.last_good = last.last_good;
+        (self.state, self.output) = (last.state, last.output);
         self
     }
 
     /// Adds since when somebody works with its `state`, if it is not the daemon that said so.
-    fn with_run_under_way(mut self, state: &Path) -> Self {
+    fn with_session_under_way(mut self, state: &Path) -> Self {
         self.running_since = self.running_since.or_else(|| held_since(state));
         if self.running_since.is_some() {
             self.next = None;
@@ -364,7 +358,7 @@ impl SiteStatus {
         self
     }
 
-    /// Whether something went wrong.
+    /// Returns whether something went wrong.
     fn has_failed(&self) -> bool {
         let is_good = self.last_good.is_some() && self.last_good == self.ended;
         self.is_too_old == Some(true) || (self.ended.is_some() && !is_good)
@@ -372,9 +366,11 @@ impl SiteStatus {
 
     fn why_too_old(&self, now: Timestamp) -> String {
         match (self.last_good, self.since) {
-            (Some(time), _) => format!("the last good run ended {}", relative(time, now)),
-            (None, Some(time)) => format!("no good run since it is known, {}", relative(time, now)),
-            (None, None) => "no good run yet".to_owned(),
+            (Some(time), _) => format!("the last good session ended {}", relative(time, now)),
+            (None, Some(time)) => {
+                format!("no good session since it is known, {}", relative(time, now))
+            }
+            (None, None) => "no good session yet".to_owned(),
         }
     }
 }

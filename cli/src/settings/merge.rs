@@ -17,7 +17,7 @@ use crawler::{
 };
 
 pub(crate) use self::draft::Draft;
-pub(super) use self::{draft::StopTimeout, fit::Among};
+pub(super) use self::fit::Among;
 use super::{
     CONFIG_VARIABLE, Environment, SettingsError,
     file::Section,

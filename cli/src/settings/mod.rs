@@ -48,29 +48,19 @@ use self::{
 };
 use crate::args::{BuildArgs, CheckArgs};
 
-/// Form of the summary on stdout.
+/// Format of the summary on stdout, or of the log on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum SummaryFormat {
+pub(crate) enum OutputFormat {
     /// For people.
     #[default]
     Text,
-    /// One line of JSON per site.
+    /// A line of JSON for each site, or for each line of the log.
     Json,
 }
 
-/// Form of the log on stderr.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum LogFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// One object of JSON per line.
-    Json,
-}
-
-impl LogFormat {
-    /// The one that options and variables ask for, before anything is checked: a word that is none means text.
-    pub(crate) fn foreseen(typed: &[(&'static str, Value)], environment: &Environment) -> Self {
+impl OutputFormat {
+    /// Format of the log that options and variables ask for, before anything is checked: an unknown word means text.
+    pub(crate) fn of_log(typed: &[(&'static str, Value)], environment: &Environment) -> Self {
         let typed = typed.iter().find(|(name, _)| *name == "log");
         let is_json = match typed {
             Some((_, value)) => *value == Value::Text("json".to_owned()),
@@ -86,7 +76,7 @@ impl LogFormat {
 pub(crate) type Environment = BTreeMap<String, String>;
 
 /// Everything the work on a site needs to know, checked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent settings, each a switch of its own"
@@ -107,17 +97,17 @@ pub(crate) struct Settings {
     /// Write no sitemaps.
     pub(crate) dry_run: bool,
     /// Form of the summary.
-    pub(crate) summary: SummaryFormat,
+    pub(crate) summary: OutputFormat,
     /// Nothing but errors on stderr.
     pub(crate) quiet: bool,
     /// Additional levels of the log on stderr: 0 to 3.
     pub(crate) verbose: u32,
     /// Form of stderr.
-    pub(crate) log: LogFormat,
-    /// The time zone of its schedule, and of times for people.
-    pub(crate) time_zone: TimeZone,
+    pub(crate) log: OutputFormat,
+    /// The time zone of its schedule, and of times for people; `None`: UTC.
+    pub(crate) time_zone: Option<TimeZone>,
     /// The longest that a daemon takes to stop.
-    pub(crate) stop_timeout: Duration,
+    pub(crate) stop_timeout: StopTimeout,
     /// Warnings about the settings, each a sentence.
     pub(crate) warnings: Vec<String>,
     /// Variables that hooks do not inherit.
@@ -137,19 +127,20 @@ pub(crate) struct BuildSettings {
     pub(crate) common: Settings,
     /// Files and folders; `-` is standard input. At least one.
     pub(crate) inputs: Vec<String>,
-    /// Condition for storing the state in [`Settings::state`].
-    pub(crate) state: KeptState,
+    /// The state is stored in [`Settings::state`]: the user named that folder, or an input is a folder, in which the `lastmod` of
+    /// a page stays while its content does not change.
+    pub(crate) stores_state: bool,
 }
 
-/// Condition for storing the state of a build.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeptState {
-    /// The user named a place for it.
-    Always,
-    /// For folders: `lastmod` of a page whose content did not change stays.
-    OfFolders,
-    /// No folder for the state is known.
-    Never,
+/// Time that a daemon may take to stop.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StopTimeout(pub(crate) Duration);
+
+impl Default for StopTimeout {
+    /// Below the ten seconds that container engines grant.
+    fn default() -> Self {
+        Self(Duration::from_secs(9))
+    }
 }
 
 /// The variable that names the settings file when `--config` is not given.
@@ -175,12 +166,8 @@ impl Settings {
 impl BuildSettings {
     /// The state file of the build of `site`: not that of a crawl, whose visits would be lost; `None`: nothing is stored.
     pub(crate) fn state_of(&self, site: &Site) -> Option<PathBuf> {
-        let is_kept = match self.state {
-            KeptState::Always => true,
-            KeptState::OfFolders => self.inputs.iter().any(|input| Path::new(input).is_dir()),
-            KeptState::Never => false,
-        };
-        is_kept.then(|| self.common.state.join(format!("{}.build.db", site.name())))
+        let path = || self.common.state.join(format!("{}.build.db", site.name()));
+        self.stores_state.then(path)
     }
 
     /// The settings of `arpent build`: those that the file has for all sites.
@@ -318,7 +305,7 @@ impl Settings {
     }
 
     /// The file with the result of the last session of `site`.
-    pub(crate) fn last_run_of(&self, site: &Site) -> PathBuf {
+    pub(crate) fn last_session_of(&self, site: &Site) -> PathBuf {
         self.state.join(format!("{}.last.json", site.name()))
     }
 

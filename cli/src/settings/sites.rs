@@ -100,7 +100,7 @@ impl CrawlSettings {
             for (setting, is_on) in [("fresh", site.settings.fresh), ("force", is_forced)] {
                 if is_on {
                     self.shared.warnings.push(format!(
-                        "{}: {setting} is meant for a single run, and would hold for each",
+                        "{}: {setting} is meant for a single session, and would hold for each",
                         site.name
                     ));
                 }

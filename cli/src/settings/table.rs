@@ -14,8 +14,8 @@ use crawler::{
 use jiff::tz::TimeZone;
 
 use super::{
-    LogFormat, SummaryFormat,
-    merge::{Draft, StopTimeout},
+    OutputFormat, StopTimeout,
+    merge::Draft,
     notify, output, request, units,
     value::{
         Read, Value, Wrong, count, count_or_unlimited, duration, filled, list, non_zero,
@@ -77,10 +77,10 @@ settings! {
     "urls" [Program List] urls: |value| list(value, |item| filled(item, "a URL"));
     "max_sites" [Program] max_sites: |value| non_zero(value, 1_000).map(Some);
     "schedule" schedule: |value| optional_text(value, "a cron expression such as \"30 2 * * *\"");
-    "time_zone" time_zone: |value| time_zone(value).map(Some);
+    "time_zone" settings.time_zone: |value| time_zone(value).map(Some);
     "jitter" jitter: duration;
     // Output.
-    "output" output: optional_path;
+    "output" settings.output: optional_path;
     "state" state: optional_path;
     "public_url" config.publish.public_url: request::public_url;
     "as" config.written_as: request::written_as;
@@ -112,7 +112,7 @@ settings! {
     "max_alike_share" config.publish.guard.max_alike_share: share;
     "max_growth" config.publish.guard.max_growth: factor_or_unlimited;
     "force" config.publish.force: switch;
-    "dry_run" dry_run: switch;
+    "dry_run" settings.dry_run: switch;
     // Politeness.
     "rate" config.politeness.rate: rate;
     "concurrency" config.politeness.concurrency: |value| non_zero(value, 1_000);
@@ -127,7 +127,7 @@ settings! {
     "max_pauses" config.politeness.max_pauses: |value| small_count(value, 1..=u32::MAX);
     // Discovery.
     "discover" [List] config.discover: sources;
-    "seeds" [List] seeds:
+    "seeds" [List] settings.seeds:
         |value| list(value, |item| filled(item, "a file, or - for standard input"));
     // Scope.
     "scope" config.scope.width:
@@ -201,13 +201,12 @@ settings! {
             ("drop", HtmlSuffix::Drop),
         ]);
     // Run.
-    "fresh" fresh: switch;
-    "summary" [Program] summary:
-        |value| word(value, &[("json", SummaryFormat::Json), ("text", SummaryFormat::Text)]);
-    "quiet" [Program] quiet: switch;
-    "verbose" [Program] verbose: |value| small_count(value, 0..=u32::from(u8::MAX));
-    "log" [Program] log: |value| word(value, &LOG_FORMATS);
-    "stop_timeout" [Program] stop_timeout: |value| time_out(value).map(StopTimeout);
+    "fresh" settings.fresh: switch;
+    "summary" [Program] settings.summary: |value| word(value, &OUTPUT_FORMATS);
+    "quiet" [Program] settings.quiet: switch;
+    "verbose" [Program] settings.verbose: |value| small_count(value, 0..=u32::from(u8::MAX));
+    "log" [Program] settings.log: |value| word(value, &OUTPUT_FORMATS);
+    "stop_timeout" [Program] settings.stop_timeout: |value| time_out(value).map(StopTimeout);
     // Notify.
     "indexnow" [Notify] config.notify.indexnow: switch;
     "indexnow_endpoint" [Notify] config.notify.indexnow_endpoint: notify::endpoint;
@@ -229,8 +228,9 @@ const MAX_ENTRIES: u64 = 50_000;
 /// Uncompressed bytes of one file at most (sitemaps.org protocol: 50 MiB).
 const MAX_FILE_BYTES: u64 = 52_428_800;
 
-/// The formats of the log by their words.
-const LOG_FORMATS: [(&str, LogFormat); 2] = [("text", LogFormat::Text), ("json", LogFormat::Json)];
+/// The formats of the summary and of the log by their words.
+const OUTPUT_FORMATS: [(&str, OutputFormat); 2] =
+    [("json", OutputFormat::Json), ("text", OutputFormat::Text)];
 
 /// Slowest rate: one request a day. Slower ones could not be waited for.
 const MIN_RATE: f64 = 1.0 / 86_400.0;

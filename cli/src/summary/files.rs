@@ -1,6 +1,6 @@
 //! The files of a set.
 
-use super::{Outcome, Summary};
+use super::{SessionOutcome, Summary};
 use crate::human;
 
 /// Files named in the text; the JSON names all.
@@ -19,7 +19,7 @@ pub(super) fn add_lines(summary: &Summary, lines: &mut Vec<String>) {
         0 => String::new(),
         dropped => format!(", {} dropped", human::number(dropped as u64)),
     };
-    let verb = if summary.outcome == Outcome::DryRun {
+    let verb = if summary.outcome == SessionOutcome::DryRun {
         "to write"
     } else {
         "written"

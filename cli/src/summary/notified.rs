@@ -19,7 +19,7 @@ pub(crate) fn text(notified: &Notified) -> String {
         waiting => format!(", {} wait", human::number(*waiting)),
     };
     match channel {
-        Channel::IndexNow => format!("{urls} told to {to} (IndexNow){rest}"),
+        Channel::IndexNow => format!("{urls} sent to {to} (IndexNow){rest}"),
         Channel::Ping if *sent == 0 => format!("not received by {to} (ping)"),
         Channel::Ping => format!("received by {to} (ping), which says nothing of the sitemap"),
         Channel::RobotsFile => format!("{} added to {to}", human::count(*sent, "line")),

@@ -1,21 +1,21 @@
 //! The words for how the work on a site ended.
 
-use crawler::site_run::Outcome;
+use crawler::site_run::SessionOutcome;
 
 /// A few words for people.
-pub(super) fn text(outcome: Outcome) -> &'static str {
+pub(super) fn text(outcome: SessionOutcome) -> &'static str {
     match outcome {
-        Outcome::Published => "published",
-        Outcome::Unchanged => "unchanged",
-        Outcome::Partial => "published, but partial",
-        Outcome::DryRun => "dry run, nothing written",
-        Outcome::Refused => "not published, the old sitemaps stand",
-        Outcome::Unreachable => "could not be crawled",
-        Outcome::Busy => "busy",
-        Outcome::Settings => "not begun: a setting, or what it names, cannot be used",
-        Outcome::Interrupted => {
+        SessionOutcome::Published => "published",
+        SessionOutcome::Unchanged => "unchanged",
+        SessionOutcome::Partial => "published, but partial",
+        SessionOutcome::DryRun => "dry run, nothing written",
+        SessionOutcome::Refused => "not published, the published sitemaps stay",
+        SessionOutcome::Unreachable => "could not be crawled",
+        SessionOutcome::Busy => "busy",
+        SessionOutcome::Settings => "not begun: a setting, or what it names, cannot be used",
+        SessionOutcome::Interrupted => {
             "interrupted, nothing published; the same command goes on from here"
         }
-        Outcome::Internal => "internal error",
+        SessionOutcome::Internal => "internal error",
     }
 }

@@ -82,10 +82,10 @@ pub(super) fn add_lines(all: &[RobotsLine], lines: &mut Vec<String>) {
             (Some(false), false) => "  for robots.txt:".to_owned(),
             (None, false) => format!("  for {url} (not read):"),
             (Some(false), true) => format!(
-                "  {url} needs this line, or engines do not accept sitemaps that stand elsewhere:"
+                "  {url} needs this line, or engines do not accept sitemaps that are served elsewhere:"
             ),
             (None, true) => format!(
-                "  {url} (not read) needs this line, or engines do not accept sitemaps that stand elsewhere:"
+                "  {url} (not read) needs this line, or engines do not accept sitemaps that are served elsewhere:"
             ),
         };
         if own_title != title {
@@ -148,7 +148,8 @@ pub(super) mod tests {
             "http://www.example.com/sitemap.xml",
             "https://www.example.com:8443/sitemap.xml",
         ] {
-            let needs = "needs this line, or engines do not accept sitemaps that stand elsewhere:";
+            let needs =
+                "needs this line, or engines do not accept sitemaps that are served elsewhere:";
             check(foreign, Some(&[own]), &format!("{robots} {needs}"));
             check(foreign, None, &format!("{robots} (not read) {needs}"));
             check(

@@ -43,7 +43,7 @@ fn summary() -> Summary {
     summary.resumed = true;
     summary.set_duration(Duration::from_micros(123_456_789));
     summary.output = Some(PathBuf::from("sitemaps/https_www.example.com_docs"));
-    summary.outcome = Outcome::Partial;
+    summary.outcome = SessionOutcome::Partial;
     let published = Published {
         files: vec![
             PublishedFile {
@@ -266,7 +266,7 @@ fn the_text_tells_everything() {
     let expected = "\
 https://www.example.com/docs/: published, but partial
   1,234 listed of 1,494 URLs known; 1,400 pages fetched in 2 min 3 s (100 not modified, 12.3 MiB)
-  this start went on with the run before it
+  this session continued the crawl
   3 of the listed kept:
     2  still in the sitemap, as its last good answer had it: could not be fetched this time (kept-unreachable)
     1  still in the sitemap: one 404 is no proof that it is gone (kept-gone-once)
@@ -297,7 +297,7 @@ https://www.example.com/docs/: published, but partial
 #[test]
 fn a_failed_site_has_a_summary_too() {
     let mut summary = Summary::new("https://example.com/");
-    summary.outcome = Outcome::Unreachable;
+    summary.outcome = SessionOutcome::Unreachable;
     assert_eq!(
         summary.text(),
         ["https://example.com/: could not be crawled"]
@@ -317,14 +317,14 @@ fn a_failed_site_has_a_summary_too() {
 fn old_sitemaps_are_spoken_of_only_where_there_are_some() {
     fn check(has_old_set: bool, expected: &str) {
         let mut summary = Summary::new("https://example.com/");
-        summary.outcome = Outcome::Refused;
+        summary.outcome = SessionOutcome::Refused;
         summary.has_old_set = has_old_set;
         assert_eq!(
             summary.text(),
             [format!("https://example.com/: {expected}")]
         );
     }
-    check(true, "not published, the old sitemaps stand");
+    check(true, "not published, the published sitemaps stay");
     check(false, "not published");
 }
 

@@ -17,11 +17,11 @@ mod walk;
 use std::{
     fs::File,
     io::{self, Read as _},
-    path::{Path, PathBuf},
+    path::Path,
     sync::Arc,
 };
 
-use self::walk::{Page, Walk};
+use self::walk::{FolderFile, Walk};
 use super::{
     BuildError, LoadRequest, Loaded, News, PROGRESS_STEP,
     address::{Addresses, has_twin},
@@ -58,7 +58,7 @@ pub(super) fn load(
         FileDates::None => false,
         FileDates::Mtime => dates::times_count(&mut Walk::new(root, request)?, root, loaded)?,
     };
-    let mut reading = Reading {
+    let mut reading = FolderReader {
         request,
         addresses: addresses(request),
         scope,
@@ -68,12 +68,10 @@ pub(super) fn load(
                 .with_extensions(request.config.publish.extensions),
         ),
         dates_count,
-        commit: Commit {
-            ..Commit::default()
-        },
+        commit: Commit::default(),
         sequence: 0,
     };
-    let mut nameless = Nameless::default();
+    let (mut nameless, mut first_nameless) = (0, None);
     let mut walk = Walk::new(root, request)?;
     walk.each(&mut |file| {
         loaded.files += 1;
@@ -82,7 +80,8 @@ pub(super) fn load(
         }
         loaded.bytes += reading.take(file);
         if file.url.is_none() {
-            nameless.add(file);
+            nameless += 1;
+            first_nameless.get_or_insert_with(|| file.path.to_owned());
         }
         if reading.commit.finished.len() >= BATCH {
             store.commit(&reading.commit)?;
@@ -95,36 +94,17 @@ pub(super) fn load(
         let note = Note::links_out_of_folder(&root.display(), &walk.links_out);
         loaded.notes.push(note.counting(walk.links_out));
     }
-    loaded.left_out += nameless.count;
-    loaded.notes.extend(nameless.note());
-    Ok(())
-}
-
-/// Files that no URL leads to.
-#[derive(Default)]
-struct Nameless {
-    count: u64,
-    first: PathBuf,
-}
-
-impl Nameless {
-    fn add(&mut self, file: &Page<'_>) {
-        if self.count == 0 {
-            file.path.clone_into(&mut self.first);
-        }
-        self.count += 1;
-    }
-
-    fn note(&self) -> Option<Note> {
-        let first = self.first.display();
-        let others = match self.count {
-            0 => return None,
+    loaded.left_out += nameless;
+    if let Some(first) = &first_nameless {
+        let others = match nameless {
             1 => String::new(),
             many => format!(" and {} other files", many - 1),
         };
-        let note = Note::file_names_too_long(&first, &others);
-        Some(note.counting(self.count).naming(&first))
+        let note = Note::file_names_too_long(&first.display(), &others);
+        let note = note.counting(nameless).naming(&first.display());
+        loaded.notes.push(note);
     }
+    Ok(())
 }
 
 /// How files and URLs belong together.
@@ -161,15 +141,12 @@ fn robots(
             Ok(Rules::allow_all())
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Rules::allow_all()),
-        Err(source) => Err(BuildError::Open {
-            name: path.display().to_string(),
-            source,
-        }),
+        Err(error) => Err(BuildError::open(&path, error)),
     }
 }
 
 /// Files become records.
-struct Reading<'a> {
+struct FolderReader<'a> {
     request: &'a LoadRequest<'a>,
     addresses: Addresses<'a>,
     scope: &'a Scope,
@@ -181,9 +158,9 @@ struct Reading<'a> {
     sequence: u64,
 }
 
-impl Reading<'_> {
+impl FolderReader<'_> {
     /// Adds the record of a file to the next commit; how many bytes of the file were read.
-    fn take(&mut self, file: &Page<'_>) -> u64 {
+    fn take(&mut self, file: &FolderFile<'_>) -> u64 {
         let Some(url) = &file.url else {
             return 0;
         };
@@ -216,7 +193,7 @@ impl Reading<'_> {
     }
 
     /// Where a file is a page, and what it answers there.
-    fn look_at(&self, url: &UrlKey, file: &Page<'_>) -> (UrlKey, Outcome) {
+    fn look_at(&self, url: &UrlKey, file: &FolderFile<'_>) -> (UrlKey, Outcome) {
         if let Some(reason) = self.before_reading(url) {
             return (url.clone(), Outcome::NotFetched(reason));
         }
@@ -252,7 +229,7 @@ impl Reading<'_> {
         }
     }
 
-    fn read(&self, url: &UrlKey, file: &Page<'_>) -> io::Result<Outcome> {
+    fn read(&self, url: &UrlKey, file: &FolderFile<'_>) -> io::Result<Outcome> {
         let identity = Arc::new(self.request.config.identity.clone());
         let mut parser = PageParser::new(url, &identity, &self.reader);
         let head = file.head(self.dates_count);

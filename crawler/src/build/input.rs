@@ -15,7 +15,7 @@ use super::{
     BuildError,
     list::ListRows,
     ndjson::{MAX_OBJECT_BYTES, NdjsonRows, is_silent},
-    rows::Rows,
+    rows::EntryRows,
     sitemap::SitemapRows,
 };
 use crate::{config::InputFormat, seeds::decoded};
@@ -48,7 +48,7 @@ pub(super) fn open_list(
     bytes: Box<dyn Read + Send>,
     format: Option<InputFormat>,
     wanted: &BTreeSet<String>,
-) -> Result<Box<dyn Rows>, BuildError> {
+) -> Result<Box<dyn EntryRows>, BuildError> {
     let broken = |line| {
         move |source| BuildError::Broken {
             name: name.to_owned(),

@@ -9,7 +9,7 @@ use super::{
     BuildError,
     draft::{Draft, Field},
     quoted,
-    rows::{Row, Rows},
+    rows::{EntryRows, Row},
 };
 
 /// The rows of a list.
@@ -48,7 +48,7 @@ impl<R: BufRead> ListRows<R> {
     }
 }
 
-impl<R: BufRead + Send> Rows for ListRows<R> {
+impl<R: BufRead + Send> EntryRows for ListRows<R> {
     fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
         let row = self.list.next();
         let read = self.list.lines().number();

@@ -27,6 +27,7 @@ mod tests;
 use std::{
     collections::BTreeSet,
     fmt,
+    fs::File,
     io::{self, Read},
     path::{Path, PathBuf},
     sync::Arc,
@@ -45,7 +46,7 @@ use url::Url;
 use self::{
     draft::Draft,
     input::open_list,
-    rows::{Row, Rows},
+    rows::{EntryRows, Row},
 };
 use crate::{
     config::{Config, ElementValue, Namespace},
@@ -60,8 +61,9 @@ use crate::{
     verdict::{self, Policy},
 };
 
-/// What a site is made of.
-pub enum Source {
+/// An input that a site is built from.
+#[expect(missing_debug_implementations, reason = "it holds an open input")]
+pub enum BuildSource {
     /// A file, or a folder of HTML files.
     Path(PathBuf),
     /// An open list, e.g. standard input, and what it is called.
@@ -73,17 +75,9 @@ pub enum Source {
     },
 }
 
-impl fmt::Debug for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Path(path) => f.debug_tuple("Path").field(path).finish(),
-            Self::Open { name, .. } => f.debug_tuple("Open").field(name).finish(),
-        }
-    }
-}
-
-/// What to load.
+/// The site and the settings for reading its inputs.
 #[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "it holds a function")]
 pub struct LoadRequest<'a> {
     /// The site: its directory is the scope, and what relative URLs are relative to.
     pub site: &'a Site,
@@ -93,15 +87,6 @@ pub struct LoadRequest<'a> {
     pub now: Timestamp,
     /// Asked from time to time: whether to give up.
     pub is_stopped: &'a dyn Fn() -> bool,
-}
-
-impl fmt::Debug for LoadRequest<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LoadRequest")
-            .field("site", &self.site)
-            .field("now", &self.now)
-            .finish_non_exhaustive()
-    }
 }
 
 /// What was loaded; as JSON its counts.
@@ -248,6 +233,12 @@ pub enum BuildError {
 }
 
 impl BuildError {
+    /// The file or folder at `path` cannot be opened.
+    fn open(path: &Path, source: io::Error) -> Self {
+        let name = path.display().to_string();
+        Self::Open { name, source }
+    }
+
     /// What became of a list, of which so many lines were read.
     fn of_list(name: &str, read: u64, error: ListError) -> Self {
         let name = name.to_owned();
@@ -282,7 +273,7 @@ const FIRST_YEAR: u16 = 1990;
 /// The visits are not complete, and must not be published; see [`BuildError`].
 pub fn load(
     store: &mut Store,
-    sources: Vec<Source>,
+    sources: Vec<BuildSource>,
     request: &LoadRequest<'_>,
     report: &mut dyn FnMut(News<'_>),
 ) -> Result<Loaded, BuildError> {
@@ -290,9 +281,9 @@ pub fn load(
     let mut loaded = Loaded::default();
     let (folders, lists): (Vec<_>, Vec<_>) = sources
         .into_iter()
-        .partition(|source| matches!(source, Source::Path(path) if path.is_dir()));
+        .partition(|source| matches!(source, BuildSource::Path(path) if path.is_dir()));
     for folder in folders {
-        if let Source::Path(path) = folder {
+        if let BuildSource::Path(path) = folder {
             folder::load(store, &path, request, &scope, &mut loaded, report)?;
         }
     }
@@ -336,7 +327,7 @@ struct Lists<'a> {
     wanted: BTreeSet<String>,
     /// What the set declares for own elements: in one set a prefix stands for one namespace.
     declared: Namespaces,
-    waiting: std::vec::IntoIter<Source>,
+    waiting: std::vec::IntoIter<BuildSource>,
     current: Option<List>,
     loaded: Loaded,
     report: &'a mut dyn FnMut(News<'_>),
@@ -345,7 +336,7 @@ struct Lists<'a> {
 /// A list that is being read.
 struct List {
     name: Arc<str>,
-    rows: Box<dyn Rows>,
+    rows: Box<dyn EntryRows>,
     /// Bytes of it that are counted.
     counted: u64,
 }
@@ -404,10 +395,13 @@ impl Lists<'_> {
         }
     }
 
-    fn open(&self, source: Source) -> Result<List, BuildError> {
+    fn open(&self, source: BuildSource) -> Result<List, BuildError> {
         let (name, bytes): (String, Box<dyn Read + Send>) = match source {
-            Source::Open { name, bytes } => (name, bytes),
-            Source::Path(path) => (path.display().to_string(), open_file(&path)?),
+            BuildSource::Open { name, bytes } => (name, bytes),
+            BuildSource::Path(path) => {
+                let file = File::open(&path).map_err(|error| BuildError::open(&path, error))?;
+                (path.display().to_string(), Box::new(file))
+            }
         };
         let format = self.request.config.build.format;
         let rows = open_list(&name, bytes, format, &self.wanted)?;
@@ -514,11 +508,11 @@ impl Lists<'_> {
     /// What is wrong with them.
     fn declare(&mut self, extensions: &mut Extensions) -> Vec<String> {
         let mut problems = Vec::new();
-        if extensions.own_elements().is_empty() {
+        if extensions.custom_elements().is_empty() {
             return problems;
         }
-        extensions.retain_own(|element| {
-            let declared = self.declared.add_own(element.namespace());
+        extensions.retain_custom(|element| {
+            let declared = self.declared.add_custom(element.namespace());
             if let Err(error) = &declared {
                 let prefix = element.namespace().prefix();
                 problems.push(format!("{prefix}:{}: {error}", element.name()));
@@ -590,19 +584,9 @@ fn declared(config: &Config) -> Namespaces {
     let namespaces = &config.publish.entries.namespaces;
     for namespace in namespaces.iter().flat_map(Namespace::to_own) {
         // One that cannot be declared is refused with the settings, which name its line.
-        let _ = declared.add_own(&namespace);
+        let _ = declared.add_custom(&namespace);
     }
     declared
-}
-
-fn open_file(path: &Path) -> Result<Box<dyn Read + Send>, BuildError> {
-    match std::fs::File::open(path) {
-        Ok(file) => Ok(Box::new(file)),
-        Err(source) => Err(BuildError::Open {
-            name: path.display().to_string(),
-            source,
-        }),
-    }
 }
 
 /// Refuses what is no URL, absolute or relative, although a URL parser would make one of it.

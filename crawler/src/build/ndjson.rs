@@ -9,7 +9,7 @@ use super::{
     BuildError,
     draft::{Draft, Field},
     quoted,
-    rows::{Row, Rows},
+    rows::{EntryRows, Row},
 };
 
 /// Longest object in bytes: a thousand images of 2,047 characters, and room.
@@ -37,7 +37,7 @@ impl<R: BufRead> NdjsonRows<R> {
     }
 }
 
-impl<R: BufRead + Send> Rows for NdjsonRows<R> {
+impl<R: BufRead + Send> EntryRows for NdjsonRows<R> {
     fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
         loop {
             let line = self

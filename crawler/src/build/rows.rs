@@ -12,7 +12,7 @@ pub(super) struct Row {
 }
 
 /// The rows of a list in one format.
-pub(super) trait Rows: Send {
+pub(super) trait EntryRows: Send {
     /// The next entry of the list, which is called `name`.
     fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError>;
 

@@ -7,13 +7,13 @@ use std::{
 
 use sitemap_core::{
     Limits,
-    read::{Finding, Item, Problem, ReadError, Reader, Severity},
+    read::{Item, Problem, ReadError, ReadFinding, Reader, Severity},
 };
 
 use super::{
     BuildError,
     draft::Draft,
-    rows::{Row, Rows},
+    rows::{EntryRows, Row},
 };
 
 /// A list may be longer than a sitemap; what bounds it is the disk.
@@ -43,7 +43,7 @@ impl<R: BufRead> SitemapRows<R> {
     fn row(
         &self,
         item: Result<Item, ReadError>,
-        findings: Vec<Finding>,
+        findings: Vec<ReadFinding>,
         name: &str,
     ) -> Result<Row, BuildError> {
         let line = self.reader.entry_position().line;
@@ -115,7 +115,7 @@ fn is_lost_entry(problem: &Problem) -> bool {
     )
 }
 
-impl<R: BufRead + Send> Rows for SitemapRows<R> {
+impl<R: BufRead + Send> EntryRows for SitemapRows<R> {
     fn next(&mut self, name: &str) -> Result<Option<Row>, BuildError> {
         if self.waiting.is_empty() {
             let item = self.reader.next();

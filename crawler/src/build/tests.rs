@@ -6,7 +6,8 @@ use std::io::Cursor;
 
 use super::*;
 use crate::{
-    config::ScopeWidth, page::PageRecord, runs, site::settle, store::Store, url_key::Identity,
+    config::ScopeWidth, crawl_state, page::PageRecord, site::settle, store::Store,
+    url_key::Identity,
 };
 
 const NOW: &str = "2026-03-02T04:00:11Z";
@@ -31,14 +32,14 @@ fn load_list_of(
 ) -> (Store, Result<Loaded, BuildError>, Vec<String>) {
     let now = NOW.parse().unwrap();
     let mut store = Store::in_memory().unwrap();
-    runs::open(&mut store, "", now, true).unwrap();
+    crawl_state::open(&mut store, "", now, true).unwrap();
     let request = LoadRequest {
         site,
         config,
         now,
         is_stopped,
     };
-    let source = Source::Open {
+    let source = BuildSource::Open {
         name: "list".to_owned(),
         bytes: Box::new(Cursor::new(list.to_owned())),
     };
@@ -97,7 +98,7 @@ fn a_prefix_stands_for_one_namespace_and_the_other_is_told_by_its_line() {
         let Some(Outcome::Given(given)) = page(&store, path).unwrap().outcome else {
             panic!("{path}");
         };
-        assert_eq!(given.extensions.own_elements().len(), expected, "{path}");
+        assert_eq!(given.extensions.custom_elements().len(), expected, "{path}");
     }
 }
 

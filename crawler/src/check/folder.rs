@@ -13,7 +13,7 @@ use sitemap_core::{
 };
 
 use super::{
-    AGENT, Check, Event, MAX_DOCUMENTS,
+    AGENT, Check, CheckEvent, MAX_DOCUMENTS,
     place::{Base, has_ending},
     queue::Queue,
     read_robots,
@@ -28,7 +28,7 @@ const MAX_CONSULTED: usize = 1_000;
 
 /// The files of a folder that are sitemaps; paths are relative to the folder.
 #[derive(Debug)]
-struct Folder {
+struct SitemapFolder {
     path: PathBuf,
     indexes: Vec<PathBuf>,
     others: Vec<PathBuf>,
@@ -42,13 +42,13 @@ struct Mount {
 }
 
 /// A file of the folder that waits to be checked, and the index that led to it.
-type Wanted = (PathBuf, Option<DocumentId>);
+type WantedDocument = (PathBuf, Option<DocumentId>);
 
 impl Check<'_> {
     /// Checks all sitemaps in a folder: indexes, then the sitemaps they list, then the others.
     pub(super) fn folder(&mut self, path: &Path) -> Result<(), String> {
         let at = self.at.as_ref().map(Base::of_folder).transpose()?;
-        let folder = Folder::read(path)?;
+        let folder = SitemapFolder::read(path)?;
         let mount = match at {
             Some(base) => Some(Mount {
                 below: PathBuf::new(),
@@ -73,19 +73,19 @@ impl Check<'_> {
     }
 
     /// The URL of a folder when none was passed. Reports the file that decided.
-    fn mount_of(&mut self, folder: &Folder) -> Option<Mount> {
+    fn mount_of(&mut self, folder: &SitemapFolder) -> Option<Mount> {
         let found = folder.mount();
         let count = folder.indexes.len();
         if let Some((Mount { below, base }, source)) = &found {
             // Joining nothing adds a slash.
             let served: PathBuf = folder.path.join(below).components().collect();
-            self.reports.emit(Event::Info(format!(
+            self.reports.emit(CheckEvent::Info(format!(
                 "{} is taken to be served at {}, by its {source}; --at URL overrides this",
                 served.display(),
                 base.loc()
             )));
         } else if count > 1 {
-            self.reports.emit(Event::Info(format!(
+            self.reports.emit(CheckEvent::Info(format!(
                 "{} has {count} indexes and no robots.txt that names sitemaps of one host, so each file is checked alone; --at \
                  URL says where the folder is served",
                 folder.path.display()
@@ -110,9 +110,9 @@ impl Check<'_> {
     fn file_of_folder(
         &mut self,
         root: &Path,
-        (file, listed_by): Wanted,
+        (file, listed_by): WantedDocument,
         mount: Option<&Mount>,
-        queue: &mut Queue<Wanted>,
+        queue: &mut Queue<WantedDocument>,
     ) {
         let place = mount.and_then(|mount| mount.place(&file));
         let Some(read) = self.file(&root.join(&file), place.as_ref(), listed_by) else {
@@ -132,7 +132,7 @@ impl Check<'_> {
     }
 }
 
-impl Folder {
+impl SitemapFolder {
     /// Looks for sitemaps in a folder.
     fn read(path: &Path) -> Result<Self, String> {
         let mut names = Vec::new();
@@ -341,7 +341,7 @@ mod tests {
             write(path, file, URLSET);
         }
         write(path, "robots.txt", robots);
-        let (mount, source) = Folder::read(path).unwrap().mount()?;
+        let (mount, source) = SitemapFolder::read(path).unwrap().mount()?;
         let below = mount.below.to_str().unwrap().to_owned();
         Some((below, mount.base.loc().to_string(), source))
     }
@@ -359,7 +359,7 @@ mod tests {
         write(path, "notes.txt", "no sitemap");
         write(path, "robots.txt", "User-agent: *");
         write(path, ".arpent-manifest.xml", URLSET);
-        let read = Folder::read(path).unwrap();
+        let read = SitemapFolder::read(path).unwrap();
         assert_eq!(read.indexes, [Path::new("zz.xml")]);
         let others = ["a/part.xml", "sitemap-broken.xml"].map(Path::new);
         assert_eq!(read.others, others);

@@ -24,16 +24,16 @@ use tokio::runtime::Handle;
 
 use self::{
     answers::{answer_of, content_type_of, reason},
-    pages::Listed,
+    pages::ListedPage,
 };
 use super::{
-    Check, CheckedDocument, Event, MAX_DOCUMENTS, Outcome, Reading, facts, folder::sniff,
-    place::has_ending, progress::Watched, queue::Queue, sample::Sample,
+    Check, CheckEvent, CheckOutcome, CheckedDocument, DocumentParts, MAX_DOCUMENTS, facts,
+    folder::sniff, place::has_ending, progress::Watched, queue::Queue, sample::Sample,
 };
 use crate::{
     crawl::{
         Shutdown,
-        download::{Document, DownloadError, Downloader},
+        download::{DownloadError, DownloadedDocument, Downloader},
     },
     fetch::FetchError,
     parse::PageReader,
@@ -93,11 +93,11 @@ pub struct Live<'n, 'e> {
     downloaders: Vec<Downloader>,
     /// The number of the one that is used.
     current: usize,
-    queue: Queue<Wanted>,
+    queue: Queue<WantedDocument>,
     /// Origins whose robots.txt was requested only because URLs of them are listed.
     strangers: usize,
     pages: Pages,
-    sample: Sample<Listed>,
+    sample: Sample<ListedPage>,
     /// Fingerprints of pages that were requested.
     asked: HashSet<u64>,
     /// Hosts that get no further request for a page.
@@ -105,17 +105,17 @@ pub struct Live<'n, 'e> {
 }
 
 /// A document that is to be checked.
-struct Wanted {
+struct WantedDocument {
     loc: Loc,
     /// The index that lists it, and where.
     listed: Option<(DocumentId, Child)>,
     /// Indexes that lead to it.
     indexes: u32,
     /// Its answer, if it was requested already.
-    answer: Option<Box<Result<Document, DownloadError>>>,
+    answer: Option<Box<Result<DownloadedDocument, DownloadError>>>,
 }
 
-impl Wanted {
+impl WantedDocument {
     /// A document that no index lists.
     fn new(loc: Loc) -> Self {
         Self {
@@ -135,7 +135,7 @@ impl Wanted {
     }
 
     /// Facts of the document besides its content.
-    fn described(&self, document: Option<&Document>) -> CheckedDocument {
+    fn described(&self, document: Option<&DownloadedDocument>) -> CheckedDocument {
         CheckedDocument {
             url: Some(self.loc.to_string()),
             final_url: document.map(|document| document.url.to_string()),
@@ -185,7 +185,7 @@ impl<'n, 'e> Live<'n, 'e> {
     }
 
     /// Asks for the chosen pages, and sums up.
-    pub fn finish(mut self) -> Outcome {
+    pub fn finish(mut self) -> CheckOutcome {
         let is_stopped = self.chosen_pages().is_err() || self.network.shutdown.is_stopping();
         self.check.reports.outcome.is_stopped |= is_stopped;
         self.check.finish()
@@ -203,7 +203,7 @@ impl<'n, 'e> Live<'n, 'e> {
         self.learn(&loc)?;
         let path = start.path().to_ascii_lowercase();
         if has_ending(&path) || TABLE_ENDINGS.iter().any(|ending| path.ends_with(ending)) {
-            return self.walk([Wanted::new(loc)]);
+            return self.walk([WantedDocument::new(loc)]);
         }
         let is_root = start.path_and_query() == "/";
         let mut answer = self.ask(&loc, start)?;
@@ -225,9 +225,9 @@ impl<'n, 'e> Live<'n, 'e> {
         });
         match site {
             Some(site) if !is_sitemap => self.site(&site),
-            Some(_) | None => self.walk([Wanted {
+            Some(_) | None => self.walk([WantedDocument {
                 answer: Some(Box::new(answer)),
-                ..Wanted::new(loc)
+                ..WantedDocument::new(loc)
             }]),
         }
     }
@@ -243,22 +243,22 @@ impl<'n, 'e> Live<'n, 'e> {
         let named = match self.check.robots.get(origin) {
             Some(Some(known)) => known.named.clone(),
             // Asked again it answers from memory, with its reason.
-            Some(None) | None => return self.walk([Wanted::new(robots)]),
+            Some(None) | None => return self.walk([WantedDocument::new(robots)]),
         };
         if named.is_empty() {
             self.info(format!("{robots} names no sitemap; {usual} is taken"));
-            return self.walk([Wanted::new(usual)]);
+            return self.walk([WantedDocument::new(usual)]);
         }
         self.info(format!("sitemaps that {robots} names: {}", named.len()));
-        self.walk(named.into_iter().map(Wanted::new))
+        self.walk(named.into_iter().map(WantedDocument::new))
     }
 
     fn info(&mut self, text: String) {
-        self.check.reports.emit(Event::Info(text));
+        self.check.reports.emit(CheckEvent::Info(text));
     }
 
     fn warn(&mut self, text: String) {
-        self.check.reports.emit(Event::Warning(text));
+        self.check.reports.emit(CheckEvent::Warning(text));
     }
 
     /// Reports that a part was not checked: documents that were not requested have no faults, but are not checked either.
@@ -267,7 +267,7 @@ impl<'n, 'e> Live<'n, 'e> {
     }
 
     /// Checks documents and the sitemaps they list, indexes before their sitemaps.
-    fn walk(&mut self, from: impl IntoIterator<Item = Wanted>) -> Result<(), Stopped> {
+    fn walk(&mut self, from: impl IntoIterator<Item = WantedDocument>) -> Result<(), Stopped> {
         let from = from.into_iter();
         let left_out = from.filter_map(|wanted| self.queue.push(&wanted.loc.clone(), wanted));
         let left_out = left_out.count();
@@ -299,10 +299,10 @@ impl<'n, 'e> Live<'n, 'e> {
                 }
                 continue;
             }
-            let wanted = Wanted {
+            let wanted = WantedDocument {
                 listed: Some((index, child)),
                 indexes,
-                ..Wanted::new(loc.clone())
+                ..WantedDocument::new(loc.clone())
             };
             if let Some((_, child)) = self.queue.push(&loc, wanted).and_then(|left| left.listed) {
                 left_out.get_or_insert((child, 0)).1 += 1;
@@ -319,7 +319,7 @@ impl<'n, 'e> Live<'n, 'e> {
     }
 
     /// Checks one document.
-    fn visit(&mut self, mut wanted: Wanted) -> Result<(), Stopped> {
+    fn visit(&mut self, mut wanted: WantedDocument) -> Result<(), Stopped> {
         let Ok(url) = self.network.identity.parse(wanted.loc.as_str()) else {
             let why = Unavailable::Because("its URL is none that can be asked for");
             self.unavailable(&wanted, &why, None);
@@ -345,7 +345,11 @@ impl<'n, 'e> Live<'n, 'e> {
     }
 
     /// Checks a document that is there.
-    fn read(&mut self, wanted: &Wanted, mut document: Document) -> Result<(), Stopped> {
+    fn read(
+        &mut self,
+        wanted: &WantedDocument,
+        mut document: DownloadedDocument,
+    ) -> Result<(), Stopped> {
         let target = Loc::parse(document.url.as_str()).ok();
         let target = target.filter(|target| document.redirects > 0 && *target != wanted.loc);
         let place = target.as_ref().unwrap_or(&wanted.loc);
@@ -371,10 +375,10 @@ impl<'n, 'e> Live<'n, 'e> {
     /// Reads a document and reports its problems; `None` when it cannot be read.
     fn judge(
         &mut self,
-        wanted: &Wanted,
-        document: &mut Document,
+        wanted: &WantedDocument,
+        document: &mut DownloadedDocument,
         place: &Loc,
-    ) -> Result<Option<Reading>, Stopped> {
+    ) -> Result<Option<DocumentParts>, Stopped> {
         let (content_type, end) = (content_type_of(document), document.end.clone());
         let mut answer = answer_of(document, content_type.as_deref(), &end);
         answer.listed_lastmod = wanted.child().and_then(|child| child.lastmod.as_ref());
@@ -405,7 +409,7 @@ impl<'n, 'e> Live<'n, 'e> {
     }
 
     /// Reports that there is no answer.
-    fn failed(&mut self, wanted: &Wanted, error: &DownloadError) -> Result<(), Stopped> {
+    fn failed(&mut self, wanted: &WantedDocument, error: &DownloadError) -> Result<(), Stopped> {
         let is_itself = |url: &UrlKey| url.as_str() == wanted.loc.as_str();
         let mut why = reason(error);
         let why = match error {
@@ -446,7 +450,12 @@ impl<'n, 'e> Live<'n, 'e> {
         Ok(())
     }
 
-    fn unavailable(&mut self, wanted: &Wanted, why: &Unavailable<'_>, document: Option<&Document>) {
+    fn unavailable(
+        &mut self,
+        wanted: &WantedDocument,
+        why: &Unavailable<'_>,
+        document: Option<&DownloadedDocument>,
+    ) {
         let name = wanted.loc.as_str();
         let mut facts = facts(name, Some(&wanted.loc));
         facts.listed_by = wanted.index();
@@ -460,7 +469,11 @@ impl<'n, 'e> Live<'n, 'e> {
     }
 
     /// The answer of a URL.
-    fn ask(&self, loc: &Loc, url: &UrlKey) -> Result<Result<Document, DownloadError>, Stopped> {
+    fn ask(
+        &self,
+        loc: &Loc,
+        url: &UrlKey,
+    ) -> Result<Result<DownloadedDocument, DownloadError>, Stopped> {
         self.check.reports.progress.turn_to(loc);
         self.wait(self.downloader().download(url, &self.network.shutdown))
     }
@@ -539,7 +552,11 @@ impl<'n, 'e> Live<'n, 'e> {
     }
 
     /// Asks for the robots.txt of all origins that a document lists: they may prove that it may (R65).
-    fn learn_listed(&mut self, document: &mut Document, place: &Loc) -> Result<(), Stopped> {
+    fn learn_listed(
+        &mut self,
+        document: &mut DownloadedDocument,
+        place: &Loc,
+    ) -> Result<(), Stopped> {
         let mut strangers: BTreeMap<String, Loc> = BTreeMap::new();
         let Ok(input) = document.body() else {
             return Ok(());

@@ -8,7 +8,6 @@
 
 mod folder;
 mod live;
-
 mod place;
 mod progress;
 mod queue;
@@ -32,7 +31,7 @@ use sitemap_core::{
 use self::place::place_of_file;
 pub use self::{
     live::{Live, Network, Pages},
-    progress::{Figures, Progress},
+    progress::{CheckProgress, Figures},
     sample::MAX_SAMPLED_PAGES,
 };
 use crate::robots::{MAX_ROBOTS_BYTES, Rules};
@@ -61,13 +60,13 @@ pub struct Options {
     /// Contents of robots.txt files by a URL of their origin, in place of the answer of the host.
     pub robots: Vec<(Loc, Vec<u8>)>,
     /// Shows how far the check is.
-    pub progress: Progress,
+    pub progress: CheckProgress,
 }
 
 /// Events of a check. `document` is the name of the document that the event is about; without one it is about all of them, or
 /// about the URL of the finding.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum CheckEvent<'a> {
     /// Something is wrong, or worth knowing.
     Finding {
         /// The document it is in.
@@ -109,7 +108,7 @@ pub struct CheckedDocument {
 
 /// Result of a check.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct CheckOutcome {
     /// All documents, in the order in which they were read.
     pub documents: Vec<CheckedDocument>,
     /// Pages that were requested.
@@ -126,24 +125,24 @@ pub struct Outcome {
 
 /// The robots.txt of an origin: its rules for all agents, and its sitemaps.
 #[derive(Debug)]
-struct Robots {
+struct OriginRobots {
     rules: Arc<Rules>,
     named: Vec<Loc>,
 }
 
 /// A check of files and folders. [`Live`] adds URLs.
-#[derive(Debug)]
+#[expect(missing_debug_implementations, reason = "it holds a function")]
 pub struct Check<'e> {
     validator: Validator,
     at: Option<Loc>,
     /// By origin; `None` where robots.txt cannot be read.
-    robots: BTreeMap<String, Option<Robots>>,
+    robots: BTreeMap<String, Option<OriginRobots>>,
     reports: Reports<'e>,
 }
 
 /// Parts of a document that others need.
 #[derive(Debug)]
-struct Reading {
+struct DocumentParts {
     document: DocumentId,
     kind: Option<Kind>,
     children: Vec<Child>,
@@ -151,7 +150,7 @@ struct Reading {
 
 impl<'e> Check<'e> {
     /// A check that has read only the robots.txt files of `options`; `emit` takes its events.
-    pub fn new(options: &Options, emit: &'e mut dyn FnMut(Event<'_>)) -> Self {
+    pub fn new(options: &Options, emit: &'e mut dyn FnMut(CheckEvent<'_>)) -> Self {
         let mut rules = validate::Options::new(options.now);
         rules.max_repeats = options.max_repeats;
         rules.is_whole = options.is_whole;
@@ -163,7 +162,7 @@ impl<'e> Check<'e> {
                 emit,
                 progress: options.progress.clone(),
                 waiting: None,
-                outcome: Outcome::default(),
+                outcome: CheckOutcome::default(),
             },
         };
         for (origin, body) in &options.robots {
@@ -198,7 +197,7 @@ impl<'e> Check<'e> {
     }
 
     /// Reports the problems that need all documents, and returns the summary.
-    pub fn finish(self) -> Outcome {
+    pub fn finish(self) -> CheckOutcome {
         let Self {
             validator,
             mut reports,
@@ -207,7 +206,7 @@ impl<'e> Check<'e> {
         reports.close();
         let summary = if reports.outcome.is_stopped {
             let text = "stopped: what follows is about a part only";
-            reports.emit(Event::Warning(text.to_owned()));
+            reports.emit(CheckEvent::Warning(text.to_owned()));
             validator.finish_early()
         } else {
             validator.finish(&mut |finding| reports.finding(finding))
@@ -226,7 +225,7 @@ impl<'e> Check<'e> {
     fn refuse(&mut self, checked: Result<(), String>) {
         if let Err(message) = checked {
             self.reports.outcome.has_unreadable = true;
-            self.reports.emit(Event::Error(message));
+            self.reports.emit(CheckEvent::Error(message));
         }
     }
 
@@ -248,7 +247,7 @@ impl<'e> Check<'e> {
         let reports = &mut self.reports;
         let sink = &mut |finding| reports.finding(finding);
         let named = self.validator.robots(&place, lines, sink);
-        let robots = Robots { rules, named };
+        let robots = OriginRobots { rules, named };
         self.robots.insert(place.origin().to_owned(), Some(robots));
     }
 
@@ -263,7 +262,7 @@ impl<'e> Check<'e> {
         path: &Path,
         place: Option<&Loc>,
         listed_by: Option<DocumentId>,
-    ) -> Option<Reading> {
+    ) -> Option<DocumentParts> {
         let name = path.to_string_lossy();
         let mut facts = facts(&name, place);
         facts.listed_by = listed_by;
@@ -281,7 +280,7 @@ impl<'e> Check<'e> {
         input: impl BufRead,
         facts: Facts<'_>,
         mut document: CheckedDocument,
-    ) -> io::Result<Reading> {
+    ) -> io::Result<DocumentParts> {
         let robots = &self.robots;
         let is_blocked = |loc: &Loc| {
             let robots = robots.get(loc.origin()).and_then(Option::as_ref);
@@ -295,7 +294,7 @@ impl<'e> Check<'e> {
         let reports = &mut self.reports;
         let sink = &mut |finding| reports.finding(finding);
         let mut report = self.validator.check(input, &facts, sink)?;
-        let read = Reading {
+        let read = DocumentParts {
             document: report.document,
             kind: report.kind,
             children: std::mem::take(&mut report.children),
@@ -331,17 +330,17 @@ pub fn read_robots(file: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Brings findings into the order of their documents, and hands them on. Besides those of the current document, only the parts of
-/// [`Outcome`] are remembered.
+/// [`CheckOutcome`] are remembered.
 struct Reports<'e> {
-    emit: &'e mut dyn FnMut(Event<'_>),
-    progress: Progress,
+    emit: &'e mut dyn FnMut(CheckEvent<'_>),
+    progress: CheckProgress,
     /// Findings of the document that is being read; `None` between documents.
     waiting: Option<Vec<Finding>>,
-    outcome: Outcome,
+    outcome: CheckOutcome,
 }
 
 impl Reports<'_> {
-    fn emit(&mut self, event: Event<'_>) {
+    fn emit(&mut self, event: CheckEvent<'_>) {
         (self.emit)(event);
     }
 
@@ -362,7 +361,7 @@ impl Reports<'_> {
         self.repeated(&std::mem::take(&mut report.repeated));
         if let Some(document) = self.outcome.documents.last_mut() {
             document.report = Some(report);
-            (self.emit)(Event::Read(document));
+            (self.emit)(CheckEvent::Read(document));
         }
     }
 
@@ -402,25 +401,19 @@ impl Reports<'_> {
 
     fn finding_now(&mut self, finding: &Finding) {
         let document = name_of(&self.outcome, finding.document);
-        (self.emit)(Event::Finding { document, finding });
+        (self.emit)(CheckEvent::Finding { document, finding });
     }
 
     fn repeated(&mut self, repeated: &[Repeated]) {
         for repeated in repeated {
             self.progress.count(repeated.severity, repeated.more);
             let document = name_of(&self.outcome, repeated.document);
-            (self.emit)(Event::Repeated { document, repeated });
+            (self.emit)(CheckEvent::Repeated { document, repeated });
         }
     }
 }
 
-fn name_of(outcome: &Outcome, document: Option<DocumentId>) -> Option<&str> {
+fn name_of(outcome: &CheckOutcome, document: Option<DocumentId>) -> Option<&str> {
     let document = outcome.documents.get(document?.index())?;
     Some(&document.name)
-}
-
-impl std::fmt::Debug for Reports<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Reports").finish_non_exhaustive()
-    }
 }

@@ -11,7 +11,7 @@ use crate::{crawl::Shutdown, url_key::HostKey};
 
 /// Progress of a check; clones share it.
 #[derive(Debug, Clone, Default)]
-pub struct Progress(Arc<Mutex<Figures>>);
+pub struct CheckProgress(Arc<Mutex<Figures>>);
 
 /// The figures of a check.
 #[derive(Debug, Clone, Default)]
@@ -38,7 +38,7 @@ pub struct Figures {
     pub warnings: u64,
 }
 
-impl Progress {
+impl CheckProgress {
     /// The figures, to be read or changed.
     pub fn figures(&self) -> MutexGuard<'_, Figures> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -65,7 +65,7 @@ impl Progress {
 /// A document that is being read: counts its bytes, and ends when the check is to stop.
 pub(super) struct Watched<'a, R> {
     pub(super) input: R,
-    pub(super) progress: &'a Progress,
+    pub(super) progress: &'a CheckProgress,
     pub(super) shutdown: &'a Shutdown,
 }
 
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn reading_is_counted_and_ends_when_asked() {
-        let (progress, shutdown) = (Progress::default(), Shutdown::default());
+        let (progress, shutdown) = (CheckProgress::default(), Shutdown::default());
         let mut input = Watched {
             input: &b"some bytes"[..],
             progress: &progress,

@@ -1,6 +1,6 @@
 //! What entries say besides where a page is and when it changed.
 
-use sitemap_core::{ChangeFreq, Loc, Priority, extension::OwnNamespace};
+use sitemap_core::{ChangeFreq, Loc, Priority, extension::CustomNamespace};
 
 use super::{PageAction, PageRule};
 
@@ -83,8 +83,9 @@ impl Namespace {
     ///
     /// # Errors
     /// What is wrong with its prefix, its address or the URL of its schema.
-    pub fn to_own(&self) -> Result<OwnNamespace, String> {
-        let own = OwnNamespace::new(&self.prefix, &self.uri).map_err(|error| error.to_string())?;
+    pub fn to_own(&self) -> Result<CustomNamespace, String> {
+        let own =
+            CustomNamespace::new(&self.prefix, &self.uri).map_err(|error| error.to_string())?;
         let Some(schema) = &self.schema else {
             return Ok(own);
         };

@@ -12,8 +12,8 @@ use super::{
     start::{self, Guide, Started},
 };
 use crate::{
+    crawl_state::{self, OpenCrawl},
     notes::Note,
-    runs::{self, OpenRun},
     store::{Store, StoreError},
     url_key::UrlKey,
     verdict::Judge,
@@ -51,9 +51,9 @@ pub(super) async fn find_site(
 }
 
 /// What the store of a site is opened with.
-pub(super) struct Opening {
+pub(super) struct CrawlOpening {
     pub(super) open_store: OpenStore,
-    /// See [`runs::open`].
+    /// See [`crawl_state::open`].
     pub(super) identity: String,
     pub(super) fresh: bool,
     /// The host's clock when the session began.
@@ -64,40 +64,40 @@ pub(super) struct Opening {
 }
 
 /// A crawl that can begin.
-pub(super) struct Opened {
+pub(super) struct OpenedCrawl {
     pub(super) store: Store,
-    pub(super) run: OpenRun,
+    pub(super) run: OpenCrawl,
     pub(super) memory: Memory,
     /// The rules, by what the clocks show.
     pub(super) judge: Judge,
 }
 
-impl Opening {
+impl CrawlOpening {
     /// Opens the store of the site that `started` found.
     pub(super) async fn open(
         self,
         started: &Started,
         shutdown: &Shutdown,
-    ) -> Result<Opened, CrawlError> {
+    ) -> Result<OpenedCrawl, CrawlError> {
         let site = started.site.clone();
         let robots = started.is_robots_read.then(|| started.robots.clone());
         let span = tracing::Span::current();
         let work = tokio::task::spawn_blocking(move || {
             let _entered = span.entered();
             let mut store = (self.open_store)(&site)?;
-            let run = runs::open(&mut store, &self.identity, self.host_date, self.fresh)?;
+            let run = crawl_state::open(&mut store, &self.identity, self.host_date, self.fresh)?;
             let mut judge = self.judge;
             if let Some((ours, host)) = self.clocks {
-                runs::note_clocks(&mut store, ours, host)?;
+                crawl_state::note_clocks(&mut store, ours, host)?;
             }
-            if runs::clocks_apart(&store)?.is_some() {
+            if crawl_state::clocks_apart(&store)?.is_some() {
                 judge = judge.without_clock();
             }
             let memory = resume::remember(&mut store, run, &judge)?;
             if let Some(robots) = &robots {
                 resume::note_robots(&mut store, robots)?;
             }
-            Ok::<_, StoreError>(Opened {
+            Ok::<_, StoreError>(OpenedCrawl {
                 store,
                 run,
                 memory,

@@ -11,7 +11,7 @@ use super::{
     unvisited::PortionAfter,
 };
 use crate::{
-    frontier::Wanted,
+    frontier::QueueQuery,
     store::{CachedSitemap, Commit, Discovery, Finished, MetaValue, QueuedUrl, Store, StoreError},
     url_key::UrlKey,
 };
@@ -29,7 +29,7 @@ pub(super) struct Committed {
 /// What a store answered with a commit.
 #[derive(Default)]
 pub(super) struct Answers {
-    pub(super) refill: Option<(Wanted, Vec<QueuedUrl>)>,
+    pub(super) refill: Option<(QueueQuery, Vec<QueuedUrl>)>,
     /// The copy of a sitemap, if one was wanted and there is one.
     pub(super) cached: Option<CachedSitemap>,
     /// Pages that answered 304, as their page rows know them.
@@ -40,7 +40,7 @@ pub(super) struct Answers {
 
 /// What a store is asked with a commit.
 pub(super) struct Questions {
-    pub(super) wanted: Option<Wanted>,
+    pub(super) wanted: Option<QueueQuery>,
     pub(super) copy_of: Option<UrlKey>,
     pub(super) not_modified: Vec<NotModified>,
     pub(super) unvisited: Option<PortionAfter>,

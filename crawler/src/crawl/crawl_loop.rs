@@ -39,17 +39,17 @@ use super::{
     gate::{Gate, Robots, too_slow},
     hints::Hints,
     host_trouble::HostTrouble,
-    known::Known,
+    known::KnownUrls,
     outage::Health,
     requests::{PageDone, PageRequest, Requests},
     resume::{self, Memory},
     revalidation::{Revalidation, TestEnd},
-    rules::{Change, SiteRules},
+    rules::{RobotsChange, SiteRules},
     unvisited::Unvisited,
 };
 use crate::{
-    config::Config, frontier::Frontier, notes::Note, page::Reason, parse::PageReader,
-    runs::OpenRun, site::Site, store::Store, url_key::HostKey, verdict::Judge,
+    config::Config, crawl_state::OpenCrawl, frontier::Frontier, notes::Note, page::Reason,
+    parse::PageReader, site::Site, store::Store, url_key::HostKey, verdict::Judge,
 };
 
 /// The loop looks around at least this often, so that the screen shows waits running down.
@@ -81,8 +81,8 @@ pub(super) struct CrawlLoop<'a> {
     rules: SiteRules,
     commits: Commits,
     display: Display,
-    counts: Counts,
-    known: Known,
+    counts: SessionCounts,
+    known: KnownUrls,
     end: End,
     tasks: JoinSet<Event>,
     requests: Requests,
@@ -102,12 +102,12 @@ pub(super) struct Context<'a> {
     pub(super) reader: Arc<PageReader>,
     pub(super) gate: Gate,
     pub(super) shutdown: &'a Shutdown,
-    pub(super) open: OpenRun,
+    pub(super) open: OpenCrawl,
 }
 
 /// Numbers of the session.
 #[derive(Debug, Default)]
-struct Counts {
+struct SessionCounts {
     /// Finished page requests, retries not counted.
     fetched: u64,
     /// Answers 304.
@@ -164,8 +164,8 @@ impl<'a> CrawlLoop<'a> {
             rules: SiteRules::new(setup.judge, setup.is_robots_read),
             commits: Commits::new(setup.store, memory.state_bytes),
             display: Display::new(setup.progress, resumed),
-            counts: Counts::default(),
-            known: Known::new(seen, memory.next_sequence, counts, &config.limits),
+            counts: SessionCounts::default(),
+            known: KnownUrls::new(seen, memory.next_sequence, counts, &config.limits),
             end: End {
                 deadline: setup.deadline,
                 ending: None,
@@ -462,13 +462,13 @@ impl<'a> CrawlLoop<'a> {
             }
             Ok((_, Event::Document(end))) => self.take_document_end(end.map_or_else(
                 |error| {
-                    tracing::error!(target: "engine", "internal error while reading a document: {error}");
+                    tracing::error!(target: "crawl", "internal error while reading a document: {error}");
                     DocumentEnd::Internal(error.to_string())
                 },
                 |end| *end,
             )),
             Ok((_, Event::Test(end))) => self.take_test(&end.unwrap_or_else(|error| {
-                tracing::error!(target: "engine", "internal error while testing validators: {error}");
+                tracing::error!(target: "crawl", "internal error while testing validators: {error}");
                 TestEnd::default()
             })),
             Err(error) => match self.requests.take(error.id()) {
@@ -477,7 +477,7 @@ impl<'a> CrawlLoop<'a> {
                     self.frontier.give_back(lease);
                 }
                 Some(PageRequest { lease, .. }) => {
-                    tracing::error!(target: "engine", url = %lease.url(), "internal error while handling a page: {error}");
+                    tracing::error!(target: "crawl", url = %lease.url(), "internal error while handling a page: {error}");
                     self.counts.fetched += 1;
                     self.decide_unfetched(lease, Reason::InternalError);
                 }
@@ -489,15 +489,15 @@ impl<'a> CrawlLoop<'a> {
 
     fn take_robots(&mut self, robots: Robots) {
         match self.rules.take(robots) {
-            Change::Rules(rules) => {
+            RobotsChange::Rules(rules) => {
                 self.commits.set(resume::robots_value(&rules));
                 self.documents.know(rules);
             }
-            Change::TooSlow(delay) => {
+            RobotsChange::TooSlow(delay) => {
                 self.say([too_slow(&self.context.site.origin, delay)]);
                 self.end.ending.get_or_insert(Ending::Deferred);
             }
-            Change::Nothing => {}
+            RobotsChange::Nothing => {}
         }
     }
 

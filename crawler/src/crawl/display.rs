@@ -42,7 +42,7 @@ impl Display {
 
     /// Adds a sentence to be read at once.
     pub(super) fn mention(&mut self, notice: String) {
-        tracing::debug!(target: "engine", "{notice}");
+        tracing::debug!(target: "crawl", "{notice}");
         self.notices.push(notice);
     }
 

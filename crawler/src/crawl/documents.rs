@@ -29,13 +29,14 @@ use super::{
 };
 use crate::{
     config::DiscoverConfig,
-    frontier::Seen,
+    frontier::SeenUrls,
     notes::Note,
     page::Via,
     robots::Rules,
     seeds::{
-        self, Batch, CachedSitemaps, Claim, Document, DocumentKind, DocumentState, IndexedDocument,
-        MAX_DOCUMENTS, MAX_INDEX_DEPTH, MAX_ROBOTS_SITEMAPS, OwnFiles, SeedList, SeedProblem,
+        self, Batch, CachedSitemaps, Document, DocumentKind, DocumentState, FoundAs,
+        IndexedDocument, MAX_DOCUMENTS, MAX_INDEX_DEPTH, MAX_ROBOTS_SITEMAPS, OwnFiles, SeedList,
+        SeedProblem,
     },
     site::Site,
     store::{CachedSitemap, Commit},
@@ -55,7 +56,7 @@ pub(super) type Excludes<'a> = &'a mut dyn FnMut(&UrlKey) -> bool;
 pub(super) type DocumentWork = Pin<Box<dyn Future<Output = DocumentEnd> + Send>>;
 
 /// A URL that was taken for a document, and is a page like any other as far as something leads to it as to one.
-pub(super) type Unclaimed = Option<(UrlKey, Claim)>;
+pub(super) type Unclaimed = Option<(UrlKey, FoundAs)>;
 
 /// The documents of a crawl.
 pub(super) struct Documents {
@@ -73,10 +74,10 @@ pub(super) struct Documents {
     /// Numbers of those that are to be read.
     waiting: VecDeque<usize>,
     /// The documents by their URLs, and the places that redirects of them led to.
-    known: Seen,
+    known: SeenUrls,
     feeds: Feeds,
     /// Documents that a rule of the user keeps from being fetched.
-    excluded: Seen,
+    excluded: SeenUrls,
     warnings: usize,
     reading: InHand,
     /// What is to be stored of them.
@@ -84,7 +85,7 @@ pub(super) struct Documents {
 }
 
 /// What names others: the document that is being read.
-pub(super) struct Source {
+pub(super) struct NamingDocument {
     pub(super) number: usize,
     pub(super) via: Via,
     pub(super) depth: u32,
@@ -100,7 +101,7 @@ struct InHand {
     /// The lists of the user, by their numbers.
     lists: Vec<(usize, SeedList)>,
     /// Documents that were asked for as pages and wait to be read, by their numbers.
-    bodies: HashMap<usize, Box<download::Document>>,
+    bodies: HashMap<usize, Box<download::DownloadedDocument>>,
     /// A document was read and no page begun since: the next turn is that of a page, if one waits. Else an
     /// index of thousands would keep the pages waiting, and `max_pages` away.
     owes_page: bool,
@@ -112,14 +113,14 @@ struct Feeds {
     count: usize,
     /// Those beyond [`MAX_FEEDS`](crate::seeds::MAX_FEEDS), which are only counted: no documents, so a link to one leads
     /// to a page like any other.
-    left_out: Seen,
+    left_out: SeenUrls,
 }
 
 /// The directory that our own index will stand in.
 struct OwnPlace {
     url: String,
     /// Somebody said so; else it is the crawled directory.
-    is_said: bool,
+    is_configured: bool,
     /// It is on the crawled site, which is up.
     is_on_site: bool,
 }
@@ -154,7 +155,7 @@ impl Documents {
         let own_place = place.ok().map(|url| OwnPlace {
             is_on_site: url.is_on(&site.origin),
             url: url.as_str().to_owned(),
-            is_said: public_url.is_some(),
+            is_configured: public_url.is_some(),
         });
         let mut resumed = Self {
             discover,
@@ -166,9 +167,9 @@ impl Documents {
             all: Vec::new(),
             numbers: HashMap::new(),
             waiting: VecDeque::new(),
-            known: Seen::default(),
+            known: SeenUrls::default(),
             feeds: Feeds::default(),
-            excluded: Seen::default(),
+            excluded: SeenUrls::default(),
             warnings: 0,
             reading: InHand::default(),
             next: Commit::default(),
@@ -198,7 +199,7 @@ impl Documents {
             return false;
         };
         let name = self.all[number].name.strip_prefix(&place.url);
-        let is_missing = if place.is_said {
+        let is_missing = if place.is_configured {
             // Another host may be to come as well; the site itself is only in trouble.
             problem.is_absence() || !place.is_on_site && problem.is_unanswered()
         } else {
@@ -388,7 +389,7 @@ impl Documents {
 
     /// The start URL is no page, and may be a sitemap, a feed or a list: it is read for what it names, as who gave it
     /// expects.
-    pub(super) fn begin_with(&mut self, url: &UrlKey, found: Box<download::Document>) {
+    pub(super) fn begin_with(&mut self, url: &UrlKey, found: Box<download::DownloadedDocument>) {
         let document = Document::new(url.as_str(), DocumentKind::Sitemap, SEED_DEPTH);
         self.add_url(url, document);
         self.hand_over_body(url, found);
@@ -520,10 +521,10 @@ impl Documents {
     }
 
     /// The document that is being read, as what names others; a batch says whether it turned out to be a feed.
-    pub(super) fn source(&self, is_feed: bool) -> Option<Source> {
+    pub(super) fn source(&self, is_feed: bool) -> Option<NamingDocument> {
         let number = self.reading.active.as_ref()?.number;
         let document = &self.all[number];
-        Some(Source {
+        Some(NamingDocument {
             number,
             via: document.kind.via(is_feed),
             depth: document.depth,

@@ -44,7 +44,7 @@ use crate::{
     verdict::MAX_HOPS,
 };
 
-pub use self::call::{Answer, Call, CallError, Retry};
+pub use self::call::{Call, CallAnswer, CallError, Retry};
 
 /// The most bytes of one document that are read, over the wire and after its content coding: what the
 /// [sitemap protocol](https://www.sitemaps.org/protocol.html#index) allows a file to have.
@@ -102,7 +102,7 @@ pub struct Downloader {
     gate: Gate,
     /// The most bytes of a page.
     max_page_bytes: u64,
-    known: Arc<Mutex<HashMap<Origin, Known>>>,
+    known: Arc<Mutex<HashMap<Origin, KnownRobots>>>,
     /// The origin whose robots.txt disallows nothing, because its owner says so.
     unruled: Option<Origin>,
     /// The hosts that were contacted, when there may be only so many.
@@ -119,7 +119,7 @@ struct Hosts {
 
 /// What is known of an origin's robots.txt.
 #[derive(Clone)]
-struct Known {
+struct KnownRobots {
     rules: Result<Arc<Rules>, Unreachable>,
     /// What it says to those that it does not name, where it was read.
     everybody: Option<Everybody>,
@@ -164,7 +164,7 @@ impl Unreachable {
 
 /// A document that was answered, whatever the status.
 #[derive(Debug)]
-pub struct Document {
+pub struct DownloadedDocument {
     /// The URL that answered, behind all redirects.
     pub url: UrlKey,
     /// Redirects that led to it.
@@ -186,7 +186,7 @@ pub struct Document {
     body: SpooledTempFile,
 }
 
-impl Document {
+impl DownloadedDocument {
     /// A document that was asked for as a page, whose bytes on the wire are counted already.
     pub(super) fn of_page(url: &UrlKey, fetched: &Fetched, spool: Spool) -> Self {
         Self::new(url.clone(), 0, fetched.clone(), 0, spool)
@@ -307,7 +307,7 @@ impl Downloader {
         politeness: SharedPoliteness,
         retry_after: RetryAfterFile,
     ) -> Self {
-        Self::behind(&Gate::new(config, fetch, clock, politeness, retry_after))
+        Self::with_gate(&Gate::new(config, fetch, clock, politeness, retry_after))
     }
 
     /// Reads at most so many bytes of a document; by default [`MAX_DOCUMENT_BYTES`].
@@ -318,7 +318,7 @@ impl Downloader {
     }
 
     /// A downloader through the gate of a run.
-    pub(super) fn behind(gate: &Gate) -> Self {
+    pub(super) fn with_gate(gate: &Gate) -> Self {
         // Nobody wrote the URLs of documents for people, so nothing is dropped from them, not even
         // where a redirect leads.
         let identity = gate.identity.verbatim();
@@ -367,8 +367,8 @@ impl Downloader {
     ///
     /// # Errors
     /// Nobody knows; then nothing may be requested.
-    pub fn recall(&self) -> Result<Option<String>, RetryAfterError> {
-        self.gate.recall_waits()
+    pub fn load_waits(&self) -> Result<Option<String>, RetryAfterError> {
+        self.gate.load_waits()
     }
 
     /// Writes down what hosts asked to wait for (`Retry-After`), so that the next start knows it; to be
@@ -514,12 +514,12 @@ impl Downloader {
     /// rules of its own host.
     ///
     /// # Errors
-    /// See [`DownloadError`]. An answer with another status than 200 is none: see [`Document::status`].
+    /// See [`DownloadError`]. An answer with another status than 200 is none: see [`DownloadedDocument::status`].
     pub async fn download(
         &self,
         url: &UrlKey,
         shutdown: &Shutdown,
-    ) -> Result<Document, DownloadError> {
+    ) -> Result<DownloadedDocument, DownloadError> {
         let mut passed: Vec<UrlKey> = Vec::new();
         let mut url = url.clone();
         let mut wire_bytes = 0;
@@ -554,7 +554,9 @@ impl Downloader {
                     return Err(DownloadError::Spool(error));
                 }
                 let redirects = passed.len();
-                return Ok(Document::new(url, redirects, fetched, wire_bytes, receiver));
+                return Ok(DownloadedDocument::new(
+                    url, redirects, fetched, wire_bytes, receiver,
+                ));
             }
             let problem = match location(&self.gate.identity, &url, &fetched.head) {
                 None => format!("answered {status} without a usable Location"),
@@ -573,7 +575,7 @@ impl Downloader {
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<Origin, Known>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<Origin, KnownRobots>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -600,7 +602,7 @@ impl Downloader {
         unreachable.of(origin)
     }
 
-    fn known_of(&self, origin: &Origin) -> Option<Known> {
+    fn known_of(&self, origin: &Origin) -> Option<KnownRobots> {
         let known = self.known();
         let known = known.get(origin)?;
         (known.since.elapsed() < ROBOTS_LIFETIME).then(|| known.clone())
@@ -620,7 +622,7 @@ impl Downloader {
                 known.remove(&oldest);
             }
         }
-        let rules = Known {
+        let rules = KnownRobots {
             rules,
             everybody,
             since,

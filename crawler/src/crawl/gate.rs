@@ -21,7 +21,7 @@ use crate::{
     },
     notes::Note,
     politeness::{
-        Closed, HostState, NextTurn, Politeness, SharedPoliteness, Signal, Turn, Weight,
+        Closed, HostState, NextPermit, Permit, Politeness, SharedPoliteness, Signal, Weight,
         end_of_wait,
     },
     retry_after::{RetryAfterError, RetryAfterFile},
@@ -81,7 +81,7 @@ impl Drop for Waiter<'_> {
 /// A permit that finds its way back: dropped, it counts as used by a request that told nothing.
 #[must_use]
 pub(super) struct HeldPermit {
-    permit: Option<Turn>,
+    permit: Option<Permit>,
     gate: Gate,
 }
 
@@ -222,7 +222,7 @@ impl Gate {
     }
 
     /// Makes sure that a permit comes back.
-    pub(super) fn hold(&self, permit: Turn) -> HeldPermit {
+    pub(super) fn hold(&self, permit: Permit) -> HeldPermit {
         HeldPermit {
             permit: Some(permit),
             gate: self.clone(),
@@ -234,7 +234,7 @@ impl Gate {
     ///
     /// # Errors
     /// Nobody knows; then nobody may be asked.
-    pub(super) fn recall_waits(&self) -> Result<Option<String>, RetryAfterError> {
+    pub(super) fn load_waits(&self) -> Result<Option<String>, RetryAfterError> {
         if !self.obeys_retry_after {
             return Ok(None);
         }
@@ -265,7 +265,7 @@ impl Gate {
         self.writes().spawn_blocking(move || {
             let _entered = span.entered();
             if let Err(error) = retry_after.remember(&host, until, wall) {
-                tracing::warn!(target: "engine", %host, "cannot remember that the host asked to wait until {until}: {error}");
+                tracing::warn!(target: "crawl", %host, "cannot remember that the host asked to wait until {until}: {error}");
             }
         });
     }
@@ -370,10 +370,10 @@ impl Gate {
         loop {
             let next = self.clocks().next(&host, Instant::now());
             let until = match next {
-                NextTurn::Ready(permit) => return Ok(self.hold(permit)),
-                NextTurn::WaitUntil(until) => until,
-                NextTurn::Busy => Instant::now() + BUSY_POLL,
-                NextTurn::Closed(closed) => return Err(Refused::Closed(closed)),
+                NextPermit::Ready(permit) => return Ok(self.hold(permit)),
+                NextPermit::WaitUntil(until) => until,
+                NextPermit::Busy => Instant::now() + BUSY_POLL,
+                NextPermit::Closed(closed) => return Err(Refused::Closed(closed)),
             };
             // Nothing is lost if either arm is dropped: no permit is out here.
             tokio::select! {
@@ -426,7 +426,7 @@ impl Gate {
                     signal,
                 });
             }
-            tracing::debug!(target: "engine", url = %request.shown(), tries, "another try");
+            tracing::debug!(target: "crawl", url = %request.shown(), tries, "another try");
             self.pause(url, tries, stop).await?;
         }
     }

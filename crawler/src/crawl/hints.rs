@@ -24,27 +24,27 @@ pub(super) struct Hints {
     /// Answers to requests for pages, and the 200s among them.
     answers: u64,
     pages: u64,
-    shells: Tally,
-    unauthorized: Tally,
-    forbidden: Tally,
-    wants_cookies: Tally,
+    shells: ExampleCount,
+    unauthorized: ExampleCount,
+    forbidden: ExampleCount,
+    wants_cookies: ExampleCount,
     /// Canonical URLs on another origin.
-    canonicals: Tally,
+    canonicals: ExampleCount,
     /// Include and exclude rules that matched no URL so far, with their settings.
     unmatched: Vec<(&'static str, Pattern)>,
     /// URLs but the start URL that the rules left out, and how many they did not.
-    left_out: Tally,
+    left_out: ExampleCount,
     taken: u64,
 }
 
 /// A count with its first example.
 #[derive(Debug, Default)]
-struct Tally {
+struct ExampleCount {
     count: u64,
     example: Option<UrlKey>,
 }
 
-impl Tally {
+impl ExampleCount {
     fn add(&mut self, url: &UrlKey) {
         self.count += 1;
         self.example.get_or_insert_with(|| url.clone());

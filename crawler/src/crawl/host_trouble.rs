@@ -8,7 +8,7 @@ use super::{FetchedFacts, outage::Health};
 use crate::{
     frontier::Lease,
     notes::Note,
-    page::{BodyEnd, RunId},
+    page::{BodyEnd, CrawlId},
     politeness::{Closed, HostState, Signal},
     store::MetaValue,
     url_key::UrlKey,
@@ -97,7 +97,7 @@ impl HostTrouble {
     }
 
     /// What the next session of `run` has to know, as a value of the state, if the host, or a part of it, failed now.
-    pub(super) fn outage(&self, closed: &Closed, run: RunId) -> MetaValue {
+    pub(super) fn outage(&self, closed: &Closed, run: CrawlId) -> MetaValue {
         self.health.value(closed, run)
     }
 
@@ -132,7 +132,7 @@ impl HostTrouble {
     fn note_failure(&mut self, url: &UrlKey, cause: String, is_local: bool) -> Option<Note> {
         let is_new = is_local && self.machine == Machine::Well;
         let note = is_new.then(|| {
-            tracing::warn!(target: "engine", "{cause}");
+            tracing::warn!(target: "crawl", "{cause}");
             Note::machine_at_fault(&cause).naming(url)
         });
         self.machine = match self.machine {
@@ -153,7 +153,7 @@ impl HostTrouble {
             return;
         };
         let status = fetched.head.status;
-        tracing::warn!(target: "engine", %url, status, "asked for again by the next crawl only: Retry-After until {until}");
+        tracing::warn!(target: "crawl", %url, status, "asked for again by the next crawl only: Retry-After until {until}");
         self.first_long_wait = Some(LongWait {
             url: url.clone(),
             status,
@@ -167,20 +167,20 @@ impl HostTrouble {
             // Answers that were on their way already say nothing new.
             if signal.retry_after().is_some() {
                 let last = self.last().unwrap_or_default();
-                tracing::info!(target: "engine", "waiting for {wait:?} (Retry-After): {last}");
+                tracing::info!(target: "crawl", "waiting for {wait:?} (Retry-After): {last}");
             }
             return;
         }
         let before = std::mem::replace(&mut self.state, state);
         match (before, state) {
             (HostState::SlowedDown(before), HostState::SlowedDown(now)) if now < before => {
-                tracing::info!(target: "engine", "the host is well again: crawling at 1/{now} of the pace");
+                tracing::info!(target: "crawl", "the host is well again: crawling at 1/{now} of the pace");
             }
             (HostState::SlowedDown(_), HostState::Open | HostState::Delay(_)) => {
-                tracing::info!(target: "engine", "the host is well again: crawling at full pace");
+                tracing::info!(target: "crawl", "the host is well again: crawling at full pace");
             }
             (HostState::Pausing(_), HostState::SlowedDown(now)) => {
-                tracing::info!(target: "engine", "going on at 1/{now} of the pace");
+                tracing::info!(target: "crawl", "going on at 1/{now} of the pace");
             }
             (_, HostState::SlowedDown(now)) if before != state => {
                 self.slowdowns += 1;
@@ -189,12 +189,12 @@ impl HostTrouble {
                     self.last = Some((cause, url.clone()));
                 }
                 let last = self.last().unwrap_or_default();
-                tracing::warn!(target: "engine", "slowing down to 1/{now} of the pace: {last}");
+                tracing::warn!(target: "crawl", "slowing down to 1/{now} of the pace: {last}");
             }
             (_, HostState::Pausing(wait)) if !matches!(before, HostState::Pausing(_)) => {
                 self.slowdowns += 1;
                 let last = self.last().unwrap_or_default();
-                tracing::warn!(target: "engine", "pausing for {wait:?} after failures in a row: {last}");
+                tracing::warn!(target: "crawl", "pausing for {wait:?} after failures in a row: {last}");
             }
             (
                 _,

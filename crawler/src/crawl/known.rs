@@ -4,20 +4,20 @@
 
 use crate::{
     config::LimitsConfig,
-    frontier::Seen,
+    crawl_state::NOT_RECORDED,
+    frontier::SeenUrls,
     notes::Note,
     page::{Reason, Via},
-    runs::NOT_RECORDED,
     store::{Discovery, MetaValue},
     url_key::UrlKey,
     verdict::Judge,
 };
 
 /// The URLs of a crawl.
-pub(super) struct Known {
-    seen: Seen,
+pub(super) struct KnownUrls {
+    seen: SeenUrls,
     /// URLs that no page has led to so far.
-    orphans: Seen,
+    orphans: SeenUrls,
     next_sequence: u64,
     /// URLs waiting or in flight.
     waiting: u64,
@@ -73,11 +73,11 @@ pub(super) enum Discovered {
     New(Discovery),
 }
 
-impl Known {
+impl KnownUrls {
     /// Begins with what the crawl knew when the session began: its URLs, those that no page led to, and how many URLs
     /// wait, failed and were not recorded.
     pub(super) fn new(
-        (seen, orphans): (Seen, Seen),
+        (seen, orphans): (SeenUrls, SeenUrls),
         next_sequence: u64,
         [waiting, failed, not_recorded]: [u64; 3],
         limits: &LimitsConfig,

@@ -41,7 +41,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::commits::COMMIT_INTERVAL;
 use self::{
-    begin::{Opened, Opening, find_site},
+    begin::{CrawlOpening, OpenedCrawl, find_site},
     crawl_loop::{Context, CrawlLoop, Setup},
     download::Downloader,
     fingerprint::{identity_of, read_as},
@@ -52,13 +52,14 @@ pub use crate::politeness::HostState;
 use crate::{
     clock::Clock,
     config::Config,
+    crawl_state,
     fetch::{Fetch, FetchError, Fetched},
     notes::Note,
-    page::{PageFacts, RunId},
+    page::{CrawlId, PageFacts},
     parse::PageReader,
     politeness::SharedPoliteness,
     retry_after::{RetryAfterError, RetryAfterFile},
-    robots, runs,
+    robots,
     scope::Scope,
     seeds::{MAX_OTHER_HOSTS, SeedList},
     site::Site,
@@ -217,7 +218,7 @@ pub struct Crawled {
     /// The rules, with the newest robots.txt.
     pub judge: Judge,
     /// Number of the crawl that was begun or resumed.
-    pub number: RunId,
+    pub number: CrawlId,
     /// Whether an unfinished crawl was resumed.
     pub resumed: bool,
     /// How it ended.
@@ -314,14 +315,14 @@ pub async fn crawl(
         PageReader::new(&config.parse).map_err(|error| CrawlError::Settings(error.to_string()))?;
     let reader = Arc::new(reader.with_extensions(config.publish.extensions));
     let gate = Gate::new(config, fetch, Arc::clone(&clock), politeness, retry_after);
-    let recalling = gate.clone();
-    let recalled = tokio::task::spawn_blocking(move || recalling.recall_waits());
-    let damage = recalled
+    let loading = gate.clone();
+    let loaded = tokio::task::spawn_blocking(move || loading.load_waits());
+    let damage = loaded
         .await
-        .map_err(|error| CrawlError::of_task("recalling which hosts asked to wait", error))??;
+        .map_err(|error| CrawlError::of_task("loading which hosts asked to wait", error))??;
     if let Some(damage) = &damage {
         // The crawl may end before it knows its site, and nobody would ever hear of it.
-        tracing::warn!(target: "engine", "{damage}");
+        tracing::warn!(target: "crawl", "{damage}");
     }
     let dependencies = LoopDependencies {
         reader,
@@ -385,7 +386,7 @@ async fn crawl_through(
     let host_date = gate.first_date.get().copied();
     let clocks = host_date.map(|host| (clock.now(), host));
     let judge = Judge::new(config, scope, rules.clone(), read_as, Arc::clone(&clock));
-    let opening = Opening {
+    let opening = CrawlOpening {
         open_store,
         identity,
         fresh: config.fresh,
@@ -393,7 +394,7 @@ async fn crawl_through(
         clocks,
         judge,
     };
-    let Opened {
+    let OpenedCrawl {
         store,
         run: open_run,
         memory,
@@ -441,7 +442,7 @@ async fn crawl_through(
 
 /// Fetches what is on the site, and the files of other hosts that belong to it.
 fn downloader_of(site: &Site, gate: &Gate, config: &Config, rules: &robots::Rules) -> Downloader {
-    let downloader = Downloader::behind(gate).of_site(&site.origin, MAX_OTHER_HOSTS);
+    let downloader = Downloader::with_gate(gate).of_site(&site.origin, MAX_OTHER_HOSTS);
     downloader.know(&site.origin, rules.clone());
     if config.ignore.robots {
         downloader.ignoring_robots_of(&site.origin)
@@ -467,7 +468,7 @@ pub fn judge_at_rest(
     let rules = robots.clone().unwrap_or_default();
     let read_as = read_as(config, site);
     let mut judge = Judge::new(config, scope, rules, read_as, Arc::clone(clock));
-    if runs::clocks_apart(store)?.is_some() {
+    if crawl_state::clocks_apart(store)?.is_some() {
         judge = judge.without_clock();
     }
     Ok((judge, robots))

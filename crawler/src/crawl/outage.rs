@@ -6,13 +6,13 @@ use jiff::Timestamp;
 
 use super::requeue::requeue;
 use crate::{
-    page::{Reason, RunId},
+    page::{CrawlId, Reason},
     politeness::{Closed, Signal},
     store::{Commit, MetaValue, Store, StoreError},
 };
 
 /// Name of the state's value with the last outage of the open run: words, as [`Outage::to_text`] writes them.
-const OUTAGE: &str = crate::store::names::RUN_OUTAGE;
+const OUTAGE: &str = crate::store::names::CRAWL_OUTAGE;
 
 /// Starts of a run that end in an outage after which what failed is asked for again. A site that is down for some nights,
 /// while a cache answers for its start page, costs no page its place in the run; a section that always fails cannot keep
@@ -62,7 +62,7 @@ impl Health {
     }
 
     /// What the next session of `run` has to know, as a value of the state, if the host is closed now.
-    pub(super) fn value(&self, closed: &Closed, run: RunId) -> MetaValue {
+    pub(super) fn value(&self, closed: &Closed, run: CrawlId) -> MetaValue {
         let text = self.outage(closed).to_text(run);
         (OUTAGE.to_owned(), Some(text))
     }
@@ -91,13 +91,13 @@ struct Outage {
 }
 
 impl Outage {
-    fn to_text(self, run: RunId) -> String {
+    fn to_text(self, run: CrawlId) -> String {
         let since = self.since.map(|since| since.to_string());
         format!("{run} {} {}", self.number, since.as_deref().unwrap_or("-"))
     }
 
     /// The outage of run `run` in a value; `None` when it is of another run, or damaged.
-    fn of_run(run: RunId, text: &str) -> Option<Self> {
+    fn of_run(run: CrawlId, text: &str) -> Option<Self> {
         let mut words = text.split(' ');
         let is_of_run = words.next()?.parse() == Ok(run);
         let number = words.next()?.parse().ok()?;
@@ -113,7 +113,7 @@ impl Outage {
 /// many starts in a row were in vain.
 pub(super) fn ask_again(
     store: &mut Store,
-    run: RunId,
+    run: CrawlId,
     next_sequence: &mut u64,
 ) -> Result<u32, StoreError> {
     let text = store.value(OUTAGE)?.unwrap_or_default();
@@ -129,7 +129,7 @@ pub(super) fn ask_again(
             has_failed(record.reason) && record.fetched_at.is_some_and(|ended| ended >= since)
         })?;
         if count > 0 {
-            tracing::info!(target: "engine", "{count} pages failed when the site went down: they are asked for again");
+            tracing::info!(target: "crawl", "{count} pages failed when the site went down: they are asked for again");
         }
     }
     // A session that is killed before this does the same again, which changes nothing.

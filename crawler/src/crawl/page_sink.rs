@@ -10,7 +10,7 @@ use sitemap_core::{
     read::{Kind, Problem, Reader, Unpacked},
 };
 
-use super::download::{Document, Spool};
+use super::download::{DownloadedDocument, Spool};
 use crate::{
     fetch::{BodySink, BodyWish, Fetched, ResponseHead},
     page::{BodyEnd, BodyKind, PageFacts},
@@ -44,7 +44,7 @@ const LIST_TYPES: [&str; 7] = [
 
 /// What is kept of an answer that is no page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum WantedBody {
     /// Nothing; that it is no page is all that matters.
     Nothing,
     /// A feed.
@@ -61,7 +61,7 @@ pub(super) struct Found {
     /// What its first bytes say; `None`: its type allows a list.
     pub(super) kind: Option<Kind>,
     /// The answer, when it is wanted and could be kept.
-    pub(super) document: Option<Box<Document>>,
+    pub(super) document: Option<Box<DownloadedDocument>>,
 }
 
 /// See the module.
@@ -69,12 +69,12 @@ pub(super) struct PageSink {
     parser: PageParser,
     /// The parser does not want more, or is not given more.
     is_refused: bool,
-    wanted: Wanted,
-    look: Look,
+    wanted: WantedBody,
+    look: Detection,
 }
 
 /// What is known of the answer.
-enum Look {
+enum Detection {
     /// It is no document.
     Over,
     /// The first bytes, which do not tell yet.
@@ -98,12 +98,12 @@ enum SentAs {
 }
 
 impl PageSink {
-    pub(super) fn new(parser: PageParser, wanted: Wanted) -> Self {
+    pub(super) fn new(parser: PageParser, wanted: WantedBody) -> Self {
         Self {
             parser,
             is_refused: false,
             wanted,
-            look: Look::Over,
+            look: Detection::Over,
         }
     }
 
@@ -111,11 +111,12 @@ impl PageSink {
     pub(super) fn finish(mut self, url: &UrlKey, fetched: &Fetched) -> (PageFacts, Option<Found>) {
         self.decide(true);
         let found = match self.look {
-            Look::Found { kind, body } => Some(Found {
+            Detection::Found { kind, body } => Some(Found {
                 kind,
-                document: body.map(|body| Box::new(Document::of_page(url, fetched, body))),
+                document: body
+                    .map(|body| Box::new(DownloadedDocument::of_page(url, fetched, body))),
             }),
-            Look::Over | Look::Begun { .. } => None,
+            Detection::Over | Detection::Begun { .. } => None,
         };
         let mut facts = if self.is_refused {
             // The rest was read for the document only.
@@ -136,23 +137,23 @@ impl PageSink {
 
     /// Finds out what the first bytes are, if they tell.
     fn decide(&mut self, is_whole: bool) {
-        let Look::Begun { start, sent_as } = &self.look else {
+        let Detection::Begun { start, sent_as } = &self.look else {
             return;
         };
         let is_enough = is_whole || start.len() >= SNIFF_BYTES;
         let kind = match kind_of(start, *sent_as, is_enough) {
-            Told::Nothing => return,
-            Told::NoDocument => None,
-            Told::Document(kind) => Some(kind),
+            KindGuess::Nothing => return,
+            KindGuess::NoDocument => None,
+            KindGuess::Document(kind) => Some(kind),
         };
         self.look = match kind {
-            None if *sent_as != SentAs::List => Look::Over,
+            None if *sent_as != SentAs::List => Detection::Over,
             kind => {
                 // Of a document there is no page to parse.
                 self.is_refused |= kind.is_some();
                 let mut body = Spool::new();
                 let is_kept = self.wanted.takes(kind) && body.chunk(start) == BodyWish::Read;
-                Look::Found {
+                Detection::Found {
                     kind,
                     body: is_kept.then_some(body),
                 }
@@ -164,7 +165,7 @@ impl PageSink {
     fn wants_more(&self) -> bool {
         matches!(
             &self.look,
-            Look::Begun { .. } | Look::Found { body: Some(_), .. }
+            Detection::Begun { .. } | Detection::Found { body: Some(_), .. }
         )
     }
 
@@ -186,14 +187,14 @@ impl BodySink for PageSink {
         let is_page = wish == BodyWish::Read;
         let sent_as = sent_as(head).filter(|sent_as| match sent_as {
             SentAs::Xml => true,
-            SentAs::List => self.wanted == Wanted::Lists,
+            SentAs::List => self.wanted == WantedBody::Lists,
             SentAs::Page => false,
         });
         let sent_as = sent_as.or(is_page.then_some(SentAs::Page));
         match sent_as.filter(|_| head.status == 200) {
             Some(sent_as) => {
                 let start = Vec::new();
-                self.look = Look::Begun { start, sent_as };
+                self.look = Detection::Begun { start, sent_as };
                 BodyWish::Read
             }
             None => wish,
@@ -202,12 +203,12 @@ impl BodySink for PageSink {
 
     fn chunk(&mut self, bytes: &[u8]) -> BodyWish {
         match &mut self.look {
-            Look::Over => {}
-            Look::Begun { start, .. } => {
+            Detection::Over => {}
+            Detection::Begun { start, .. } => {
                 start.extend_from_slice(bytes);
                 self.decide(false);
             }
-            Look::Found { body, .. } => {
+            Detection::Found { body, .. } => {
                 *body = body
                     .take()
                     .and_then(|mut kept| (kept.chunk(bytes) == BodyWish::Read).then_some(kept));
@@ -217,7 +218,7 @@ impl BodySink for PageSink {
     }
 }
 
-impl Wanted {
+impl WantedBody {
     fn takes(self, kind: Option<Kind>) -> bool {
         match self {
             Self::Nothing => false,
@@ -245,7 +246,7 @@ fn sent_as(head: &ResponseHead) -> Option<SentAs> {
 
 /// What the first bytes of a body tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum KindGuess {
     /// Nothing yet: more of it has to be known.
     Nothing,
     /// It is no document.
@@ -255,24 +256,24 @@ enum Told {
 }
 
 /// What a body is that begins like this.
-fn kind_of(start: &[u8], sent_as: SentAs, is_enough: bool) -> Told {
+fn kind_of(start: &[u8], sent_as: SentAs, is_enough: bool) -> KindGuess {
     if sent_as == SentAs::Page {
         let Some(text) = plain(start, is_enough) else {
-            return Told::Nothing;
+            return KindGuess::Nothing;
         };
         match root_of(&text) {
-            Root::Unknown if !is_enough => return Told::Nothing,
-            Root::Unknown | Root::None => return Told::NoDocument,
+            Root::Unknown if !is_enough => return KindGuess::Nothing,
+            Root::Unknown | Root::None => return KindGuess::NoDocument,
             Root::Element => {}
         }
     }
     // Only an element behind the root tells what some of them are.
     if !is_enough {
-        return Told::Nothing;
+        return KindGuess::Nothing;
     }
     match document_kind(start) {
-        Some(kind) if kind.is_xml() || sent_as == SentAs::List => Told::Document(kind),
-        Some(_) | None => Told::NoDocument,
+        Some(kind) if kind.is_xml() || sent_as == SentAs::List => KindGuess::Document(kind),
+        Some(_) | None => KindGuess::NoDocument,
     }
 }
 
@@ -425,14 +426,14 @@ mod tests {
     #[test]
     fn a_page_is_a_document_only_when_it_begins_like_one() {
         fn check(body: &str, expected: Option<Kind>) {
-            let expected = expected.map_or(Told::NoDocument, Told::Document);
+            let expected = expected.map_or(KindGuess::NoDocument, KindGuess::Document);
             let found = kind_of(body.as_bytes(), SentAs::Page, true);
             assert_eq!(found, expected, "{body}");
             // However it arrives, what is told early is what is told in the end.
             for end in 0..body.len() {
                 let early = kind_of(&body.as_bytes()[..end], SentAs::Page, false);
                 assert!(
-                    early == Told::Nothing || early == found,
+                    early == KindGuess::Nothing || early == found,
                     "{body}, {end} bytes"
                 );
             }

@@ -12,7 +12,7 @@ use tokio::{
 use super::{
     FetchedFacts,
     gate::{Gate, HeldPermit, retry_delay},
-    page_sink::{Found, PageSink, Wanted},
+    page_sink::{Found, PageSink, WantedBody},
     signal,
     validators::is_answer_to,
 };
@@ -107,7 +107,7 @@ impl Requests {
 pub(super) async fn ask(
     (gate, reader): (Gate, Arc<PageReader>),
     url: UrlKey,
-    wanted: Wanted,
+    wanted: WantedBody,
     validators: Option<Validators>,
 ) -> PageDone {
     let parser = PageParser::new(&url, &gate.identity, &reader);
@@ -155,11 +155,11 @@ impl PageDone {
             return AfterRequest::Decide;
         }
         if self.passing && tries < limits.max_tries {
-            tracing::debug!(target: "engine", %url, tries, "another try");
+            tracing::debug!(target: "crawl", %url, tries, "another try");
             return AfterRequest::Retry(Instant::now() + retry_delay(limits, url, tries));
         }
         if validators.is_some_and(|sent| !is_answer_to(sent, url, &self.result)) {
-            tracing::debug!(target: "engine", %url, "no answer to a conditional request");
+            tracing::debug!(target: "crawl", %url, "no answer to a conditional request");
             return AfterRequest::RetrySoon;
         }
         AfterRequest::Decide

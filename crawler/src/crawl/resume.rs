@@ -1,12 +1,12 @@
 //! The memory of a crawl when a session begins: what the store knows of it, and which of its visits the rules of now, or an
 //! outage, ask for again. Works on the store alone, in pieces, so that it can run where blocking is allowed.
 
-use super::{outage, requeue::requeue, validators::Trust};
+use super::{outage, requeue::requeue, validators::ValidatorTrust};
 use crate::{
-    frontier::Seen,
+    crawl_state::{self, OpenCrawl},
+    frontier::SeenUrls,
     page::{Basis, Page, PageRecord, Reason, State},
     robots::Rules,
-    runs::{self, OpenRun},
     seeds::{self, CachedSitemaps, Document, OwnFiles},
     store::{Commit, MetaValue, Store, StoreError},
     url_key::UrlKey,
@@ -14,10 +14,10 @@ use crate::{
 };
 
 /// Name of the state's value with the fingerprint of the rules that the visits were judged by.
-const RULES: &str = crate::store::names::RUN_RULES;
+const RULES: &str = crate::store::names::CRAWL_RULES;
 
 /// Name of the state's value with what robots.txt of the site said when it was read last ([`Rules::to_text`]).
-const ROBOTS: &str = crate::store::names::RUN_ROBOTS;
+const ROBOTS: &str = crate::store::names::CRAWL_ROBOTS;
 
 /// Notes what robots.txt of the site says, for those who publish again without asking it.
 pub(super) fn note_robots(store: &mut Store, robots: &Rules) -> Result<(), StoreError> {
@@ -44,15 +44,15 @@ pub(super) fn noted_robots(store: &Store) -> Result<Option<Rules>, StoreError> {
 /// What a crawl knows when its loop begins.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    pub(super) seen: Seen,
+    pub(super) seen: SeenUrls,
     pub(super) queued: u64,
     pub(super) failed: u64,
     pub(super) next_sequence: u64,
     pub(super) documents: Vec<Document>,
-    pub(super) orphans: Seen,
+    pub(super) orphans: SeenUrls,
     pub(super) own: OwnFiles,
     pub(super) cached: CachedSitemaps,
-    pub(super) trust: Trust,
+    pub(super) trust: ValidatorTrust,
     /// Sessions of the crawl that ended because the site was down.
     pub(super) outages: u32,
     /// Page rows count: the crawl is not one of `--fresh`, and there may be some.
@@ -67,7 +67,7 @@ pub(super) struct Memory {
 /// the last session.
 pub(super) fn remember(
     store: &mut Store,
-    open: OpenRun,
+    open: OpenCrawl,
     judge: &Judge,
 ) -> Result<Memory, StoreError> {
     let mut next_sequence = store.size()?.last_sequence + 1;
@@ -98,10 +98,10 @@ pub(super) fn remember(
         } else {
             CachedSitemaps::load(store)?
         },
-        trust: Trust::load(store)?,
+        trust: ValidatorTrust::load(store)?,
         outages,
         state_bytes: size.bytes,
-        not_recorded: runs::not_recorded(store)?,
+        not_recorded: crawl_state::not_recorded(store)?,
         // An imported set has rows before the first crawl.
         has_earlier: !open.is_fresh && (open.number > 1 || !store.unvisited(None, 1)?.is_empty()),
         ..Memory::default()

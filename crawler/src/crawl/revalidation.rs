@@ -9,13 +9,13 @@ use super::{
     bytes::{bytes_of, bytes_of_facts},
     gate::{Gate, Unread},
     signal,
-    validators::{Trust, TrustChange, has_changed, is_enough, is_sample},
+    validators::{TrustChange, ValidatorTrust, has_changed, is_enough, is_sample},
 };
 use crate::{
     fetch::{FetchError, Fetched, Request, Validators},
     frontier::Lease,
     notes::Note,
-    page::{PageFacts, RunId},
+    page::{CrawlId, PageFacts},
     store::{MetaValue, Store, StoreError},
     url_key::UrlKey,
     verdict::Judge,
@@ -32,8 +32,8 @@ const MAX_TESTS: usize = 100;
 
 /// Conditional requests of a crawl.
 pub(super) struct Revalidation {
-    crawl: RunId,
-    trust: Trust,
+    crawl: CrawlId,
+    trust: ValidatorTrust,
     /// No validators are sent.
     is_off: bool,
     waiting: Vec<NotModified>,
@@ -106,7 +106,7 @@ pub(super) struct TestEnd {
 
 impl Revalidation {
     /// Conditional requests of the crawl `crawl`, unless they are off.
-    pub(super) fn new(crawl: RunId, trust: Trust, is_off: bool) -> Self {
+    pub(super) fn new(crawl: CrawlId, trust: ValidatorTrust, is_off: bool) -> Self {
         Self {
             crawl,
             trust,

@@ -21,7 +21,7 @@ pub(super) struct SiteRules {
 }
 
 /// What follows from a robots.txt.
-pub(super) enum Change {
+pub(super) enum RobotsChange {
     /// It has these rules now.
     Rules(robots::Rules),
     /// Its `Crawl-delay` is too long for a crawl.
@@ -54,7 +54,7 @@ impl SiteRules {
     }
 
     /// Takes what the task brought.
-    pub(super) fn take(&mut self, robots: Robots) -> Change {
+    pub(super) fn take(&mut self, robots: Robots) -> RobotsChange {
         self.is_reading = false;
         self.due = Instant::now() + ROBOTS_RETRY;
         match robots {
@@ -62,14 +62,14 @@ impl SiteRules {
                 self.judge = self.judge.with_robots(rules.clone());
                 self.is_robots_read = true;
                 self.due = Instant::now() + ROBOTS_LIFETIME;
-                Change::Rules(rules)
+                RobotsChange::Rules(rules)
             }
             Robots::Unreachable(why, _) | Robots::Forbidden(why) => {
-                tracing::warn!(target: "engine", "robots.txt cannot be read again, the rules of yesterday hold: {why}");
-                Change::Nothing
+                tracing::warn!(target: "crawl", "robots.txt cannot be read again, the rules of yesterday hold: {why}");
+                RobotsChange::Nothing
             }
-            Robots::Refused(_) => Change::Nothing,
-            Robots::TooSlow(delay) => Change::TooSlow(delay),
+            Robots::Refused(_) => RobotsChange::Nothing,
+            Robots::TooSlow(delay) => RobotsChange::TooSlow(delay),
         }
     }
 

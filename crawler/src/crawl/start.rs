@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     CrawlError,
     gate::{Answered, Gate, Refused, Robots, too_slow},
-    page_sink::{Found, PageSink, Wanted},
+    page_sink::{Found, PageSink, WantedBody},
 };
 use crate::{
     config::Config,
@@ -252,11 +252,11 @@ fn hop_of(url: &UrlKey, answered: Answered<PageSink>) -> Result<(Hop, u64), Fetc
 }
 
 /// What of the answers on the way is kept when it is no page.
-fn wanted_of_start(config: &Config) -> Wanted {
+fn wanted_of_start(config: &Config) -> WantedBody {
     if config.discover.sitemaps || config.discover.feeds {
-        Wanted::Lists
+        WantedBody::Lists
     } else {
-        Wanted::Nothing
+        WantedBody::Nothing
     }
 }
 

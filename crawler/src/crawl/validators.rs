@@ -5,7 +5,7 @@
 
 use crate::{
     fetch::{FetchErrorKind, Validators},
-    page::{BodyEnd, Canonical, PageFacts, RunId},
+    page::{BodyEnd, Canonical, CrawlId, PageFacts},
     store::{EarlierAnswer, MetaValue, Store, StoreError, orders},
     url_key::UrlKey,
 };
@@ -23,7 +23,7 @@ const TRUST: &str = crate::store::names::VALIDATORS_TRUST;
 
 /// Whether the answer 304 is trusted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Trust {
+pub(super) struct ValidatorTrust {
     /// True answers in a row since the last false one; `None`: trusted.
     truths: Option<u32>,
 }
@@ -37,7 +37,7 @@ pub(super) enum TrustChange {
     Regained,
 }
 
-impl Trust {
+impl ValidatorTrust {
     /// Reads what the state has; a value that is damaged is that of a server which is not trusted.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl Trust {
 }
 
 /// Whether crawl number `crawl` asks for `url` as a whole: once in a hundred crawls.
-pub(super) fn is_sample(url: &UrlKey, crawl: RunId) -> bool {
+pub(super) fn is_sample(url: &UrlKey, crawl: CrawlId) -> bool {
     (url.fingerprint() % SAMPLE + crawl % SAMPLE).is_multiple_of(SAMPLE)
 }
 
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn one_false_answer_loses_trust_and_thirty_true_ones_in_a_row_regain_it() {
-        let mut trust = Trust::default();
+        let mut trust = ValidatorTrust::default();
         assert_eq!(trust.take(200), None);
         assert_eq!(trust.take(503), None);
         assert_eq!(trust.take(304), Some(TrustChange::Lost));
@@ -143,20 +143,20 @@ mod tests {
             assert!(!trust.is_given());
         }
         assert_eq!(trust.take(200), Some(TrustChange::Regained));
-        assert_eq!(trust, Trust::default());
+        assert_eq!(trust, ValidatorTrust::default());
     }
 
     #[test]
     fn trust_is_kept_in_the_state() {
         let mut store = Store::in_memory().unwrap();
-        assert!(Trust::load(&store).unwrap().is_given());
-        let distrusted = Trust { truths: Some(7) };
+        assert!(ValidatorTrust::load(&store).unwrap().is_given());
+        let distrusted = ValidatorTrust { truths: Some(7) };
         let commit = crate::store::Commit {
             values: vec![distrusted.value()],
             ..Default::default()
         };
         store.commit(&commit).unwrap();
-        assert_eq!(Trust::load(&store).unwrap(), distrusted);
+        assert_eq!(ValidatorTrust::load(&store).unwrap(), distrusted);
     }
 
     #[test]

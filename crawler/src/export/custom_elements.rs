@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use sitemap_core::extension::{Extensions, Namespaces, OwnElement, OwnNamespace, Text};
+use sitemap_core::extension::{CustomElement, CustomNamespace, Extensions, Namespaces, Text};
 
 use crate::{
     config::{ElementValue, MAX_ELEMENTS, Namespace, NamespaceElement},
@@ -14,15 +14,15 @@ use crate::{
 /// The compiled elements of all namespaces, in the order in which entries have them.
 #[derive(Debug, Default)]
 pub(super) struct CustomElements {
-    rules: Vec<CustomElement>,
+    rules: Vec<CustomElementRule>,
 }
 
 #[derive(Debug)]
-struct CustomElement {
+struct CustomElementRule {
     /// Prefix and name.
     qualified: String,
     /// Without text.
-    element: OwnElement,
+    element: CustomElement,
     pages: Pattern,
     source: ValueSource,
 }
@@ -48,11 +48,11 @@ impl CustomElements {
             let of = |problem: String| format!("{}: {problem}", namespace.prefix);
             let own = namespace.to_own().map_err(of)?;
             declared
-                .add_own(&own)
+                .add_custom(&own)
                 .map_err(|error| of(error.to_string()))?;
             for element in &namespace.elements {
                 let of = |problem| format!("{}:{}: {problem}", namespace.prefix, element.name);
-                rules.push(CustomElement::new(&own, element).map_err(of)?);
+                rules.push(CustomElementRule::new(&own, element).map_err(of)?);
             }
         }
         if rules.len() > MAX_ELEMENTS {
@@ -81,15 +81,15 @@ impl CustomElements {
             };
             let element = rule.element.clone().with_text(text);
             // The extensions of the entry may leave no room.
-            if extensions.add_own(element).is_ok() {
+            if extensions.add_custom(element).is_ok() {
                 given.push(&rule.qualified);
             }
         }
     }
 }
 
-impl CustomElement {
-    fn new(namespace: &OwnNamespace, element: &NamespaceElement) -> Result<Self, String> {
+impl CustomElementRule {
+    fn new(namespace: &CustomNamespace, element: &NamespaceElement) -> Result<Self, String> {
         let qualified = format!("{}:{}", namespace.prefix(), element.name);
         let source = match &element.value {
             ElementValue::Constant(text) => {
@@ -99,7 +99,7 @@ impl CustomElement {
             ElementValue::Field(name) => ValueSource::Named(name.clone()),
         };
         Ok(Self {
-            element: OwnElement::new(namespace, &element.name)
+            element: CustomElement::new(namespace, &element.name)
                 .map_err(|error| error.to_string())?,
             pages: Pattern::parse(&element.pages)
                 .map_err(|problem| format!("pages: \"{}\" {problem}", element.pages))?,
@@ -158,7 +158,7 @@ mod tests {
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let mut extensions = Extensions::default();
         rules.apply(&key, &values.collect(), &mut extensions);
-        let own = extensions.own_elements().iter().map(|element| {
+        let own = extensions.custom_elements().iter().map(|element| {
             let text = element.text().map_or("", Text::as_str);
             format!("{}:{}={text}", element.namespace().prefix(), element.name())
         });

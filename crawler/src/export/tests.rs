@@ -78,8 +78,8 @@ impl Bench {
 
     /// A new crawl that found these pages, and the other listed pages gone.
     fn crawl_records(&mut self, start: Timestamp, fresh: bool, found: Vec<(&str, PageRecord)>) {
-        runs::set_phase(&mut self.store, runs::Phase::Finished).unwrap();
-        runs::open(&mut self.store, "", start, fresh).unwrap();
+        crawl_state::set_phase(&mut self.store, crawl_state::Phase::Finished).unwrap();
+        crawl_state::open(&mut self.store, "", start, fresh).unwrap();
         let found = found
             .into_iter()
             .map(|(path, record)| (key(path), record))

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use jiff::Timestamp;
 
 use crate::{
-    runs::{self, Phase},
+    crawl_state::{self, Phase},
     store::{Store, StoreError},
     url_key::UrlKey,
     verdict::{Judge, Merged, Merging, Mode, Rows},
@@ -29,14 +29,14 @@ impl Mode {
     /// # Errors
     /// The store cannot be read.
     pub fn of(store: &Store, forced: bool) -> Result<Self, StoreError> {
-        let counts = match runs::phase(store)? {
+        let counts = match crawl_state::phase(store)? {
             Phase::Open => true,
             Phase::Refused => forced,
             Phase::Finished => false,
         };
         Ok(if !counts {
             Self::AtRest
-        } else if runs::is_fresh(store)? {
+        } else if crawl_state::is_fresh(store)? {
             Self::Fresh
         } else {
             Self::Crawl

@@ -95,11 +95,11 @@ struct Corrupt;
 /// the last ones ask [`Decoder::is_complete`].
 pub(super) struct Decoder {
     coding: Coding,
-    engine: Engine,
+    engine: Decompressor,
     buffer: Box<[u8]>,
 }
 
-enum Engine {
+enum Decompressor {
     Identity,
     Inflate(Inflate),
     Brotli(brotli::Brotli),
@@ -113,12 +113,12 @@ impl Decoder {
     /// The decoder of the coding cannot be set up; the text names the coding.
     pub(super) fn new(coding: Coding) -> Result<Self, String> {
         let engine = match coding {
-            Coding::Identity => Engine::Identity,
-            Coding::Gzip => Engine::Inflate(Inflate::new(Container::Gzip)),
-            Coding::Deflate => Engine::Inflate(Inflate::new(Container::Zlib)),
-            Coding::Brotli => Engine::Brotli(brotli::Brotli::new()),
+            Coding::Identity => Decompressor::Identity,
+            Coding::Gzip => Decompressor::Inflate(Inflate::new(Container::Gzip)),
+            Coding::Deflate => Decompressor::Inflate(Inflate::new(Container::Zlib)),
+            Coding::Brotli => Decompressor::Brotli(brotli::Brotli::new()),
             Coding::Zstd => {
-                Engine::Zstd(zstd::Zstd::new().ok_or_else(|| coding.as_str().to_owned())?)
+                Decompressor::Zstd(zstd::Zstd::new().ok_or_else(|| coding.as_str().to_owned())?)
             }
         };
         let buffer_bytes = if coding == Coding::Identity {
@@ -140,14 +140,14 @@ impl Decoder {
     /// The coded bytes are broken; the text names the coding.
     pub(super) fn next<'a, 'b: 'a>(&'a mut self, input: &mut &'b [u8]) -> Result<&'a [u8], String> {
         let outcome = match &mut self.engine {
-            Engine::Identity => {
+            Decompressor::Identity => {
                 let (piece, rest) = input.split_at(min(input.len(), PIECE_BYTES));
                 *input = rest;
                 return Ok(piece);
             }
-            Engine::Inflate(engine) => engine.step(input, &mut self.buffer),
-            Engine::Brotli(engine) => engine.step(input, &mut self.buffer),
-            Engine::Zstd(engine) => engine.step(input, &mut self.buffer),
+            Decompressor::Inflate(engine) => engine.step(input, &mut self.buffer),
+            Decompressor::Brotli(engine) => engine.step(input, &mut self.buffer),
+            Decompressor::Zstd(engine) => engine.step(input, &mut self.buffer),
         };
         match outcome {
             Ok(written) => Ok(self.buffer.split_at(written).0),
@@ -158,10 +158,10 @@ impl Decoder {
     /// Returns whether the coded stream may end here. A body without a single byte is complete in every coding.
     pub(super) fn is_complete(&self) -> bool {
         match &self.engine {
-            Engine::Identity => true,
-            Engine::Inflate(engine) => engine.is_complete(),
-            Engine::Brotli(engine) => engine.is_complete(),
-            Engine::Zstd(engine) => engine.is_complete(),
+            Decompressor::Identity => true,
+            Decompressor::Inflate(engine) => engine.is_complete(),
+            Decompressor::Brotli(engine) => engine.is_complete(),
+            Decompressor::Zstd(engine) => engine.is_complete(),
         }
     }
 }

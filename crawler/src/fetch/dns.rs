@@ -39,7 +39,7 @@ const MAX_NAMES: usize = 1_024;
 pub(super) struct Resolver {
     /// One try.
     timeout: Duration,
-    names: Mutex<HashMap<Box<str>, Arc<Entry>>>,
+    names: Mutex<HashMap<Box<str>, Arc<DnsCacheSlot>>>,
     calls: Arc<Semaphore>,
     ask: Ask,
 }
@@ -48,18 +48,18 @@ pub(super) struct Resolver {
 type Ask = fn(&str) -> io::Result<Vec<IpAddr>>;
 
 #[derive(Default)]
-struct Entry {
+struct DnsCacheSlot {
     /// Filled by the first to ask, while all others wait. When the first is cancelled the next takes over.
-    answer: OnceCell<Answer>,
+    answer: OnceCell<DnsAnswer>,
 }
 
-struct Answer {
+struct DnsAnswer {
     at: Instant,
     /// Never empty, or the reason for people.
     addresses: Result<Arc<[IpAddr]>, String>,
 }
 
-impl Answer {
+impl DnsAnswer {
     fn is_fresh(&self, now: Instant) -> bool {
         let age = if self.addresses.is_ok() {
             MAX_AGE
@@ -93,7 +93,7 @@ impl Resolver {
         let entry = self.entry(name);
         let answer = entry.answer.get_or_init(|| async {
             let addresses = self.ask_repeatedly(name).await;
-            Answer {
+            DnsAnswer {
                 at: Instant::now(),
                 addresses,
             }
@@ -102,10 +102,10 @@ impl Resolver {
     }
 
     /// No connection to the addresses of `name` succeeded: they are looked up again, unless they are young.
-    pub(super) fn doubt(&self, name: &str) {
+    pub(super) fn mark_suspect(&self, name: &str) {
         let now = Instant::now();
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_old = |entry: &Arc<Entry>| {
+        let is_old = |entry: &Arc<DnsCacheSlot>| {
             entry
                 .answer
                 .get()
@@ -117,7 +117,7 @@ impl Resolver {
     }
 
     /// The entry of `name`: being filled, or fresh.
-    fn entry(&self, name: &str) -> Arc<Entry> {
+    fn entry(&self, name: &str) -> Arc<DnsCacheSlot> {
         let now = Instant::now();
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = names.get(name)
@@ -128,7 +128,7 @@ impl Resolver {
         if names.len() >= MAX_NAMES {
             names.clear();
         }
-        let entry = Arc::new(Entry::default());
+        let entry = Arc::new(DnsCacheSlot::default());
         names.insert(name.into(), Arc::clone(&entry));
         entry
     }

@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 16;
 
 /// Target of the request.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Target<'a> {
+pub(super) struct RequestTarget<'a> {
     /// The whole URL.
     pub(super) url: &'a str,
     /// Its host name.
@@ -27,7 +27,7 @@ pub(super) struct Target<'a> {
     pub(super) is_proxied: bool,
 }
 
-impl fmt::Display for Target<'_> {
+impl fmt::Display for RequestTarget<'_> {
     /// The peer of the connection.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let suffix = if self.is_proxied {
@@ -41,7 +41,7 @@ impl fmt::Display for Target<'_> {
 
 /// Progress of the attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum AttemptPhase {
     /// No connection yet (TCP and TLS).
     Connecting,
     /// The request was on its way.
@@ -51,8 +51,8 @@ pub(super) enum Phase {
 /// The failure after `error`.
 pub(super) fn describe(
     error: &(dyn Error + 'static),
-    phase: Phase,
-    target: Target<'_>,
+    phase: AttemptPhase,
+    target: RequestTarget<'_>,
 ) -> FetchError {
     let cause = Cause::of(error);
     let url = target.url;
@@ -74,11 +74,11 @@ pub(super) fn describe(
                 local_reason(error).unwrap_or_default()
             ),
         ),
-        (Cause::Io(error), Phase::Connecting) if is_broken_off(error) => (
+        (Cause::Io(error), AttemptPhase::Connecting) if is_broken_off(error) => (
             FetchErrorKind::Reset,
             format!("{target} closed the connection during the TLS handshake"),
         ),
-        (Cause::Io(error), Phase::Connecting)
+        (Cause::Io(error), AttemptPhase::Connecting)
             if error.kind() == io::ErrorKind::ConnectionRefused =>
         {
             (
@@ -86,11 +86,11 @@ pub(super) fn describe(
                 format!("connection refused by {target}"),
             )
         }
-        (Cause::Io(error), Phase::Connecting) => (
+        (Cause::Io(error), AttemptPhase::Connecting) => (
             FetchErrorKind::Connect,
             format!("cannot connect to {target}: {}", io_reason(error)),
         ),
-        (Cause::Io(error), Phase::Waiting) => (
+        (Cause::Io(error), AttemptPhase::Waiting) => (
             FetchErrorKind::Reset,
             format!("connection to {target} broke off: {}", io_reason(error)),
         ),
@@ -122,11 +122,11 @@ pub(super) fn describe(
             FetchErrorKind::Protocol,
             format!("{target} breaks the rules of HTTP/2: {reason}"),
         ),
-        (Cause::Unknown(reason), Phase::Connecting) => (
+        (Cause::Unknown(reason), AttemptPhase::Connecting) => (
             FetchErrorKind::Connect,
             format!("cannot connect to {target}: {reason}"),
         ),
-        (Cause::Unknown(reason), Phase::Waiting) => (
+        (Cause::Unknown(reason), AttemptPhase::Waiting) => (
             FetchErrorKind::Protocol,
             format!("no answer from {url}: {reason}"),
         ),
@@ -253,7 +253,7 @@ fn io_reason(error: &io::Error) -> String {
     }
 }
 
-fn tls_reason(error: &rustls::Error, target: Target<'_>) -> String {
+fn tls_reason(error: &rustls::Error, target: RequestTarget<'_>) -> String {
     match error {
         rustls::Error::InvalidCertificate(error) => certificate_reason(error, target.host),
         rustls::Error::AlertReceived(alert) => {
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn too_few_file_descriptors_are_a_fault_of_this_machine() {
-        let target = Target {
+        let target = RequestTarget {
             url: "http://h.example/",
             host: "h.example",
             port: 80,
@@ -343,7 +343,7 @@ mod tests {
         };
         for code in [EMFILE, ENFILE] {
             let error = io::Error::from_raw_os_error(code);
-            let fault = describe(&error, Phase::Connecting, target);
+            let fault = describe(&error, AttemptPhase::Connecting, target);
             assert_eq!(fault.kind(), FetchErrorKind::Local);
             assert!(fault.to_string().contains("ulimit -n"), "{fault}");
         }

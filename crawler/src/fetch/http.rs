@@ -21,7 +21,7 @@ use super::{
     ResponseHead, Validators,
     attempt::{Attempt, WatchLayer},
     body::BodyReader,
-    fault::{self, Phase, Target},
+    fault::{self, AttemptPhase, RequestTarget},
     route::Router,
     tls,
 };
@@ -170,7 +170,7 @@ impl HttpFetch {
         deadline: Instant,
     ) -> Result<(Fetched, Version), FetchError> {
         let url = request.url.to_url();
-        let target = Target {
+        let target = RequestTarget {
             url: request.shown(),
             host: url.host_str().unwrap_or_default(),
             port: url.port_or_known_default().unwrap_or_default(),
@@ -207,7 +207,7 @@ impl HttpFetch {
     async fn send(
         &self,
         message: reqwest::Request,
-        target: Target<'_>,
+        target: RequestTarget<'_>,
         attempt: Attempt,
         deadline: Instant,
     ) -> Result<Response, FetchError> {
@@ -223,16 +223,16 @@ impl HttpFetch {
                 self.head_timeout,
             ),
             Failure::Client(error) if error.is_connect() => {
-                self.router.doubt(attempt.name());
+                self.router.mark_suspect(attempt.name());
                 if error.is_timeout() {
                     let what = format!("no connection to {target}");
                     return fault::timed_out(&what, self.connect_timeout);
                 }
-                fault::describe(&error, Phase::Connecting, target).with_source(error.without_url())
+                fault::describe(&error, AttemptPhase::Connecting, target)
+                    .with_source(error.without_url())
             }
-            Failure::Client(error) => {
-                fault::describe(&error, Phase::Waiting, target).with_source(error.without_url())
-            }
+            Failure::Client(error) => fault::describe(&error, AttemptPhase::Waiting, target)
+                .with_source(error.without_url()),
         })
     }
 
@@ -473,7 +473,7 @@ fn authorization(
 }
 
 /// Status and headers, when they are within the limits.
-fn read_head(response: &Response, target: Target<'_>) -> Result<ResponseHead, FetchError> {
+fn read_head(response: &Response, target: RequestTarget<'_>) -> Result<ResponseHead, FetchError> {
     let refused = |reason: &str| {
         Err(FetchError::new(
             FetchErrorKind::Protocol,

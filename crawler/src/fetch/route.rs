@@ -23,12 +23,12 @@ pub(super) struct Router {
 }
 
 /// The two kinds of hosts.
-enum Place<'a> {
+enum HostForm<'a> {
     Address(IpAddr),
     Name(&'a str),
 }
 
-impl<'a> Place<'a> {
+impl<'a> HostForm<'a> {
     fn of<S: AsRef<str>>(host: &'a Host<S>) -> Self {
         match host {
             Host::Domain(name) => Self::Name(name.as_ref()),
@@ -67,20 +67,20 @@ impl Router {
         let host = url.host().ok_or_else(|| {
             FetchError::new(FetchErrorKind::Protocol, format!("{url} has no host"))
         })?;
-        match (Place::of(&host), &self.proxy) {
+        match (HostForm::of(&host), &self.proxy) {
             // The connector does not resolve literals: this is the only place that sees them.
-            (Place::Address(address), _) if !guard.permits(address) => {
+            (HostForm::Address(address), _) if !guard.permits(address) => {
                 Err(forbidden(guard.refusal_of_literal(address)))
             }
-            (Place::Name(name), Some(_)) if !guard.permits_name(name) => {
+            (HostForm::Name(name), Some(_)) if !guard.permits_name(name) => {
                 Err(forbidden(guard.refusal_of_unresolved(name)))
             }
-            (_, Some(proxy)) => match Place::of(proxy) {
-                Place::Address(_) => Ok(Attempt::without_names()),
-                Place::Name(name) => Ok(Attempt::new(name, self.look_up(name).await?.to_vec())),
+            (_, Some(proxy)) => match HostForm::of(proxy) {
+                HostForm::Address(_) => Ok(Attempt::without_names()),
+                HostForm::Name(name) => Ok(Attempt::new(name, self.look_up(name).await?.to_vec())),
             },
-            (Place::Address(_), None) => Ok(Attempt::without_names()),
-            (Place::Name(name), None) => {
+            (HostForm::Address(_), None) => Ok(Attempt::without_names()),
+            (HostForm::Name(name), None) => {
                 let addresses = self.addresses(name, url.port_or_known_default()).await?;
                 let (permitted, refused): (Vec<IpAddr>, Vec<IpAddr>) = addresses
                     .iter()
@@ -101,8 +101,8 @@ impl Router {
     }
 
     /// No connection to `name` could be opened: its addresses may have changed.
-    pub(super) fn doubt(&self, name: &str) {
-        self.resolver.doubt(name);
+    pub(super) fn mark_suspect(&self, name: &str) {
+        self.resolver.mark_suspect(name);
     }
 
     /// The kind of network that the start host is on; `None` before the first request, and when a proxy hides it.
@@ -126,11 +126,11 @@ impl Router {
     }
 
     async fn guard_of_start(&self) -> Result<Guard, FetchError> {
-        match (self.start_host.as_ref().map(Place::of), &self.proxy) {
+        match (self.start_host.as_ref().map(HostForm::of), &self.proxy) {
             (None, _) => Ok(Guard::default()),
-            (Some(Place::Address(address)), _) => Ok(Guard::of_start(&[address])),
-            (Some(Place::Name(name)), Some(_)) => Ok(Guard::of_start_name(name)),
-            (Some(Place::Name(name)), None) => {
+            (Some(HostForm::Address(address)), _) => Ok(Guard::of_start(&[address])),
+            (Some(HostForm::Name(name)), Some(_)) => Ok(Guard::of_start_name(name)),
+            (Some(HostForm::Name(name)), None) => {
                 Ok(Guard::of_start(&self.addresses(name, None).await?))
             }
         }

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, VecDeque};
 use tokio::time::Instant;
 
 use self::directories::Directories;
-pub use self::seen::Seen;
+pub use self::seen::SeenUrls;
 use crate::{
     store::{Earlier, QueuedUrl},
     url_key::UrlKey,
@@ -35,7 +35,7 @@ const MAX_BEHIND: usize = 16_384;
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub struct Lease {
-    waiting: Waiting,
+    waiting: WaitingUrl,
     from: Line,
 }
 
@@ -84,7 +84,7 @@ impl Lease {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Waiting {
+struct WaitingUrl {
     url: QueuedUrl,
     tries: u32,
 }
@@ -103,14 +103,14 @@ pub enum Next {
 /// The order of work of one run.
 #[derive(Debug)]
 pub struct Frontier {
-    window: VecDeque<Waiting>,
+    window: VecDeque<WaitingUrl>,
     /// Other tries that come before first tries, by due time; the sequence number makes keys unique.
-    soon: BTreeMap<(Instant, u64), Waiting>,
+    soon: BTreeMap<(Instant, u64), WaitingUrl>,
     /// Other tries that come after all first tries, likewise.
-    later: BTreeMap<(Instant, u64), Waiting>,
+    later: BTreeMap<(Instant, u64), WaitingUrl>,
     directories: Directories,
     /// First tries below failing directories.
-    aside: VecDeque<Waiting>,
+    aside: VecDeque<WaitingUrl>,
     /// Leases out, other tries, and what waits aside, by depth.
     outstanding: BTreeMap<u32, usize>,
     /// Sequence number of the last URL that entered the window.
@@ -121,12 +121,12 @@ pub struct Frontier {
     passed_by: bool,
     /// Take one depth after the other, so that depths are the fewest hops.
     level_by_level: bool,
-    entry: Entry,
+    entry: WindowEntry,
 }
 
 /// How discoveries enter the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Entry {
+enum WindowEntry {
     /// At once, while nothing waits in the store.
     Direct,
     /// By way of the store only.
@@ -148,7 +148,7 @@ impl Frontier {
             more_in_store: true,
             passed_by: false,
             level_by_level,
-            entry: Entry::Direct,
+            entry: WindowEntry::Direct,
         }
     }
 
@@ -156,16 +156,19 @@ impl Frontier {
     #[must_use]
     pub fn through_store(self) -> Self {
         Self {
-            entry: Entry::ThroughStore,
+            entry: WindowEntry::ThroughStore,
             ..self
         }
     }
 
     /// Takes note of a URL that was just discovered and will be in the next commit.
     pub fn offer(&mut self, url: QueuedUrl) {
-        if !self.more_in_store && self.entry == Entry::Direct && self.window.len() < WINDOW_URLS {
+        if !self.more_in_store
+            && self.entry == WindowEntry::Direct
+            && self.window.len() < WINDOW_URLS
+        {
             self.entered = Some(url.sequence);
-            self.window.push_back(Waiting { url, tries: 0 });
+            self.window.push_back(WaitingUrl { url, tries: 0 });
         } else {
             self.more_in_store = true;
             self.passed_by = true;
@@ -173,8 +176,8 @@ impl Frontier {
     }
 
     /// Behind which sequence number the store should be asked for more, if it should.
-    pub fn wants(&self) -> Option<Wanted> {
-        (self.more_in_store && self.window.len() <= WINDOW_URLS / 2).then(|| Wanted {
+    pub fn wants(&self) -> Option<QueueQuery> {
+        (self.more_in_store && self.window.len() <= WINDOW_URLS / 2).then(|| QueueQuery {
             after: self.entered,
             limit: WINDOW_URLS - self.window.len(),
         })
@@ -192,7 +195,7 @@ impl Frontier {
     }
 
     /// Takes the store's answer to [`Frontier::wants`].
-    pub fn refill(&mut self, wanted: &Wanted, urls: Vec<QueuedUrl>) {
+    pub fn refill(&mut self, wanted: &QueueQuery, urls: Vec<QueuedUrl>) {
         debug_assert_eq!(
             wanted.after, self.entered,
             "the window changed while the store was asked"
@@ -203,7 +206,7 @@ impl Frontier {
         if let Some(last) = urls.last() {
             self.entered = Some(last.sequence);
         }
-        let new = urls.into_iter().map(|url| Waiting { url, tries: 0 });
+        let new = urls.into_iter().map(|url| WaitingUrl { url, tries: 0 });
         self.window.extend(new);
     }
 
@@ -250,7 +253,7 @@ impl Frontier {
     }
 
     fn due(
-        tries: &mut BTreeMap<(Instant, u64), Waiting>,
+        tries: &mut BTreeMap<(Instant, u64), WaitingUrl>,
         now: Instant,
         from: fn(Instant) -> Line,
     ) -> Option<Lease> {
@@ -342,7 +345,7 @@ impl Frontier {
 
     /// When the next of them is due.
     pub fn next_try(&self) -> Option<Instant> {
-        let first = |tries: &BTreeMap<(Instant, u64), Waiting>| {
+        let first = |tries: &BTreeMap<(Instant, u64), WaitingUrl>| {
             tries.first_key_value().map(|(&(due, _), _)| due)
         };
         first(&self.soon)
@@ -371,7 +374,7 @@ impl Frontier {
 
 /// A question to the store's queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct QueueQuery {
     /// Behind this sequence number.
     pub after: Option<u64>,
     /// At most this many.

@@ -14,9 +14,9 @@ use crate::url_key::UrlKey;
 
 /// The set of known fingerprints: 9 to 18 bytes for each.
 #[derive(Debug, Default)]
-pub struct Seen(HashSet<u64, BuildHasherDefault<Fingerprint>>);
+pub struct SeenUrls(HashSet<u64, BuildHasherDefault<FingerprintHasher>>);
 
-impl Seen {
+impl SeenUrls {
     /// Notes `key`; whether it was new.
     pub fn insert(&mut self, key: &UrlKey) -> bool {
         self.0.insert(key.fingerprint())
@@ -45,9 +45,9 @@ impl Seen {
 
 /// Passes a fingerprint through: it is a good hash already.
 #[derive(Debug, Default)]
-struct Fingerprint(u64);
+struct FingerprintHasher(u64);
 
-impl Hasher for Fingerprint {
+impl Hasher for FingerprintHasher {
     fn finish(&self) -> u64 {
         self.0
     }

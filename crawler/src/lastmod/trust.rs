@@ -9,7 +9,7 @@ use sitemap_core::LastMod;
 
 use super::evidence::is_instant;
 use crate::{
-    page::{DateSource, RunId},
+    page::{CrawlId, DateSource},
     url_key::UrlKey,
 };
 
@@ -151,14 +151,14 @@ impl Statistics {
 /// Within one crawl trust only shrinks. A publish that is done again after it was interrupted finds the moved
 /// dates in the history already, so that they do not count as moved any more; it must come to the same decision.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Trust {
+pub(crate) struct DateTrust {
     /// The crawl that decided it.
-    run: Option<RunId>,
+    run: Option<CrawlId>,
     /// Sources with a directory, or [`HOST`].
     bad: BTreeSet<(DateSource, String)>,
 }
 
-impl Trust {
+impl DateTrust {
     /// Reads the text form: `run` and the number of the crawl that decided it; then a source with a directory, or `*` for
     /// the host as a whole, on each line.
     pub(crate) fn parse(text: &str) -> Self {
@@ -167,7 +167,7 @@ impl Trust {
             if let Some(run) = line.strip_prefix(RUN_LINE) {
                 trust.run = run.parse().ok();
             } else if let Some((word, family)) = line.split_once(' ')
-                && let Some(source) = DateSource::from_word(word)
+                && let Some(source) = DateSource::from_code(word)
             {
                 trust.bad.insert((source, family.to_owned()));
             }
@@ -188,7 +188,7 @@ impl Trust {
     }
 
     /// Takes the statistics of the crawl `run` in; returns whether the trust changed.
-    pub(crate) fn update(&mut self, run: RunId, statistics: &Statistics) -> bool {
+    pub(crate) fn update(&mut self, run: CrawlId, statistics: &Statistics) -> bool {
         let mut bad = BTreeSet::new();
         for (&source, families) in &statistics.of {
             let directories = families.directories.iter();

@@ -25,7 +25,7 @@ use crate::{config::HookEvent, machine};
 const REST: Duration = Duration::from_millis(500);
 
 /// Bytes of its output that are kept: the last ones.
-const MAX_SAID_BYTES: usize = 4 * 1024;
+const MAX_OUTPUT_BYTES_SHOWN: usize = 4 * 1024;
 
 /// Bytes that are read at once: what a pipe of Linux holds.
 const READ_BYTES: usize = 64 * 1024;
@@ -55,7 +55,7 @@ pub enum CommandError {
     #[error("cannot be started")]
     Start(#[source] io::Error),
     /// It ended by something else than success.
-    #[error("ended with {status}{}", said(output))]
+    #[error("ended with {status}{}", shown_output(output))]
     Failed {
         /// How.
         status: ExitStatus,
@@ -63,7 +63,7 @@ pub enum CommandError {
         output: String,
     },
     /// It did not end in time, and was killed.
-    #[error("did not end within {limit:?} and was killed{}", said(output))]
+    #[error("did not end within {limit:?} and was killed{}", shown_output(output))]
     TimedOut {
         /// How long it had.
         limit: Duration,
@@ -78,7 +78,7 @@ pub enum CommandError {
     Wait(#[source] io::Error),
 }
 
-fn said(output: &str) -> String {
+fn shown_output(output: &str) -> String {
     match output.trim() {
         "" => String::new(),
         text => format!(": {text}"),
@@ -170,7 +170,7 @@ async fn read(pipe: Option<impl AsyncRead + Unpin>, output: &RefCell<Vec<u8>>) {
     while let Ok(read @ 1..) = pipe.read(&mut buffer).await {
         let mut output = output.borrow_mut();
         output.extend_from_slice(&buffer[..read]);
-        let excess = output.len().saturating_sub(MAX_SAID_BYTES / 2);
+        let excess = output.len().saturating_sub(MAX_OUTPUT_BYTES_SHOWN / 2);
         output.drain(..excess);
     }
 }

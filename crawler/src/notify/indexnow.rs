@@ -14,13 +14,13 @@ use sitemap_core::Loc;
 use super::{Caller, Key, KeyError, service_url, shown_url, unanswered, with_causes};
 use crate::{
     config::NotifyConfig,
-    crawl::download::{Answer, Call, Retry},
+    crawl::download::{Call, CallAnswer, Retry},
     page::State,
     publish::{Placed, PublishError, PublishedSet, place_file, take_back},
     site::Site,
     store::{
         Commit, MetaValue, Store, StoreError,
-        outbox::{OutboxStep, TELLS_ENGINES, UrlChange, Waiting},
+        outbox::{NOTIFIES_ENGINES, OutboxStep, UrlChange, Waiting},
     },
     url_key::UrlKey,
 };
@@ -62,8 +62,6 @@ pub struct Submitted {
     pub sent: u64,
     /// Of these, those that it has before it looked at the key (202).
     pub unchecked: u64,
-    /// Requests that it answered like that.
-    pub requests: u64,
     /// URLs that still wait.
     pub waiting: u64,
     /// Of these, those that were sent less than ten minutes ago.
@@ -83,19 +81,19 @@ pub struct Submitted {
 ///
 /// # Errors
 /// The store failed.
-pub fn adopt(store: &mut Store) -> Result<(), StoreError> {
-    if store.value(TELLS_ENGINES)?.is_some() {
+pub fn start_notifying(store: &mut Store) -> Result<(), StoreError> {
+    if store.value(NOTIFIES_ENGINES)?.is_some() {
         return Ok(());
     }
     store.commit(&Commit {
-        values: vec![adopted()],
+        values: vec![notifies_engines()],
         outbox: vec![OutboxStep::Forget],
         ..Commit::default()
     })
 }
 
-fn adopted() -> MetaValue {
-    (TELLS_ENGINES.to_owned(), Some("1".to_owned()))
+fn notifies_engines() -> MetaValue {
+    (NOTIFIES_ENGINES.to_owned(), Some("1".to_owned()))
 }
 
 /// Puts every URL of the published set into the outbox: for a site that begins to notify engines.
@@ -147,9 +145,9 @@ pub fn submit(
     clock: &dyn Fn() -> Timestamp,
     call: &mut Caller<'_>,
 ) -> Result<Submitted, StoreError> {
-    if !submission.dry_run && store.value(TELLS_ENGINES)?.is_none() {
+    if !submission.dry_run && store.value(NOTIFIES_ENGINES)?.is_none() {
         store.commit(&Commit {
-            values: vec![adopted()],
+            values: vec![notifies_engines()],
             ..Commit::default()
         })?;
     }
@@ -347,19 +345,19 @@ impl Sender<'_> {
         call: &mut Caller<'_>,
     ) -> Result<bool, StoreError> {
         let mut urls = Vec::new();
-        let mut untellable = Vec::new();
+        let mut unsendable = Vec::new();
         for Waiting { key, .. } in waiting {
             // As it stands in the sitemap.
             match Loc::parse(key.as_str()) {
                 Ok(loc) if covers(location, &loc) => urls.push((key.clone(), loc)),
                 Ok(_) => self.outside += 1,
-                Err(_) => untellable.push(key.clone()),
+                Err(_) => unsendable.push(key.clone()),
             }
         }
-        if !untellable.is_empty() {
+        if !unsendable.is_empty() {
             // No sitemap can list them: they would wait for ever.
             let step = OutboxStep::Told {
-                urls: untellable,
+                urls: unsendable,
                 at: clock(),
             };
             store.commit(&Commit {
@@ -464,7 +462,6 @@ impl Sender<'_> {
             200 | 202 => {
                 let count = urls.len() as u64;
                 self.submitted.sent += count;
-                self.submitted.requests += 1;
                 if answer.status == 202 {
                     self.submitted.unchecked += count;
                 }
@@ -501,7 +498,7 @@ impl Sender<'_> {
         engine: &str,
         location: &Loc,
         urls: &[(UrlKey, Loc)],
-        answer: &Answer,
+        answer: &CallAnswer,
     ) -> String {
         let status = answer.status;
         let said = String::from_utf8_lossy(&answer.body);
@@ -509,10 +506,11 @@ impl Sender<'_> {
             "nothing" => String::new(),
             text => format!("; it said {text}"),
         };
-        match status {
-            400 => format!("{engine} answered 400: it finds the request badly formed{said}"),
+        let tries = format!(" to each of {} tries", answer.tries);
+        let what = match status {
+            400 => ": it finds the request badly formed".to_owned(),
             403 => format!(
-                "{engine} answered 403: it does not find the key in {}, which held it a moment ago{said}",
+                ": it does not find the key in {}, which held it a moment ago",
                 self.key.hidden_in(location.as_str())
             ),
             422 => {
@@ -526,23 +524,16 @@ impl Sender<'_> {
                     more => format!(" and {more} more"),
                 };
                 format!(
-                    "{engine} answered 422: these URLs are not of the host {}, or the key does not fit its schema: {}{more}{said}",
+                    ": these URLs are not of the host {}, or the key does not fit its schema: {}{more}",
                     host_of(location),
                     named.join(" ")
                 )
             }
-            429 => format!(
-                "{engine} answered 429 to each of {} tries: too many requests{said}",
-                answer.tries
-            ),
-            500..=599 => format!(
-                "{engine} answered {status} to each of {} tries{said}",
-                answer.tries
-            ),
-            _ => format!(
-                "{engine} answered {status}, which means nothing in IndexNow; is indexnow_endpoint right?{said}"
-            ),
-        }
+            429 => tries + ": too many requests",
+            500..=599 => tries,
+            _ => ", which means nothing in IndexNow; is indexnow_endpoint right?".to_owned(),
+        };
+        format!("{engine} answered {status}{what}{said}")
     }
 
     fn problem(&mut self, problem: String) {

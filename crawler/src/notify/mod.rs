@@ -25,14 +25,14 @@ mod webhook;
 mod tests;
 
 use crate::{
-    crawl::download::{Answer, Call, CallError},
+    crawl::download::{Call, CallAnswer, CallError},
     store::with_causes,
 };
 
 pub use self::{
     command::{CommandError, HookRun, run_command},
     engines::{ENGINES, Engine},
-    indexnow::{MAX_URLS_PER_REQUEST, Submission, Submitted, adopt, submit, submit_all},
+    indexnow::{MAX_URLS_PER_REQUEST, Submission, Submitted, start_notifying, submit, submit_all},
     key::{Key, KeyError},
     notifications::{Channel, Notifications, Notified, notify},
     ping::{PingTemplate, PingTemplateError, Pinged, ping},
@@ -41,7 +41,7 @@ pub use self::{
 };
 
 /// Calls a service and waits for its answer.
-pub type Caller<'a> = dyn FnMut(&Call) -> Result<Answer, CallError> + 'a;
+pub type Caller<'a> = dyn FnMut(&Call) -> Result<CallAnswer, CallError> + 'a;
 
 /// Why a call of what is shown as `shown` got no answer; named once.
 fn unanswered(shown: &str, error: &CallError) -> String {

@@ -82,8 +82,6 @@ impl PingTemplate {
 pub struct Pinged {
     /// Whom it went to: the origin of the engine.
     pub engine: String,
-    /// Which sitemap it was about.
-    pub sitemap: String,
     /// Why it was not received, as a fragment. `None`: the engine has the request, which says nothing of
     /// whether the sitemap is right or will be read.
     pub problem: Option<String>,
@@ -128,7 +126,6 @@ pub fn ping(templates: &[PingTemplate], sitemaps: &[String], call: &mut Caller<'
             };
             pinged.push(Pinged {
                 engine,
-                sitemap: sitemap.clone(),
                 problem,
                 is_final,
             });

@@ -13,7 +13,7 @@ use std::{
 
 use crate::{
     machine::open_regular,
-    robots::MAX_ROBOTS_BYTES,
+    robots::{MAX_ROBOTS_BYTES, Rules},
     url_key::{Identity, UrlKey},
 };
 
@@ -55,12 +55,13 @@ pub enum RobotsFileError {
     TooLarge(PathBuf),
 }
 
-/// The URLs of `sitemaps` that have no line in the robots.txt `body`. A line with a relative URL is none: the
+/// The URLs of `sitemaps` that have no line in the robots.txt with these rules. A line with a relative URL does not count: the
 /// protocol wants the whole URL.
-pub fn missing_lines<'a>(body: &[u8], sitemaps: &'a [String]) -> Vec<&'a str> {
+pub fn missing_lines<'a>(rules: &Rules, sitemaps: &'a [String]) -> Vec<&'a str> {
     let identity = Identity::default().verbatim();
-    let named: Vec<UrlKey> = values(body)
-        .filter_map(|value| identity.parse(&value).ok())
+    let values = rules.sitemaps().iter();
+    let named: Vec<UrlKey> = values
+        .filter_map(|value| identity.parse(value).ok())
         .collect();
     let mut missing: Vec<&str> = Vec::new();
     for sitemap in sitemaps {
@@ -72,6 +73,11 @@ pub fn missing_lines<'a>(body: &[u8], sitemaps: &'a [String]) -> Vec<&'a str> {
         }
     }
     missing
+}
+
+/// The same for the robots.txt `body`: its `Sitemap` lines are for every agent.
+fn missing_in<'a>(body: &[u8], sitemaps: &'a [String]) -> Vec<&'a str> {
+    missing_lines(&Rules::parse(body, "*"), sitemaps)
 }
 
 /// The robots.txt `body` with a line for each of `sitemaps` that has none; `None` when none is missing.
@@ -88,7 +94,7 @@ pub fn missing_lines<'a>(body: &[u8], sitemaps: &'a [String]) -> Vec<&'a str> {
 /// assert_eq!(add_lines(&body, &sitemaps), None);
 /// ```
 pub fn add_lines(body: &[u8], sitemaps: &[String]) -> Option<Vec<u8>> {
-    let missing = missing_lines(body, sitemaps);
+    let missing = missing_in(body, sitemaps);
     if missing.is_empty() {
         return None;
     }
@@ -142,7 +148,7 @@ pub fn write_lines(path: &Path, sitemaps: &[String]) -> Result<Written, RobotsFi
         return Err(RobotsFileError::TooLarge(path.to_owned()));
     }
     replace(path, &added, old.as_ref()).map_err(failed("replace", path))?;
-    let missing = missing_lines(&body, sitemaps);
+    let missing = missing_in(&body, sitemaps);
     Ok(Written::Added(
         missing.into_iter().map(str::to_owned).collect(),
     ))
@@ -194,19 +200,6 @@ fn give(file: &File, old: &fs::Metadata) -> io::Result<()> {
     ))
 }
 
-/// The values of all `Sitemap` lines.
-fn values(body: &[u8]) -> impl Iterator<Item = String> {
-    let lines = without_mark(body).split(|byte| matches!(byte, b'\n' | b'\r'));
-    lines.filter_map(|line| {
-        let line = String::from_utf8_lossy(line);
-        let line = line.split('#').next().unwrap_or_default();
-        let (key, value) = line.split_once(':')?;
-        key.trim()
-            .eq_ignore_ascii_case("sitemap")
-            .then(|| value.trim().to_owned())
-    })
-}
-
 fn without_mark(body: &[u8]) -> &[u8] {
     body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body)
 }
@@ -224,7 +217,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::robots::Rules;
 
     const SITEMAP: &str = "https://example.com/sitemap.xml";
 
@@ -235,7 +227,7 @@ mod tests {
     #[test]
     fn a_line_is_there_however_it_is_written() {
         let check = |body: &str, is_there: bool| {
-            let missing = missing_lines(body.as_bytes(), &sitemaps(&[SITEMAP])).is_empty();
+            let missing = missing_in(body.as_bytes(), &sitemaps(&[SITEMAP])).is_empty();
             assert_eq!(missing, is_there, "{body:?}");
         };
         check("Sitemap: https://example.com/sitemap.xml", true);
@@ -296,11 +288,11 @@ mod tests {
         fn everything_else_stays_byte_for_byte(body in body()) {
             let wanted = sitemaps(&[SITEMAP, "https://example.com/sitemap-2.xml", SITEMAP]);
             let Some(added) = add_lines(&body, &wanted) else {
-                prop_assert!(missing_lines(&body, &wanted).is_empty());
+                prop_assert!(missing_in(&body, &wanted).is_empty());
                 return Ok(());
             };
             prop_assert!(added.starts_with(&body));
-            let missing = missing_lines(&body, &wanted);
+            let missing = missing_in(&body, &wanted);
             let mut rest = &added[body.len()..];
             let end = line_end(without_mark(&body));
             if !matches!(without_mark(&body).last(), None | Some(b'\n' | b'\r')) {

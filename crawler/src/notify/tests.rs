@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::{Key, MAX_URLS_PER_REQUEST, PingTemplate, Submission, Submitted, submit};
 use crate::{
     config::NotifyConfig,
-    crawl::download::{Answer, CallError},
+    crawl::download::{CallAnswer, CallError},
     fetch::FetchErrorKind,
     publish::PublishedSet,
     store::{
@@ -27,8 +27,8 @@ fn url(text: &str) -> UrlKey {
     UrlKey::from_normalised(text).unwrap()
 }
 
-fn answer(status: u16, body: &str) -> Answer {
-    Answer {
+fn answer(status: u16, body: &str) -> CallAnswer {
+    CallAnswer {
         status,
         body: body.as_bytes().to_vec(),
         is_whole: true,
@@ -37,7 +37,7 @@ fn answer(status: u16, body: &str) -> Answer {
 }
 
 /// How an engine answers the request of a number with these URLs.
-type AnswerTo<'a> = dyn Fn(usize, &[String]) -> Result<Answer, CallError> + 'a;
+type AnswerTo<'a> = dyn Fn(usize, &[String]) -> Result<CallAnswer, CallError> + 'a;
 
 /// A site whose set stands in a folder, with these URLs to be told of.
 struct Bench {
@@ -85,7 +85,7 @@ impl Bench {
     fn submit_with(
         &mut self,
         at: &str,
-        engine: &dyn Fn(usize) -> Result<Answer, CallError>,
+        engine: &dyn Fn(usize) -> Result<CallAnswer, CallError>,
     ) -> Submitted {
         self.submit_to(at, &|number, _| engine(number))
     }

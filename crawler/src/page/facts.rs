@@ -262,7 +262,7 @@ mod tests {
             ..PageFacts::default()
         };
         assert_eq!(stored.clone().confirmed_by(&bare), stored);
-        let telling = PageFacts {
+        let informative = PageFacts {
             last_modified: time(3),
             date: time(4),
             etag: Some("\"2\"".to_owned()),
@@ -279,10 +279,10 @@ mod tests {
             last_modified: time(3),
             date: time(4),
             canonical: Canonical::Itself,
-            directives: telling.directives,
+            directives: informative.directives,
             robots_by_header: true,
             ..stored.clone()
         };
-        assert_eq!(stored.confirmed_by(&telling), expected);
+        assert_eq!(stored.confirmed_by(&informative), expected);
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use sitemap_core::{ChangeFreq, LastMod, Priority, extension::Extensions};
 
-pub use self::read::{GivenExtensionsError, extensions_from_json};
+pub use self::read::{InputExtensionsError, extensions_from_json};
 
 /// What an input of the user's says of a URL, checked: it is written as it is.
 #[derive(Debug, Clone, Default, PartialEq)]

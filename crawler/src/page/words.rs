@@ -19,7 +19,7 @@ macro_rules! words {
             }
 
             /// The value of this word.
-            pub fn from_word(word: &str) -> Option<Self> {
+            pub fn from_code(word: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|value| value.as_str() == word)
             }
         }

@@ -28,7 +28,7 @@ use super::{
 
 /// The requested page, and the settings it is read with.
 #[derive(Debug)]
-pub(super) struct Site<'a> {
+pub(super) struct PageContext<'a> {
     pub(super) url: &'a UrlKey,
     pub(super) identity: &'a Identity,
     pub(super) reader: &'a PageReader,
@@ -46,7 +46,7 @@ pub(super) struct ParsedPage {
 /// Fills in the facts of head and page.
 pub(super) fn fill(
     facts: &mut PageFacts,
-    site: &Site<'_>,
+    site: &PageContext<'_>,
     head: &ResponseHead,
     page: Option<ParsedPage>,
 ) {
@@ -60,10 +60,10 @@ pub(super) fn fill(
     facts.etag = headers::etag(headers);
     facts.location = headers::location(head, site.url, site.identity);
     let mut directives = headers::directives(headers, &site.reader.robots_names);
-    let is_said_by_header = directives.directives != Directives::default();
+    let is_set_by_header = directives.directives != Directives::default();
     if head.status == 200 {
         let extensions = site.reader.extensions;
-        let mut content = Content {
+        let mut content = LinkFacts {
             site,
             own: site.url.to_url(),
             links: LinkList::default(),
@@ -84,7 +84,7 @@ pub(super) fn fill(
         facts.canonical = canonical_by_header(site, &headers::links(headers));
     }
     facts.directives = directives.directives;
-    facts.robots_by_header = is_said_by_header;
+    facts.robots_by_header = is_set_by_header;
     facts.warnings.bad_unavailable_after = directives.bad_date;
 }
 
@@ -95,7 +95,7 @@ fn names_canonical(link: &HeaderLink) -> bool {
 }
 
 /// The canonical URL by headers alone.
-fn canonical_by_header(site: &Site<'_>, links: &[HeaderLink]) -> Canonical {
+fn canonical_by_header(site: &PageContext<'_>, links: &[HeaderLink]) -> Canonical {
     let mut canonicals = Canonicals::default();
     for link in links.iter().filter(|link| names_canonical(link)) {
         canonicals.add(&site.url.to_url(), &link.target, site.identity, UTF_8);
@@ -105,8 +105,8 @@ fn canonical_by_header(site: &Site<'_>, links: &[HeaderLink]) -> Canonical {
 
 /// Links and canonical links, headers first.
 #[derive(Debug)]
-struct Content<'a> {
-    site: &'a Site<'a>,
+struct LinkFacts<'a> {
+    site: &'a PageContext<'a>,
     own: Url,
     links: LinkList,
     canonicals: Canonicals,
@@ -116,7 +116,7 @@ struct Content<'a> {
     feeds: Vec<UrlKey>,
 }
 
-impl Content<'_> {
+impl LinkFacts<'_> {
     /// Links of headers are relative to the page itself, independent of `<base>` (RFC 8288 section 3.2).
     fn take_headers(&mut self, links: &[HeaderLink]) {
         for link in links {

@@ -47,7 +47,7 @@ use crate::{
 use self::{
     charset::{Charset, GUESS_BYTES, Utf8Stream, encoding_of_label},
     content::{Class, Markup, SNIFF_BYTES},
-    facts::{ParsedPage, Site},
+    facts::{PageContext, ParsedPage},
     html::HtmlPass,
     page_rules::PageRules,
     xhtml::XhtmlFilter,
@@ -219,7 +219,7 @@ impl PageParser {
             ..PageFacts::default()
         };
         facts.warnings.sniffed = self.is_sniffed;
-        let site = Site {
+        let site = PageContext {
             url: &self.url,
             identity: &self.identity,
             reader: &self.reader,

@@ -4,7 +4,7 @@
 /// The candidate that shows the most of the image: the widest, or without any width the densest; the
 /// first of equals. Only those that `is_usable` are looked at.
 pub(super) fn largest(srcset: &str, is_usable: impl Fn(&str) -> bool) -> Option<&str> {
-    let mut best: Option<(&str, Size)> = None;
+    let mut best: Option<(&str, CandidateSize)> = None;
     for (url, size) in candidates(srcset) {
         if best.as_ref().is_none_or(|(_, best)| size > *best) && is_usable(url) {
             best = Some((url, size));
@@ -15,14 +15,14 @@ pub(super) fn largest(srcset: &str, is_usable: impl Fn(&str) -> bool) -> Option<
 
 /// Size by the descriptor of a candidate.
 #[derive(Debug, PartialEq, PartialOrd)]
-enum Size {
+enum CandidateSize {
     /// `x`, in pixels of the image per pixel of the page.
     Density(f64),
     /// `w`, in pixels.
     Width(f64),
 }
 
-impl Size {
+impl CandidateSize {
     /// The size that `descriptors` state, 1x without any; `None` when they cannot be read.
     fn read(descriptors: &str) -> Option<Self> {
         // `h` is for the future and means nothing today.
@@ -42,7 +42,7 @@ impl Size {
 }
 
 /// The valid candidates in their order.
-fn candidates(srcset: &str) -> impl Iterator<Item = (&str, Size)> {
+fn candidates(srcset: &str) -> impl Iterator<Item = (&str, CandidateSize)> {
     let is_space = |character: char| character.is_ascii_whitespace();
     let mut rest = srcset;
     std::iter::from_fn(move || {
@@ -60,7 +60,7 @@ fn candidates(srcset: &str) -> impl Iterator<Item = (&str, Size)> {
             } else {
                 ("", after)
             };
-            if let Some(size) = Size::read(descriptors) {
+            if let Some(size) = CandidateSize::read(descriptors) {
                 return Some((url, size));
             }
         }

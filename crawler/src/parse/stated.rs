@@ -101,7 +101,7 @@ const JOINING_WORDS: [&str; 13] = [
 
 /// Meaning of an element with a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Claim {
+enum DateMeaning {
     Modified,
     Published,
     /// A `time` that is marked as an update.
@@ -133,13 +133,13 @@ pub(super) struct RawDates {
     /// Text that came last.
     label: String,
     /// An element whose text may be its date, or name the meaning of its date.
-    pending: Option<Pending>,
+    pending: Option<PendingDate>,
 }
 
 /// See [`RawDates::pending`].
 #[derive(Debug)]
-struct Pending {
-    claim: Claim,
+struct PendingDate {
+    claim: DateMeaning,
     value: Option<String>,
     /// Text so far.
     text: String,
@@ -223,20 +223,20 @@ impl RawDates {
                 || element.label.as_deref().is_some_and(begins_or_ends_label)
         };
         let claim = if has_property("dateModified") {
-            Claim::Modified
+            DateMeaning::Modified
         } else if has_property("datePublished") {
-            Claim::Published
+            DateMeaning::Published
         } else if !element.is_time {
             return;
         } else if is_updated() {
-            Claim::Updated
+            DateMeaning::Updated
         } else {
-            Claim::Perhaps
+            DateMeaning::Perhaps
         };
         match (claim, &element.value) {
-            (Claim::Perhaps, None) => {}
-            (Claim::Perhaps, Some(_)) | (_, None) => {
-                self.pending = Some(Pending {
+            (DateMeaning::Perhaps, None) => {}
+            (DateMeaning::Perhaps, Some(_)) | (_, None) => {
+                self.pending = Some(PendingDate {
                     claim,
                     value: element.value.clone(),
                     text: String::new(),
@@ -267,25 +267,25 @@ impl RawDates {
         if !ends_node || pending.text.trim_ascii().is_empty() {
             return;
         }
-        let Some(Pending { claim, value, text }) = self.pending.take() else {
+        let Some(PendingDate { claim, value, text }) = self.pending.take() else {
             return;
         };
         match value {
-            Some(value) if begins_or_ends_label(&text) => self.claim(Claim::Updated, &value),
+            Some(value) if begins_or_ends_label(&text) => self.claim(DateMeaning::Updated, &value),
             Some(_) => {}
             None => self.claim(claim, &text),
         }
     }
 
-    fn claim(&mut self, claim: Claim, value: &str) {
+    fn claim(&mut self, claim: DateMeaning, value: &str) {
         let Some(date) = parse_stated(value) else {
             return;
         };
         match claim {
-            Claim::Modified => self.microdata.add(date),
-            Claim::Published => self.publish(value),
-            Claim::Updated => self.time.add(date),
-            Claim::Perhaps => {}
+            DateMeaning::Modified => self.microdata.add(date),
+            DateMeaning::Published => self.publish(value),
+            DateMeaning::Updated => self.time.add(date),
+            DateMeaning::Perhaps => {}
         }
     }
 

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::VecDeque, time::Duration};
 use tokio::time::Instant;
 
 use super::{
-    Closed, HostState, NextTurn, Settings, Signal, Weight, after, end_of_wait, latency::Latency,
+    Closed, HostState, NextPermit, Settings, Signal, Weight, after, end_of_wait, latency::Latency,
 };
 use crate::url_key::Origin;
 
@@ -33,8 +33,8 @@ const MAX_STEP_BACK: Duration = Duration::from_secs(10 * 60);
 /// URLs at least that ask for a longer wait than the settings allow before it counts as the host's wish.
 const LONG_WAITS: usize = 5;
 
-/// The share of one more turn in the usual time of a turn.
-const TURN_TIME_DIVISOR: u32 = 8;
+/// The share of one more permit in the usual time of a permit.
+const PERMIT_TIME_DIVISOR: u32 = 8;
 
 /// Origins of a host (schemes and ports) whose `Crawl-delay` is kept. Two are usual.
 const MAX_CRAWL_DELAYS: usize = 16;
@@ -42,14 +42,14 @@ const MAX_CRAWL_DELAYS: usize = 16;
 /// The clocks of one host.
 #[derive(Debug, Default)]
 pub(super) struct HostClocks {
-    /// When the turns that are out started.
+    /// When the permits that are out started.
     out: Vec<Instant>,
-    /// The newest start among the turns that came back used.
+    /// The newest start among the permits that came back used.
     last_start: Option<Instant>,
     /// The newest end.
     last_end: Option<Instant>,
-    /// How long a turn is out, smoothed.
-    turn_time: Option<Duration>,
+    /// How long a permit is out, smoothed.
+    permit_time: Option<Duration>,
     /// What each robots.txt of the host asks for; none is zero.
     crawl_delays: Vec<(Origin, Duration)>,
     hold: Option<Hold>,
@@ -60,12 +60,12 @@ pub(super) struct HostClocks {
     long_waits: VecDeque<Option<Instant>>,
 }
 
-/// A turn that came back used.
+/// A permit that came back used.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Answer {
-    /// The number of the turn.
+pub(super) struct UsedPermit {
+    /// The number of the permit.
     pub(super) number: u64,
-    /// The number that the next turn will get.
+    /// The number that the next permit will get.
     pub(super) next_number: u64,
     pub(super) started: Instant,
     pub(super) ended: Instant,
@@ -88,8 +88,8 @@ struct Slowdown {
     factor: u32,
     /// Whether the last first tries failed, at most [`WINDOW`]; empty after each halving.
     window: VecDeque<bool>,
-    /// The first turn that began after the last halving: answers to earlier ones do not count.
-    from_turn: u64,
+    /// The first permit that began after the last halving: answers to earlier ones do not count.
+    from_permit: u64,
     /// When the factor changed last.
     changed_at: Option<Instant>,
     /// When it was halved last by a doubling of the pace.
@@ -105,7 +105,7 @@ impl Default for Slowdown {
         Self {
             factor: 1,
             window: VecDeque::new(),
-            from_turn: 0,
+            from_permit: 0,
             changed_at: None,
             doubled_at: None,
             good: 0,
@@ -121,46 +121,46 @@ struct Failures {
     pauses: u32,
     pause_until: Option<Instant>,
     is_down: bool,
-    /// The first turn that began after the last pause was called: earlier ones do not count again.
-    from_turn: u64,
+    /// The first permit that began after the last pause was called: earlier ones do not count again.
+    from_permit: u64,
 }
 
 impl HostClocks {
-    /// Why no turn can be given at `now`; `None` when one can.
-    pub(super) fn refusal(&mut self, settings: &Settings, now: Instant) -> Option<NextTurn> {
+    /// Why no permit can be given at `now`; `None` when one can.
+    pub(super) fn refusal(&mut self, settings: &Settings, now: Instant) -> Option<NextPermit> {
         self.hold = self.hold.filter(|hold| hold.until > now);
         self.failures.pause_until = self.failures.pause_until.filter(|&until| until > now);
         self.step_back(now);
         if self.failures.is_down {
-            return Some(NextTurn::Closed(Closed::Down));
+            return Some(NextPermit::Closed(Closed::Down));
         }
         if let Some(Hold {
             until,
             is_too_long: true,
         }) = self.hold
         {
-            return Some(NextTurn::Closed(Closed::RetryAfter(until)));
+            return Some(NextPermit::Closed(Closed::RetryAfter(until)));
         }
         if self.out.len() >= self.concurrency(settings) {
-            return Some(NextTurn::Busy);
+            return Some(NextPermit::Busy);
         }
         self.ready_at(settings)
             .filter(|&at| at > now)
-            .map(NextTurn::WaitUntil)
+            .map(NextPermit::WaitUntil)
     }
 
-    /// A turn was given out at `now`.
+    /// A permit was given out at `now`.
     pub(super) fn start(&mut self, now: Instant) {
         self.out.push(now);
     }
 
-    /// A turn came back used.
-    pub(super) fn finish(&mut self, settings: &Settings, answer: Answer) {
-        let Answer { started, ended, .. } = answer;
+    /// A permit came back used.
+    pub(super) fn finish(&mut self, settings: &Settings, answer: UsedPermit) {
+        let UsedPermit { started, ended, .. } = answer;
         self.give_back(started);
         self.last_start = self.last_start.max(Some(started));
         self.last_end = self.last_end.max(Some(ended));
-        self.note_turn_time(ended.saturating_duration_since(started));
+        self.note_permit_time(ended.saturating_duration_since(started));
         self.note_wait(settings, answer);
         match answer.signal {
             Signal::Fine { latency } => {
@@ -171,7 +171,7 @@ impl HostClocks {
             Signal::Overloaded { .. } | Signal::ServerError { .. } | Signal::Unreachable => {
                 self.failure(settings, answer);
             }
-            Signal::Local if answer.number >= self.failures.from_turn => {
+            Signal::Local if answer.number >= self.failures.from_permit => {
                 self.pause(settings, answer);
             }
             Signal::Local | Signal::Neutral => {}
@@ -179,8 +179,8 @@ impl HostClocks {
     }
 
     /// Obeys a `Retry-After` up to `max_retry_after`. A longer one is about its URL, until most answers ask for one.
-    fn note_wait(&mut self, settings: &Settings, answer: Answer) {
-        let Answer { ended, signal, .. } = answer;
+    fn note_wait(&mut self, settings: &Settings, answer: UsedPermit) {
+        let UsedPermit { ended, signal, .. } = answer;
         let max_retry_after = settings.config.max_retry_after;
         // A `Retry-After: 0` asks for nothing.
         let wait = signal.retry_after().filter(|wait| !wait.is_zero());
@@ -201,7 +201,7 @@ impl HostClocks {
         }
     }
 
-    /// A turn that started at `started` came back unused, or is about to be counted as used.
+    /// A permit that started at `started` came back unused, or is about to be counted as used.
     pub(super) fn give_back(&mut self, started: Instant) {
         if let Some(position) = self.out.iter().position(|&start| start == started) {
             self.out.swap_remove(position);
@@ -239,22 +239,22 @@ impl HostClocks {
         self.hold.map(|hold| hold.until)
     }
 
-    /// Forgets what earlier trouble led to, except a `Retry-After`, unless turns are out.
+    /// Forgets what earlier trouble led to, except a `Retry-After`, unless permits are out.
     pub(super) fn forget_trouble(&mut self) {
         if self.forget_failures() {
             self.slowdown = Slowdown {
-                from_turn: self.slowdown.from_turn,
+                from_permit: self.slowdown.from_permit,
                 ..Slowdown::default()
             };
         }
     }
 
-    /// Forgets failures in a row and pauses, unless turns are out; says whether it did.
+    /// Forgets failures in a row and pauses, unless permits are out; says whether it did.
     pub(super) fn forget_failures(&mut self) -> bool {
         let is_idle = self.out.is_empty();
         if is_idle {
             self.failures = Failures {
-                from_turn: self.failures.from_turn,
+                from_permit: self.failures.from_permit,
                 ..Failures::default()
             };
         }
@@ -281,11 +281,11 @@ impl HostClocks {
 
     /// Time from one start to the next when nothing but the pauses and the host's own slowness limits it.
     pub(super) fn pace(&self, settings: &Settings) -> Option<Duration> {
-        let turn_time = self.turn_time.unwrap_or_default();
+        let permit_time = self.permit_time.unwrap_or_default();
         let at_once = u32::try_from(self.concurrency(settings)).unwrap_or(u32::MAX);
-        let from_end = self
-            .delay(settings)
-            .map_or(turn_time / at_once, |delay| delay.saturating_add(turn_time));
+        let from_end = self.delay(settings).map_or(permit_time / at_once, |delay| {
+            delay.saturating_add(permit_time)
+        });
         Some(from_end.max(self.interval(settings))).filter(|pace| !pace.is_zero())
     }
 
@@ -324,7 +324,7 @@ impl HostClocks {
         delay.filter(|delay| !delay.is_zero())
     }
 
-    /// The earliest instant at which nothing but turns that are out stands against a start.
+    /// The earliest instant at which nothing but permits that are out stands against a start.
     fn ready_at(&self, settings: &Settings) -> Option<Instant> {
         let last_start = self.out.iter().copied().max().max(self.last_start);
         let spaced = last_start.map(|start| after(start, self.interval(settings)));
@@ -336,20 +336,20 @@ impl HostClocks {
         spaced.max(delayed).max(held).max(self.failures.pause_until)
     }
 
-    fn note_turn_time(&mut self, time: Duration) {
-        self.turn_time = Some(match self.turn_time {
+    fn note_permit_time(&mut self, time: Duration) {
+        self.permit_time = Some(match self.permit_time {
             Some(usual) => {
                 usual
-                    .saturating_mul(TURN_TIME_DIVISOR - 1)
+                    .saturating_mul(PERMIT_TIME_DIVISOR - 1)
                     .saturating_add(time)
-                    / TURN_TIME_DIVISOR
+                    / PERMIT_TIME_DIVISOR
             }
             None => time,
         });
     }
 
-    fn good_answer(&mut self, answer: Answer, latency: Duration) {
-        if answer.number < self.slowdown.from_turn {
+    fn good_answer(&mut self, answer: UsedPermit, latency: Duration) {
+        if answer.number < self.slowdown.from_permit {
             return;
         }
         self.note_in_window(false, answer.weight);
@@ -398,25 +398,25 @@ impl HostClocks {
     }
 
     /// Halves the pace.
-    fn halve(&mut self, answer: Answer) {
+    fn halve(&mut self, answer: UsedPermit) {
         let slowdown = &mut self.slowdown;
         slowdown.factor = (slowdown.factor * 2).min(MAX_SLOWDOWN);
         slowdown.window.clear();
-        slowdown.from_turn = answer.next_number;
+        slowdown.from_permit = answer.next_number;
         slowdown.changed_at = Some(answer.ended);
         slowdown.good = 0;
         self.latency.start_over();
     }
 
     /// One more failure of the host.
-    fn failure(&mut self, settings: &Settings, answer: Answer) {
+    fn failure(&mut self, settings: &Settings, answer: UsedPermit) {
         if answer.weight == Weight::Ignored {
             return;
         }
         if let Signal::Overloaded { .. } = answer.signal {
             self.note_refusal(answer.ended);
         }
-        if answer.number >= self.slowdown.from_turn {
+        if answer.number >= self.slowdown.from_permit {
             self.note_in_window(true, answer.weight);
             let window = &self.slowdown.window;
             if window.iter().filter(|failed| **failed).count() >= FAILURES_PER_STEP {
@@ -425,7 +425,7 @@ impl HostClocks {
         }
         // Who says when to come back is there.
         let asks = answer.signal.retry_after();
-        if answer.number < self.failures.from_turn || asks.is_some_and(|wait| !wait.is_zero()) {
+        if answer.number < self.failures.from_permit || asks.is_some_and(|wait| !wait.is_zero()) {
             return;
         }
         self.failures.in_row += 1;
@@ -435,10 +435,10 @@ impl HostClocks {
     }
 
     /// Pauses the host, twice as long each time; after too many pauses it is down.
-    fn pause(&mut self, settings: &Settings, answer: Answer) {
+    fn pause(&mut self, settings: &Settings, answer: UsedPermit) {
         let (config, failures) = (&settings.config, &mut self.failures);
         failures.in_row = 0;
-        failures.from_turn = answer.next_number;
+        failures.from_permit = answer.next_number;
         if failures.pauses >= config.max_pauses {
             failures.is_down = true;
             return;

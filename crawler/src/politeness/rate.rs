@@ -28,7 +28,7 @@ pub(super) fn interval(rate: Rate) -> Duration {
 
 /// One start per interval, burst 1.
 #[derive(Debug)]
-pub(super) struct Limiter(RateLimiter<NotKeyed, InMemoryState, ToldClock, NoOpMiddleware<Moment>>);
+pub(super) struct Limiter(RateLimiter<NotKeyed, InMemoryState, SetClock, NoOpMiddleware<Moment>>);
 
 impl Limiter {
     /// A limiter that allows its first start at once; none for a zero interval.
@@ -36,7 +36,7 @@ impl Limiter {
         let quota = Quota::with_period(interval)?;
         Some(Self(RateLimiter::direct_with_clock(
             quota,
-            ToldClock(Cell::new(now)),
+            SetClock(Cell::new(now)),
         )))
     }
 
@@ -54,9 +54,9 @@ impl Limiter {
 
 /// A clock that shows what it was told last, so that the limiter follows the caller's (pausable) time.
 #[derive(Debug)]
-struct ToldClock(Cell<Instant>);
+struct SetClock(Cell<Instant>);
 
-impl Clock for ToldClock {
+impl Clock for SetClock {
     type Instant = Moment;
 
     fn now(&self) -> Moment {

@@ -73,16 +73,16 @@ impl Bench {
         self.now += time;
     }
 
-    fn next(&mut self) -> NextTurn {
+    fn next(&mut self) -> NextPermit {
         self.politeness.next(&self.host, self.now)
     }
 
-    /// A turn that must be ready now.
+    /// A permit that must be ready now.
     #[track_caller]
-    fn turn(&mut self) -> Turn {
+    fn permit(&mut self) -> Permit {
         match self.next() {
-            NextTurn::Ready(turn) => turn,
-            other => panic!("expected a turn, got {other:?}"),
+            NextPermit::Ready(permit) => permit,
+            other => panic!("expected a permit, got {other:?}"),
         }
     }
 
@@ -90,27 +90,27 @@ impl Bench {
     #[track_caller]
     fn asked_wait(&mut self) -> Duration {
         match self.next() {
-            NextTurn::WaitUntil(at) => at - self.now,
+            NextPermit::WaitUntil(at) => at - self.now,
             other => panic!("expected a wait, got {other:?}"),
         }
     }
 
     #[track_caller]
     fn is_busy(&mut self) -> bool {
-        matches!(self.next(), NextTurn::Busy)
+        matches!(self.next(), NextPermit::Busy)
     }
 
     #[track_caller]
     fn closed(&mut self) -> Closed {
         match self.next() {
-            NextTurn::Closed(closed) => closed,
+            NextPermit::Closed(closed) => closed,
             other => panic!("expected a closed host, got {other:?}"),
         }
     }
 
-    fn finish(&mut self, turn: Turn, signal: Signal) {
+    fn finish(&mut self, permit: Permit, signal: Signal) {
         self.politeness
-            .finish(turn, signal, Weight::Counted, self.now);
+            .finish(permit, signal, Weight::Counted, self.now);
     }
 
     /// Waits as asked, then makes one request that is answered at once.
@@ -121,18 +121,18 @@ impl Bench {
 
     #[track_caller]
     fn answer_as(&mut self, signal: Signal, weight: Weight) {
-        if let NextTurn::WaitUntil(at) = self.ask_and_give_back() {
+        if let NextPermit::WaitUntil(at) = self.ask_and_give_back() {
             self.now = at;
         }
-        let turn = self.turn();
-        self.politeness.finish(turn, signal, weight, self.now);
+        let permit = self.permit();
+        self.politeness.finish(permit, signal, weight, self.now);
     }
 
-    fn ask_and_give_back(&mut self) -> NextTurn {
+    fn ask_and_give_back(&mut self) -> NextPermit {
         match self.next() {
-            NextTurn::Ready(turn) => {
-                self.politeness.give_back(turn);
-                NextTurn::Busy
+            NextPermit::Ready(permit) => {
+                self.politeness.give_back(permit);
+                NextPermit::Busy
             }
             other => other,
         }
@@ -150,7 +150,7 @@ impl Bench {
 #[test]
 fn starts_are_spaced_by_the_rate() {
     let mut bench = Bench::new(&config(Rate::PerSecond(10.0), 100));
-    let first = bench.turn();
+    let first = bench.permit();
     assert_eq!(bench.asked_wait(), milliseconds(100));
     bench.wait(milliseconds(40));
     bench.finish(first, FINE);
@@ -160,7 +160,7 @@ fn starts_are_spaced_by_the_rate() {
         "the end of an answer does not move the next start"
     );
     bench.wait(milliseconds(60));
-    let second = bench.turn();
+    let second = bench.permit();
     bench.finish(second, FINE);
     assert_eq!(bench.asked_wait(), milliseconds(100));
 }
@@ -168,9 +168,9 @@ fn starts_are_spaced_by_the_rate() {
 #[test]
 fn unused_time_is_not_saved_up_for_a_burst() {
     let mut bench = Bench::new(&config(Rate::PerSecond(10.0), 100));
-    let _first = bench.turn();
+    let _first = bench.permit();
     bench.wait(10 * SECOND);
-    let _second = bench.turn();
+    let _second = bench.permit();
     assert_eq!(bench.asked_wait(), milliseconds(100));
 }
 
@@ -186,14 +186,14 @@ fn a_thousand_starts_take_exactly_their_time() {
 #[test]
 fn concurrency_is_never_exceeded() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 3));
-    let turns = [bench.turn(), bench.turn(), bench.turn()];
+    let permits = [bench.permit(), bench.permit(), bench.permit()];
     assert!(bench.is_busy());
-    for turn in turns {
-        bench.finish(turn, FINE);
-        let next = bench.turn();
+    for permit in permits {
+        bench.finish(permit, FINE);
+        let next = bench.permit();
         assert!(bench.is_busy());
         bench.finish(next, FINE);
-        let _third = bench.turn();
+        let _third = bench.permit();
         assert!(bench.is_busy());
     }
 }
@@ -205,35 +205,35 @@ fn the_process_has_a_ceiling_over_all_hosts() {
         ..config(Rate::Unlimited, 4)
     };
     let mut bench = Bench::new(&two);
-    let first = bench.turn();
+    let first = bench.permit();
     bench.host = HostKey::new("other.test");
-    let _second = bench.turn();
+    let _second = bench.permit();
     bench.host = HostKey::new("third.test");
     assert!(bench.is_busy());
     bench.finish(first, FINE);
-    let _third = bench.turn();
+    let _third = bench.permit();
 }
 
 #[test]
 fn hosts_do_not_wait_for_each_other() {
     let mut bench = Bench::new(&config(Rate::PerSecond(1.0), 1));
-    let turn = bench.turn();
-    bench.finish(turn, retry_after(100 * SECOND));
+    let permit = bench.permit();
+    bench.finish(permit, retry_after(100 * SECOND));
     bench.host = HostKey::new("other.test");
-    let _turn = bench.turn();
+    let _permit = bench.permit();
 }
 
 #[test]
-fn a_turn_given_back_leaves_no_trace() {
+fn a_permit_given_back_leaves_no_trace() {
     let mut bench = Bench::new(&config(Rate::PerSecond(10.0), 2));
-    let first = bench.turn();
+    let first = bench.permit();
     bench.politeness.give_back(first);
-    let second = bench.turn();
+    let second = bench.permit();
     bench.wait(milliseconds(100));
-    let third = bench.turn();
+    let third = bench.permit();
     bench.wait(milliseconds(10));
     bench.politeness.give_back(third);
-    let fourth = bench.turn();
+    let fourth = bench.permit();
     assert!(bench.is_busy());
     // Older than the newest start: the newest one still counts.
     bench.politeness.give_back(second);
@@ -244,11 +244,11 @@ fn a_turn_given_back_leaves_no_trace() {
 
 #[test]
 fn pace_is_what_one_request_costs() {
-    fn check(config: &PolitenessConfig, turn_time: Duration, expected: Option<Duration>) {
+    fn check(config: &PolitenessConfig, permit_time: Duration, expected: Option<Duration>) {
         let mut bench = Bench::new(config);
-        let turn = bench.turn();
-        bench.wait(turn_time);
-        bench.finish(turn, FINE);
+        let permit = bench.permit();
+        bench.wait(permit_time);
+        bench.finish(permit, FINE);
         assert_eq!(bench.politeness.pace(&bench.host), expected, "{config:?}");
     }
     check(
@@ -307,9 +307,9 @@ fn absurd_settings_and_times_do_not_overflow() {
             bench
                 .politeness
                 .set_crawl_delay(&origin(&host), Some(Duration::MAX));
-            let turn = bench.turn();
+            let permit = bench.permit();
             bench.wait(SECOND);
-            bench.finish(turn, signal);
+            bench.finish(permit, signal);
             assert!(
                 bench.asked_wait() >= 1_000_000 * SECOND,
                 "{rate} {signal:?}"
@@ -357,12 +357,12 @@ async fn sleeping_as_told_spaces_starts_exactly() {
     let mut starts = Vec::new();
     while starts.len() < 5 {
         match politeness.next(&host, Instant::now()) {
-            NextTurn::Ready(turn) => {
+            NextPermit::Ready(permit) => {
                 starts.push(begin.elapsed());
-                politeness.finish(turn, FINE, Weight::Counted, Instant::now());
+                politeness.finish(permit, FINE, Weight::Counted, Instant::now());
             }
-            NextTurn::WaitUntil(at) => tokio::time::sleep_until(at).await,
-            other @ (NextTurn::Busy | NextTurn::Closed(_)) => panic!("{other:?}"),
+            NextPermit::WaitUntil(at) => tokio::time::sleep_until(at).await,
+            other @ (NextPermit::Busy | NextPermit::Closed(_)) => panic!("{other:?}"),
         }
     }
     assert_eq!(starts, [0, 250, 500, 750, 1_000].map(milliseconds));
@@ -415,14 +415,14 @@ proptest! {
         let config = PolitenessConfig { max_retry_after: 150 * SECOND, ..config(rate, concurrency) };
         let mut bench = Bench::new(&config);
         let host = bench.host.clone();
-        let mut out: Vec<(Turn, Instant)> = Vec::new();
+        let mut out: Vec<(Permit, Instant)> = Vec::new();
         let mut used_starts: Vec<Instant> = Vec::new();
         let mut last_end = None;
         let (mut held, mut crawl_delay) = (bench.now, Duration::ZERO);
         for step in steps {
             match step {
                 Step::Ask => match bench.next() {
-                    NextTurn::Ready(turn) => {
+                    NextPermit::Ready(permit) => {
                         let now = bench.now;
                         prop_assert!(now >= held, "a start inside a wait");
                         prop_assert!(out.len() < concurrency as usize, "too many in flight");
@@ -433,17 +433,17 @@ proptest! {
                             prop_assert!(out.is_empty(), "two in flight under a crawl-delay");
                             prop_assert!(last_end.is_none_or(|end| now >= end + crawl_delay), "too soon after an end");
                         }
-                        out.push((turn, now));
+                        out.push((permit, now));
                     }
-                    NextTurn::WaitUntil(at) => {
+                    NextPermit::WaitUntil(at) => {
                         prop_assert!(at > bench.now, "a wait for the past never ends");
                     }
-                    NextTurn::Busy => prop_assert!(!out.is_empty(), "busy with nothing out never ends"),
-                    NextTurn::Closed(_) => {}
+                    NextPermit::Busy => prop_assert!(!out.is_empty(), "busy with nothing out never ends"),
+                    NextPermit::Closed(_) => {}
                 },
                 Step::Wait(time) => bench.wait(milliseconds(time)),
                 Step::Finish(which, signal) if which < out.len() => {
-                    let (turn, start) = out.swap_remove(which);
+                    let (permit, start) = out.swap_remove(which);
                     if let Signal::Overloaded { retry_after: Some(wait) }
                         | Signal::ServerError { retry_after: Some(wait) } = signal
                         && wait <= config.max_retry_after
@@ -452,11 +452,11 @@ proptest! {
                     }
                     used_starts.push(start);
                     last_end = Some(bench.now);
-                    bench.finish(turn, signal);
+                    bench.finish(permit, signal);
                 }
                 Step::GiveBack(which) if which < out.len() => {
-                    let (turn, _) = out.swap_remove(which);
-                    bench.politeness.give_back(turn);
+                    let (permit, _) = out.swap_remove(which);
+                    bench.politeness.give_back(permit);
                 }
                 Step::CrawlDelay(seconds) => {
                     crawl_delay = Duration::from_secs(seconds);
@@ -468,7 +468,7 @@ proptest! {
     }
 
     #[test]
-    fn waiting_as_told_always_leads_to_a_turn(signals in proptest::collection::vec(any_signal(), 1..60)) {
+    fn waiting_as_told_always_leads_to_a_permit(signals in proptest::collection::vec(any_signal(), 1..60)) {
         let mut bench = Bench::new(&PolitenessConfig { max_pauses: 1_000, max_retry_after: 1_000 * SECOND, ..config(Rate::PerSecond(10.0), 2) });
         for signal in signals {
             bench.answer(signal);
@@ -486,34 +486,34 @@ fn a_host_has_the_settings_of_the_site_that_is_crawled_there() {
         ..config(Rate::PerSecond(0.5), 1)
     };
     bench.politeness.set_settings(&slow, &own);
-    let _first = bench.turn();
+    let _first = bench.permit();
     bench.host = slow;
     // Its max_in_flight says nothing: that of the process holds.
-    let turn = bench.turn();
+    let permit = bench.permit();
     assert!(bench.is_busy(), "one at a time");
-    bench.finish(turn, FINE);
+    bench.finish(permit, FINE);
     bench.wait(SECOND);
     assert!(bench.politeness.next(&bench.host, bench.now).is_wait());
     bench.wait(SECOND);
-    let turn = bench.turn();
-    bench.finish(turn, FINE);
+    let permit = bench.permit();
+    bench.finish(permit, FINE);
     // The other host keeps the pace of the process.
     bench.host = process;
-    let _second = bench.turn();
+    let _second = bench.permit();
 }
 
 #[test]
 fn new_settings_of_a_host_forget_nothing() {
     let mut bench = Bench::new(&config(Rate::PerSecond(1.0), 4));
-    let turn = bench.turn();
-    bench.finish(turn, FINE);
+    let permit = bench.permit();
+    bench.finish(permit, FINE);
     bench
         .politeness
         .set_settings(&bench.host.clone(), &config(Rate::PerSecond(2.0), 4));
     assert!(bench.politeness.next(&bench.host, bench.now).is_wait());
     bench.wait(milliseconds(500));
-    let turn = bench.turn();
-    bench.finish(turn, retry_after(10 * SECOND));
+    let permit = bench.permit();
+    bench.finish(permit, retry_after(10 * SECOND));
     bench
         .politeness
         .set_settings(&bench.host.clone(), &config(Rate::Unlimited, 4));
@@ -529,11 +529,11 @@ fn new_settings_of_the_process_hold_where_there_are_no_others() {
         .politeness
         .set_settings(&own, &config(Rate::PerSecond(0.1), 4));
     let other = std::mem::replace(&mut bench.host, own);
-    let turn = bench.turn();
-    bench.finish(turn, FINE);
+    let permit = bench.permit();
+    bench.finish(permit, FINE);
     bench.host = other.clone();
-    let turn = bench.turn();
-    bench.finish(turn, FINE);
+    let permit = bench.permit();
+    bench.finish(permit, FINE);
     let slower = PolitenessConfig {
         max_in_flight: NonZeroU32::new(1).unwrap(),
         ..config(Rate::PerSecond(0.5), 4)
@@ -542,17 +542,17 @@ fn new_settings_of_the_process_hold_where_there_are_no_others() {
     bench.wait(SECOND);
     assert!(bench.politeness.next(&bench.host, bench.now).is_wait());
     bench.wait(SECOND);
-    let turn = bench.turn();
+    let permit = bench.permit();
     bench.host = HostKey::new("third.test");
     assert!(bench.is_busy(), "one at a time now");
-    bench.finish(turn, FINE);
+    bench.finish(permit, FINE);
     bench.host = HostKey::new("own.test");
     assert!(bench.politeness.next(&bench.host, bench.now).is_wait());
     bench.wait(8 * SECOND);
-    let _turn = bench.turn();
+    let _permit = bench.permit();
 }
 
-impl NextTurn {
+impl NextPermit {
     fn is_wait(&self) -> bool {
         matches!(self, Self::WaitUntil(_))
     }

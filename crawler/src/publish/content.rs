@@ -326,7 +326,7 @@ impl FileContent for Generated<'_> {
         };
         let mut expectation = read::Expectation::new(kind, &location);
         expectation.entries = Some(summary.entries);
-        expectation.own_namespaces = self.builder.census.namespaces.own();
+        expectation.custom_namespaces = self.builder.census.namespaces.custom();
         check_written(name, &expectation, temporary, summary)
     }
 }

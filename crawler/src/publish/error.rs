@@ -88,7 +88,7 @@ pub enum PublishError {
         /// What is wrong.
         problem: String,
     },
-    /// [`PublishRequest::is_stopped`] returned true.
+    /// [`PublishRequest::is_stopped`](super::PublishRequest::is_stopped) returned true.
     #[error("stopped before anything was published")]
     Stopped,
     /// The settings cannot be satisfied.

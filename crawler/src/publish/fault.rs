@@ -5,7 +5,7 @@ use std::{cell::Cell, io};
 
 /// How a step fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum PublishFault {
     /// This step fails, the next ones do not.
     Once,
     /// This step and all after it fail, as on a full disk.
@@ -15,11 +15,11 @@ pub(super) enum Fault {
 }
 
 thread_local! {
-    static PLAN: Cell<Option<(u32, Fault)>> = const { Cell::new(None) };
+    static PLAN: Cell<Option<(u32, PublishFault)>> = const { Cell::new(None) };
 }
 
 /// After `steps` steps the next one fails.
-pub(super) fn after(steps: u32, fault: Fault) {
+pub(super) fn after(steps: u32, fault: PublishFault) {
     PLAN.set(Some((steps, fault)));
 }
 
@@ -38,9 +38,9 @@ pub(super) fn pass() -> io::Result<()> {
         return Ok(());
     }
     match fault {
-        Fault::Once => PLAN.set(None),
-        Fault::Always => {}
-        Fault::Kill => std::panic::panic_any(Fault::Kill),
+        PublishFault::Once => PLAN.set(None),
+        PublishFault::Always => {}
+        PublishFault::Kill => std::panic::panic_any(PublishFault::Kill),
     }
     Err(io::Error::from(io::ErrorKind::StorageFull))
 }

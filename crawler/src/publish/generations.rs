@@ -23,7 +23,7 @@ use super::{
     set::ReadySet,
 };
 use crate::{
-    page::RunId,
+    page::CrawlId,
     store::{MetaValue, Store},
 };
 
@@ -41,7 +41,7 @@ pub(super) fn archive(
     request: &PublishRequest<'_>,
     folder: &Folder,
     (set, published): (&ReadySet, &PublishedSet),
-    crawl: RunId,
+    crawl: CrawlId,
     earlier: Option<Vec<Generation>>,
 ) -> Result<(Vec<MetaValue>, Option<String>), PublishError> {
     let Some(path) = &request.config.generations else {

@@ -21,7 +21,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::{
     config::{GuardConfig, Share},
     notes::grouped,
-    page::{ContentHash, PageFacts, Promotion, Reason, RunId},
+    page::{ContentHash, CrawlId, PageFacts, Promotion, Reason},
     url_key::UrlKey,
 };
 
@@ -51,7 +51,7 @@ const MAX_REASONS: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Baseline {
     /// The number of a crawl.
-    pub(super) crawl: RunId,
+    pub(super) crawl: CrawlId,
     /// URLs that were published when it began.
     pub(super) published: u64,
     /// URLs that the last complete crawl published.

@@ -26,14 +26,14 @@ use super::{
     previous,
 };
 use crate::{
+    crawl_state::{self, Phase},
     machine::open_regular,
     page::{Basis, DateSource, Given, LedgerEntry, Outcome, Page, PageRecord, Reason, State, Via},
-    runs::{self, Phase},
     seeds::OwnFiles,
     site::Site,
     store::{
         Commit, MetaValue, PageLinks, PageRow, Store, StoreError,
-        outbox::{OutboxStep, TELLS_ENGINES, UrlChange},
+        outbox::{NOTIFIES_ENGINES, OutboxStep, UrlChange},
     },
     url_key::UrlKey,
 };
@@ -95,7 +95,7 @@ pub(super) fn read_back(
     notifies: bool,
 ) -> Result<Imported, StoreError> {
     let mut import = SetImport {
-        notifies: notifies && store.value(TELLS_ENGINES)?.is_some(),
+        notifies: notifies && store.value(NOTIFIES_ENGINES)?.is_some(),
         store,
         site,
         now,
@@ -109,7 +109,7 @@ pub(super) fn read_back(
     let imported = import.imported;
     let mut values = vec![
         manifest.value(),
-        runs::phase_value(Phase::Finished),
+        crawl_state::phase_value(Phase::Finished),
         Pending::none(),
     ];
     values.extend(own_files(store, manifest)?);

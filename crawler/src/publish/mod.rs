@@ -69,12 +69,12 @@ use self::{
 };
 use crate::{
     config::PublishConfig,
+    crawl_state::{self, Phase},
     export::{EntryRules, Export, ExtensionCounts, View},
     notes::Note,
-    page::{DateSource, Reason, RunId},
+    page::{CrawlId, DateSource, Reason},
     report::Report,
     robots::Rules,
-    runs::{self, Phase},
     site::Site,
     store::{Commit, MetaValue, Store, StoreError, json_value, with_causes},
     verdict::{Judge, Mode},
@@ -198,7 +198,7 @@ pub fn publish(store: &mut Store, request: &PublishRequest<'_>) -> Publishing {
     if is_refused
         && request.mode != Mode::AtRest
         && !request.dry_run
-        && let Err(error) = runs::set_phase(store, Phase::Refused)
+        && let Err(error) = crawl_state::set_phase(store, Phase::Refused)
     {
         result = Err(error.into());
     }
@@ -258,7 +258,7 @@ fn publish_view(
             is_first: judged.is_first,
         })
     })?;
-    if let Some((ours, host)) = runs::clocks_apart(store)? {
+    if let Some((ours, host)) = crawl_state::clocks_apart(store)? {
         let [ours, host] = [ours, host].map(|time| format!("{time:.0}"));
         published.notes.push(Note::clocks_apart(&ours, &host));
     }
@@ -298,7 +298,7 @@ struct Judged {
     export: Export,
     census: Census,
     sections: Sections,
-    crawl: RunId,
+    crawl: CrawlId,
     is_first: bool,
     /// The value with the distrusted sources of dates, when it changed.
     distrusted: Option<MetaValue>,
@@ -318,7 +318,7 @@ impl Judged {
             .with_extensions(request.config.extensions, request.robots.cloned());
         let sections = Sections::new(request)?;
         let view = View::new(store, request.judge, request.mode, request.now);
-        let crawl = runs::number(store)?;
+        let crawl = crawl_state::number(store)?;
         let mut census = Census::take(&view, request, &mut export, &sections, previous)?;
         let distrusted = export.judge_dates(crawl, &census.numbers.dates);
         if distrusted.is_some() {

@@ -21,7 +21,7 @@ use super::{
     pending::Pending,
 };
 use crate::{
-    runs,
+    crawl_state,
     seeds::OwnFiles,
     store::{Store, StoreError},
 };
@@ -85,7 +85,7 @@ impl Previous {
         let mut manifest = recorded
             .or(copied)
             .unwrap_or_else(|| Manifest::new(&site, &output, request.now));
-        let clocks_agree = runs::clocks_apart(store)?.is_none();
+        let clocks_agree = crawl_state::clocks_apart(store)?.is_none();
         if clocks_agree {
             let latest = request.now.checked_add(NUDGES).unwrap_or(request.now);
             manifest = manifest.without_future(request.now, |time| time > latest);

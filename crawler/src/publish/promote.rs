@@ -12,12 +12,12 @@ use super::{
     pending::{Pending, PendingKind},
 };
 use crate::{
+    crawl_state::{self, Phase},
     export::{Export, View},
-    page::{Basis, LedgerEntry, Page, PageRecord, Promotion, Reason, RunId, State},
-    runs::{self, Phase},
+    page::{Basis, CrawlId, LedgerEntry, Page, PageRecord, Promotion, Reason, State},
     store::{
         Commit, PageLinks, PageRow, Store, StoreError,
-        outbox::{OutboxStep, TELLS_ENGINES, UrlChange},
+        outbox::{NOTIFIES_ENGINES, OutboxStep, UrlChange},
     },
     url_key::UrlKey,
     verdict::{Judge, Merged, MergedBy, Mode, Rows},
@@ -31,7 +31,7 @@ pub(super) struct Promoting<'a> {
     pub(super) judge: &'a Judge,
     pub(super) export: &'a Export,
     pub(super) mode: Mode,
-    pub(super) crawl: RunId,
+    pub(super) crawl: CrawlId,
     pub(super) at: Timestamp,
 }
 
@@ -50,7 +50,7 @@ impl Promoting<'_> {
         // Before engines are notified of the site the changes of the last publish wait alone: what was before they never get
         // (<https://www.indexnow.org/faq>).
         let notifies = !pending.is_first;
-        if notifies && store.value(TELLS_ENGINES)?.is_none() {
+        if notifies && store.value(NOTIFIES_ENGINES)?.is_none() {
             let outbox = vec![OutboxStep::Forget];
             let forget = Commit {
                 outbox,
@@ -103,14 +103,14 @@ impl Promoting<'_> {
             } else {
                 Phase::Open
             };
-            values.push(runs::phase_value(phase));
+            values.push(crawl_state::phase_value(phase));
         }
         let is_over = is_over && pending.is_drained;
         Commit {
             values,
             clears_visits: is_over,
             forgets_before: is_over
-                .then(|| self.at.checked_sub(runs::FORGOTTEN_AFTER).ok())
+                .then(|| self.at.checked_sub(crawl_state::FORGOTTEN_AFTER).ok())
                 .flatten(),
             ..Commit::default()
         }

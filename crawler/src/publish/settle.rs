@@ -19,9 +19,9 @@ use super::{
 };
 use crate::{
     config::PublishConfig,
+    crawl_state,
     export::Export,
-    page::RunId,
-    runs,
+    page::CrawlId,
     store::{Commit, MetaValue, Store},
 };
 
@@ -44,7 +44,7 @@ pub(super) struct Replacement<'a> {
     /// The archived sets before it, where it is one of them.
     pub(super) earlier: Option<Vec<Generation>>,
     /// The crawl that it is of.
-    pub(super) crawl: RunId,
+    pub(super) crawl: CrawlId,
     /// Values of the state that go with it.
     pub(super) values: Vec<MetaValue>,
     /// Nothing was published before.
@@ -202,7 +202,7 @@ fn follow(
             judge: request.judge,
             export,
             mode: pending.mode,
-            crawl: runs::number(store)?,
+            crawl: crawl_state::number(store)?,
             at: pending.at,
         };
         promoting.promote(store, pending)?;

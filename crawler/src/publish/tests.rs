@@ -17,7 +17,7 @@ use jiff::{Timestamp, ToSpan as _};
 use tempfile::TempDir;
 
 use super::{
-    fault::Fault,
+    fault::PublishFault,
     manifest::{Dropped, Manifest},
     *,
 };
@@ -85,9 +85,9 @@ impl Bench {
     /// A new crawl that found these pages, each with the version of its content, and the others gone.
     fn crawl(&mut self, pages: &BTreeMap<String, u64>) {
         let host = self.host_now.unwrap_or(self.now);
-        runs::set_phase(&mut self.store, Phase::Finished).unwrap();
-        runs::open(&mut self.store, "", host, false).unwrap();
-        runs::note_clocks(&mut self.store, self.now, host).unwrap();
+        crawl_state::set_phase(&mut self.store, Phase::Finished).unwrap();
+        crawl_state::open(&mut self.store, "", host, false).unwrap();
+        crawl_state::note_clocks(&mut self.store, self.now, host).unwrap();
         self.visit(pages);
         let gone = self.store.unvisited(None, usize::MAX / 2).unwrap();
         let gone = gone.into_iter().enumerate().map(|(number, (key, _))| {

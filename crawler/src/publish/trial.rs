@@ -181,7 +181,7 @@ impl<T> Trial<T> {
         }
         let (file, _) = writer.finish().map_err(written_badly)?;
         let mut expectation = Expectation::new(Kind::UrlSet, &self.place);
-        expectation.own_namespaces = namespaces.own();
+        expectation.custom_namespaces = namespaces.custom();
         match check(&file[..], &expectation) {
             Ok(_) => Ok(()),
             // Without the position: the file is only in memory.

@@ -16,7 +16,7 @@ const ROBOTS_PATH: &[u8] = b"/robots.txt";
 
 /// Kind of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RuleKind {
     Allow,
     Disallow,
 }
@@ -24,7 +24,7 @@ pub(super) enum Kind {
 /// One `Allow` or `Disallow` line.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
-    kind: Kind,
+    kind: RuleKind,
     line: usize,
     /// As in the file.
     text: Arc<str>,
@@ -41,7 +41,7 @@ impl Rule {
     /// neither `/` nor `*`), and two when it escapes a special character. `%2A` and `%24` stand for the
     /// plain character in a URL as well
     /// ([RFC 9309 section 2.2.3](https://www.rfc-editor.org/rfc/rfc9309#section-2.2.3)).
-    pub(super) fn compile(kind: Kind, line: usize, text: &str) -> impl Iterator<Item = Self> {
+    pub(super) fn compile(kind: RuleKind, line: usize, text: &str) -> impl Iterator<Item = Self> {
         let (body, is_anchored) = match text.strip_suffix('$') {
             Some(body) => (body, true),
             None => (text, false),
@@ -74,7 +74,7 @@ impl Rule {
     }
 
     pub(super) fn is_allow(&self) -> bool {
-        self.kind == Kind::Allow
+        self.kind == RuleKind::Allow
     }
 
     pub(super) fn line(&self) -> usize {

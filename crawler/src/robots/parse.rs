@@ -8,7 +8,7 @@ use robotstxt::RobotsParseHandler;
 use super::{
     Rules,
     body::is_line_end,
-    matcher::{Kind, Matcher, Rule},
+    matcher::{Matcher, Rule, RuleKind},
 };
 
 /// Names of the one directive outside RFC 9309 that is obeyed, in lower case.
@@ -17,7 +17,7 @@ const CRAWL_DELAY_KEYS: [&str; 3] = ["crawl-delay", "crawldelay", "crawl delay"]
 /// Reads the rules for `agent`, a product token with or without a version after a `/`.
 pub(super) fn rules(body: &[u8], agent: &str) -> Rules {
     let token = agent.split('/').next().unwrap_or_default();
-    let mut collector = Collector::new(token);
+    let mut collector = GroupCollector::new(token);
     robotstxt::parse_robotstxt(&clean(body), &mut collector);
     collector.into_rules()
 }
@@ -80,14 +80,14 @@ fn push_encoded(text: &mut String, bytes: &[u8]) {
 }
 
 /// Sorts directives into groups: those that name our token, and those for all agents.
-struct Collector<'a> {
+struct GroupCollector<'a> {
     agent: &'a str,
     /// The group that is being read.
     group: Group,
     /// A group names our token, be it without rules: the groups for all agents do not count then.
     is_named: bool,
-    named: Directives,
-    everyone: Directives,
+    named: GroupDirectives,
+    everyone: GroupDirectives,
     sitemaps: Vec<String>,
     seen_sitemaps: HashSet<String>,
 }
@@ -103,26 +103,26 @@ struct Group {
 
 /// Directives of groups.
 #[derive(Default)]
-struct Directives {
+struct GroupDirectives {
     rules: Vec<Rule>,
     crawl_delay: Option<Duration>,
 }
 
-impl<'a> Collector<'a> {
+impl<'a> GroupCollector<'a> {
     fn new(agent: &'a str) -> Self {
         Self {
             agent,
             group: Group::default(),
             is_named: false,
-            named: Directives::default(),
-            everyone: Directives::default(),
+            named: GroupDirectives::default(),
+            everyone: GroupDirectives::default(),
             sitemaps: Vec::new(),
             seen_sitemaps: HashSet::new(),
         }
     }
 
     fn into_rules(self) -> Rules {
-        let Directives { rules, crawl_delay } = if self.is_named {
+        let GroupDirectives { rules, crawl_delay } = if self.is_named {
             self.named
         } else {
             self.everyone
@@ -137,13 +137,13 @@ impl<'a> Collector<'a> {
 
     /// The directives that the current group adds to: none when it is for others, or before the first
     /// user-agent line.
-    fn targets(&mut self) -> impl Iterator<Item = &mut Directives> {
+    fn targets(&mut self) -> impl Iterator<Item = &mut GroupDirectives> {
         let named = self.group.is_named.then_some(&mut self.named);
         let everyone = self.group.is_everyone.then_some(&mut self.everyone);
         named.into_iter().chain(everyone)
     }
 
-    fn rule(&mut self, kind: Kind, line: u32, pattern: &str) {
+    fn rule(&mut self, kind: RuleKind, line: u32, pattern: &str) {
         self.group.has_rules = true;
         let line = usize::try_from(line).unwrap_or(usize::MAX);
         for directives in self.targets() {
@@ -152,7 +152,7 @@ impl<'a> Collector<'a> {
     }
 }
 
-impl RobotsParseHandler for Collector<'_> {
+impl RobotsParseHandler for GroupCollector<'_> {
     fn handle_robots_start(&mut self) {}
 
     fn handle_robots_end(&mut self) {}
@@ -175,11 +175,11 @@ impl RobotsParseHandler for Collector<'_> {
     }
 
     fn handle_allow(&mut self, line: u32, value: &str) {
-        self.rule(Kind::Allow, line, value);
+        self.rule(RuleKind::Allow, line, value);
     }
 
     fn handle_disallow(&mut self, line: u32, value: &str) {
-        self.rule(Kind::Disallow, line, value);
+        self.rule(RuleKind::Disallow, line, value);
     }
 
     fn handle_sitemap(&mut self, _line: u32, value: &str) {

@@ -212,11 +212,11 @@ fn a_clock_that_was_ahead_stops_nothing_once_it_is_right() {
         let sites = planned(&[("a", "a.example", expression)]);
         let wrong = now.checked_add(ahead).unwrap();
         timetable.set_sites(sites.clone(), |_| None, wrong);
-        let Step::WaitUntil(due) = timetable.step(wrong) else {
+        let TimetableStep::WaitUntil(due) = timetable.step(wrong) else {
             panic!("{expression}: a slot comes");
         };
         assert!(
-            matches!(timetable.step(due), Step::Start { .. }),
+            matches!(timetable.step(due), TimetableStep::Start { .. }),
             "{expression}"
         );
         timetable.ended("a", due);
@@ -234,18 +234,21 @@ fn a_clock_that_was_ahead_stops_nothing_once_it_is_right() {
         for timetable in [&mut timetable, &mut started_again, &mut in_force] {
             assert_eq!(
                 timetable.step(now),
-                Step::WaitUntil(at(expected)),
+                TimetableStep::WaitUntil(at(expected)),
                 "{expression}"
             );
             // Repeated steps do not move the time.
             let later = at("2026-06-05T09:00:45Z");
             assert_eq!(
                 timetable.step(later),
-                Step::WaitUntil(at(expected)),
+                TimetableStep::WaitUntil(at(expected)),
                 "{expression}"
             );
             assert!(
-                matches!(timetable.step(at(expected)), Step::Start { missed: 0, .. }),
+                matches!(
+                    timetable.step(at(expected)),
+                    TimetableStep::Start { missed: 0, .. }
+                ),
                 "{expression}"
             );
         }
@@ -376,7 +379,7 @@ fn play(
             }
         }
         let wake = match timetable.step(now) {
-            Step::Start { name, missed, .. } => {
+            TimetableStep::Start { name, missed, .. } => {
                 let missed = if missed > 0 {
                     format!(" for {missed} more")
                 } else {
@@ -387,8 +390,8 @@ fn play(
                 ends.push((now + SignedDuration::from_mins(*takes), name));
                 continue;
             }
-            Step::WaitUntil(wake) => Some(wake),
-            Step::Wait => None,
+            TimetableStep::WaitUntil(wake) => Some(wake),
+            TimetableStep::Wait => None,
         };
         let end = ends.iter().map(|(end, _)| *end).min();
         let Some(next) = wake
@@ -543,7 +546,7 @@ fn sites_come_and_go_while_others_are_crawled() {
     let three = at("2026-06-01T01:00:00Z");
     for expected in ["a", "b"] {
         assert!(
-            matches!(timetable.step(three), Step::Start { name, .. } if name == expected),
+            matches!(timetable.step(three), TimetableStep::Start { name, .. } if name == expected),
             "{expected}"
         );
     }
@@ -556,9 +559,9 @@ fn sites_come_and_go_while_others_are_crawled() {
     assert_eq!(timetable.running().collect::<Vec<_>>(), ["a", "b"]);
     timetable.set_max_running(5);
     let later = at("2026-06-01T01:01:00Z");
-    assert_eq!(timetable.step(later), Step::Wait);
+    assert_eq!(timetable.step(later), TimetableStep::Wait);
     assert_eq!(timetable.ended("a", later), 0);
-    assert!(matches!(timetable.step(later), Step::Start { name, .. } if name == "new"));
+    assert!(matches!(timetable.step(later), TimetableStep::Start { name, .. } if name == "new"));
     assert_eq!(timetable.next_start("b", later), None);
     timetable.ended("b", later);
     assert_eq!(
@@ -579,7 +582,7 @@ fn a_run_that_was_cut_off_is_due_again_and_one_that_ended_is_not() {
     let three = at("2026-06-01T01:00:00Z");
     let mut timetable = Timetable::new(3);
     timetable.set_sites(planned(&sites), |_| None, from);
-    while let Step::Start { .. } = timetable.step(three) {}
+    while let TimetableStep::Start { .. } = timetable.step(three) {}
     assert_eq!(timetable.running().collect::<Vec<_>>(), ["a", "b", "c"]);
     timetable.ended("a", three);
     timetable.interrupted("b");
@@ -596,7 +599,7 @@ fn a_run_that_was_cut_off_is_due_again_and_one_that_ended_is_not() {
     let mut timetable = Timetable::new(3);
     timetable.set_sites(planned(&sites), recall, back);
     let mut started = Vec::new();
-    while let Step::Start { name, slot, missed } = timetable.step(back) {
+    while let TimetableStep::Start { name, slot, missed } = timetable.step(back) {
         assert_eq!((slot, missed), (three, 0), "{name}");
         started.push(name);
     }
@@ -609,13 +612,13 @@ fn a_schedule_that_was_changed_meanwhile_owes_nothing_for_a_run_that_was_cut_off
     let three = at("2026-06-01T01:00:00Z");
     let mut timetable = Timetable::new(3);
     timetable.set_sites(planned(&[("a", "a.example", "0 3 * * *")]), |_| None, from);
-    assert!(matches!(timetable.step(three), Step::Start { .. }));
+    assert!(matches!(timetable.step(three), TimetableStep::Start { .. }));
     timetable.set_sites(planned(&[("a", "a.example", "0 4 * * *")]), |_| None, three);
     timetable.interrupted("a");
     let (_, past) = timetable.pasts().next().unwrap();
     assert_eq!((past.served, past.since), (None, three));
     assert_eq!(
         timetable.step(three),
-        Step::WaitUntil(at("2026-06-01T02:00:00Z"))
+        TimetableStep::WaitUntil(at("2026-06-01T02:00:00Z"))
     );
 }

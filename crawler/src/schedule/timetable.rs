@@ -21,7 +21,7 @@ pub struct Planned {
 
 /// The next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum TimetableStep {
     /// A crawl of this site starts now; [`Timetable::ended`] must be called at its end.
     Start {
         /// The site.
@@ -40,14 +40,14 @@ pub enum Step {
 /// Sites, the past of their schedules, and the crawls in progress.
 #[derive(Debug)]
 pub struct Timetable {
-    sites: BTreeMap<String, Site>,
+    sites: BTreeMap<String, TimetableSite>,
     /// The crawls in progress, by the name of their site.
     running: BTreeMap<String, Running>,
     max_running: usize,
 }
 
 #[derive(Debug)]
-struct Site {
+struct TimetableSite {
     planned: Planned,
     past: Past,
 }
@@ -61,7 +61,7 @@ struct Running {
     served_before: Option<Timestamp>,
 }
 
-impl Site {
+impl TimetableSite {
     /// The past when `run` was cut short: its slot is still to be served. A schedule that is in force since later does not have
     /// the slot.
     fn past_without(&self, run: &Running) -> Past {
@@ -83,23 +83,23 @@ impl Timetable {
         }
     }
 
-    /// Replaces the sites. The past of an unchanged schedule of a site is retained; `recall` returns that of an earlier session.
+    /// Replaces the sites. The past of an unchanged schedule of a site is retained; `load_past` returns that of an earlier session.
     /// A crawl in progress continues, also of a removed site.
     pub fn set_sites(
         &mut self,
         sites: impl IntoIterator<Item = Planned>,
-        mut recall: impl FnMut(&str) -> Option<Past>,
+        mut load_past: impl FnMut(&str) -> Option<Past>,
         now: Timestamp,
     ) {
         let mut before = std::mem::take(&mut self.sites);
         for planned in sites {
             let known = before.remove(&planned.name).map(|site| site.past);
-            let past = known.or_else(|| recall(&planned.name)).map_or_else(
+            let past = known.or_else(|| load_past(&planned.name)).map_or_else(
                 || planned.schedule.begin(now),
                 |past| planned.schedule.believed(&past, now),
             );
             self.sites
-                .insert(planned.name.clone(), Site { planned, past });
+                .insert(planned.name.clone(), TimetableSite { planned, past });
         }
     }
 
@@ -110,7 +110,7 @@ impl Timetable {
 
     /// The next step. A crawl that it starts counts as in progress at once. Of due sites the one that is due longest is first; a
     /// site whose host is being crawled waits without losing its slot.
-    pub fn step(&mut self, now: Timestamp) -> Step {
+    pub fn step(&mut self, now: Timestamp) -> TimetableStep {
         for site in self.sites.values_mut() {
             site.past = site.planned.schedule.believed(&site.past, now);
         }
@@ -136,7 +136,7 @@ impl Timetable {
             }
         }
         let Some((slot, missed, name)) = first else {
-            return wake.map_or(Step::Wait, Step::WaitUntil);
+            return wake.map_or(TimetableStep::Wait, TimetableStep::WaitUntil);
         };
         let name = name.clone();
         if let Some(site) = self.sites.get_mut(&name) {
@@ -148,7 +148,7 @@ impl Timetable {
             site.planned.schedule.serve(&mut site.past, slot);
             self.running.insert(name.clone(), run);
         }
-        Step::Start { name, slot, missed }
+        TimetableStep::Start { name, slot, missed }
     }
 
     /// Notes the end of a crawl. Returns the number of slots of the site during it: they are skipped.

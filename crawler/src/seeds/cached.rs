@@ -110,16 +110,17 @@ impl CachedSitemaps {
     }
 
     /// Forgets the copies that are of no more use, and says of which documents they were: those that
-    /// nothing names (`is_named`). Where `all_told` is not set, something that may name them could not be read, and
+    /// nothing names (`is_named`). Where `all_were_read` is not set, something that may name them could not be read, and
     /// only those that are too old go as well.
     pub fn retire(
         &mut self,
         now: Timestamp,
-        all_told: bool,
+        all_were_read: bool,
         is_named: impl Fn(&UrlKey) -> bool,
     ) -> Vec<UrlKey> {
-        let is_of_use =
-            |url: &UrlKey, note: &CachedNote| is_named(url) || !all_told && is_young(note, now);
+        let is_of_use = |url: &UrlKey, note: &CachedNote| {
+            is_named(url) || !all_were_read && is_young(note, now)
+        };
         let retired: Vec<UrlKey> = self
             .notes
             .iter()

@@ -19,7 +19,7 @@ use sitemap_core::read::{
 
 use super::{
     SeedProblem,
-    read::{Batch, Reading, read},
+    read::{Batch, DocumentReading, read},
 };
 use crate::url_key::{Identity, UrlKey, UrlKeyError};
 
@@ -27,7 +27,7 @@ use crate::url_key::{Identity, UrlKey, UrlKeyError};
 pub const MAX_LIST_BYTES: u64 = 1 << 30;
 
 /// Lines of a list with something wrong that are told one by one; the others are counted.
-pub const MAX_BAD_LINES_TOLD: usize = 20;
+pub const MAX_BAD_LINES_REPORTED: usize = 20;
 
 /// Bytes of a list that are looked at to find out what it is; more say nothing more.
 const HEAD_BYTES: u64 = 8 * 1024;
@@ -36,7 +36,7 @@ const HEAD_BYTES: u64 = 8 * 1024;
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
 /// Characters of a bad line that are told.
-const MAX_CHARACTERS_TOLD: usize = 100;
+const MAX_CHARACTERS_REPORTED: usize = 100;
 
 /// Lines that go into one batch.
 const BATCH_LINES: usize = 1_000;
@@ -142,7 +142,7 @@ pub struct ListCheck {
     pub entries: u64,
     /// Lines that are left out.
     pub bad_lines: u64,
-    /// The first [`MAX_BAD_LINES_TOLD`] of them.
+    /// The first [`MAX_BAD_LINES_REPORTED`] of them.
     pub told: Vec<BadLine>,
 }
 
@@ -208,7 +208,7 @@ impl SeedList {
         let mut check = ListCheck::default();
         let mut note = |bad: BadLine| {
             check.bad_lines += 1;
-            if check.told.len() < MAX_BAD_LINES_TOLD {
+            if check.told.len() < MAX_BAD_LINES_REPORTED {
                 check.told.push(bad);
             }
         };
@@ -239,10 +239,10 @@ impl SeedList {
         &self,
         identity: &Identity,
         take: &mut dyn FnMut(Batch) -> ControlFlow<()>,
-    ) -> Reading {
+    ) -> DocumentReading {
         self.visit(identity, take, &mut |_| {})
             .unwrap_or_else(|error| {
-                Reading::failed(&io::Error::new(io::ErrorKind::InvalidData, error))
+                DocumentReading::failed(&io::Error::new(io::ErrorKind::InvalidData, error))
             })
     }
 
@@ -251,7 +251,7 @@ impl SeedList {
         identity: &Identity,
         take: &mut dyn FnMut(Batch) -> ControlFlow<()>,
         note: &mut dyn FnMut(BadLine),
-    ) -> Result<Reading, SeedListError> {
+    ) -> Result<DocumentReading, SeedListError> {
         let io = |source| SeedListError::Io {
             name: self.name.to_string(),
             source,
@@ -304,7 +304,7 @@ impl SeedList {
         identity: &Identity,
         take: &mut dyn FnMut(Batch) -> ControlFlow<()>,
         note: &mut dyn FnMut(BadLine),
-    ) -> Result<Reading, SeedListError> {
+    ) -> Result<DocumentReading, SeedListError> {
         let failed = |error| match error {
             ListError::Refused { line, problem } => SeedListError::Refused {
                 name: self.name.to_string(),
@@ -316,7 +316,7 @@ impl SeedList {
                 source,
             },
         };
-        let mut reading = Reading::default();
+        let mut reading = DocumentReading::default();
         let mut batch = Batch::default();
         let mut list = UrlList::open(input, None).map_err(failed)?;
         while let Some(row) = list.next().map_err(failed)? {
@@ -364,7 +364,7 @@ impl SeedList {
 
 fn key_of(url: &str, identity: &Identity) -> Result<UrlKey, LineProblem> {
     identity.parse(url).map_err(|reason| LineProblem::NoUrl {
-        text: url.chars().take(MAX_CHARACTERS_TOLD).collect(),
+        text: url.chars().take(MAX_CHARACTERS_REPORTED).collect(),
         reason,
     })
 }

@@ -9,7 +9,7 @@ use std::{
 use jiff::Timestamp;
 use sitemap_core::{
     IndexEntry, LastMod, Limits, Loc,
-    read::{Finding, Item, Kind, Problem, ReadError, Reader},
+    read::{Item, Kind, Problem, ReadError, ReadFinding, Reader},
 };
 
 use super::{EntryTroubles, SeedProblem, UNUSABLE};
@@ -75,7 +75,7 @@ impl Batch {
 
 /// How the reading of a document went.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct DocumentReading {
     /// Entries, usable or not.
     pub entries: u64,
     /// Things that were forgiven or left out.
@@ -112,7 +112,7 @@ pub fn read(
     place: Option<&UrlKey>,
     identity: &Identity,
     take: &mut dyn FnMut(Batch) -> ControlFlow<()>,
-) -> Reading {
+) -> DocumentReading {
     let verbatim = identity.verbatim();
     let limits = Limits {
         entries: u64::MAX,
@@ -123,7 +123,7 @@ pub fn read(
         reader = reader.at(&place);
     }
     let mut is_of_use = false;
-    let mut reading = Reading::default();
+    let mut reading = DocumentReading::default();
     let mut batch = Batch::default();
     while let Some(item) = reader.next() {
         match item {
@@ -186,8 +186,8 @@ pub fn read(
     reading
 }
 
-impl Reading {
-    fn note(&mut self, finding: &Finding) {
+impl DocumentReading {
+    fn note(&mut self, finding: &ReadFinding) {
         self.findings += 1;
         self.troubles.add_finding(finding);
     }

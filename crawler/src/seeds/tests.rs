@@ -277,7 +277,7 @@ fn bad_lines_are_told_up_to_a_bound_and_counted_beyond() {
     let text = "https://example.com/\n".to_owned() + &"no url\n".repeat(500);
     let found = checked(text.as_bytes()).unwrap();
     assert_eq!((found.entries, found.bad_lines), (1, 500));
-    assert_eq!(found.told.len(), MAX_BAD_LINES_TOLD);
+    assert_eq!(found.told.len(), MAX_BAD_LINES_REPORTED);
     assert_eq!(found.told.last().unwrap().line, 21);
 }
 
@@ -317,7 +317,7 @@ fn a_list_without_a_url_is_refused() {
     assert!(error.contains("neither lines of URLs"), "{error}");
 }
 
-fn reading(body: &str) -> Reading {
+fn reading(body: &str) -> DocumentReading {
     let mut take = |_| ControlFlow::Continue(());
     read(
         body.as_bytes(),

@@ -2,7 +2,7 @@
 //! document can have wrong has no bound, so only the first [`MAX_TROUBLED_RULES`] rules are kept apart.
 
 use serde::{Deserialize, Serialize};
-use sitemap_core::read::{Finding, Severity};
+use sitemap_core::read::{ReadFinding, Severity};
 
 /// Rules of one document that are kept apart; there are 80 in all, and a file breaks a handful.
 pub const MAX_TROUBLED_RULES: usize = 32;
@@ -31,7 +31,7 @@ pub struct EntryTroubles(Vec<EntryTrouble>);
 
 impl EntryTroubles {
     /// Counts a finding. What is only worth knowing ([`Severity::Note`]) is no trouble.
-    pub fn add_finding(&mut self, finding: &Finding) {
+    pub fn add_finding(&mut self, finding: &ReadFinding) {
         match finding.severity() {
             Severity::Note => {}
             Severity::Warning | Severity::Error => {

@@ -8,10 +8,10 @@ use super::{Places, Session, SessionError, StoredRequest, file_time};
 use crate::{
     config::PublishConfig,
     crawl::{OpenStore, judge_at_rest},
+    crawl_state,
     publish::{
         Imported, OutputLock, check_disk, check_names, import_set, needs_import, settle_pending,
     },
-    runs,
     site::Site,
     store::{Damaged, Store, StoreError, StoreErrorKind},
     verdict::Mode,
@@ -72,8 +72,7 @@ fn open(
     opening.places = Some(places.clone());
     let config = places.config(&session.config);
     if !session.dry_run {
-        let lock = places.lock_output(&config);
-        opening.lock = Some(lock.map_err(SessionError::Publish)?);
+        opening.lock = Some(places.lock_output(&config)?);
     }
     let request = StoredRequest {
         site,
@@ -85,7 +84,7 @@ fn open(
     };
     let (mut store, mut opened) = request.open(damage)?;
     if let Some(network) = session.fetch.network() {
-        runs::note_network(&mut store, network)?;
+        crawl_state::note_network(&mut store, network)?;
     }
     opened.warnings = check(&store, site, &config.publish, session.dry_run)?;
     opening.opened = Some(opened);
@@ -111,11 +110,10 @@ impl StoredRequest<'_> {
             Some(state) if state.exists() => Store::rehearse(state)?,
             Some(_) | None => Store::in_memory()?,
         };
-        let (judge, robots) =
-            judge_at_rest(config, site, &store, self.clock).map_err(SessionError::Crawl)?;
+        let (judge, robots) = judge_at_rest(config, site, &store, self.clock)?;
         opened.knows_robots = robots.is_some();
         let pending = self.publish_request(&judge, robots.as_ref(), Mode::AtRest, false);
-        settle_pending(&mut store, &pending).map_err(SessionError::Publish)?;
+        settle_pending(&mut store, &pending)?;
         let output = &config.publish.output;
         if needs_import(&store, site, output)? {
             opened.imported = Some(import_set(&mut store, site, output, now)?);
@@ -132,7 +130,6 @@ fn check(
     dry_run: bool,
 ) -> Result<Vec<String>, SessionError> {
     let force = config.force || dry_run;
-    check_names(Some(store), site, config)
-        .and_then(|()| check_disk(store, site, &config.output, force))
-        .map_err(SessionError::Publish)
+    check_names(Some(store), site, config)?;
+    Ok(check_disk(store, site, &config.output, force)?)
 }

@@ -13,7 +13,7 @@ use crate::{
 /// How a session ended. The words are stable: scripts compare them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum SessionOutcome {
     /// A new set is published.
     Published,
     /// Nothing changed: every file is as it was.
@@ -37,7 +37,7 @@ pub enum Outcome {
     Internal,
 }
 
-impl Outcome {
+impl SessionOutcome {
     /// Its word, as in the summary.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -92,13 +92,13 @@ impl Outcome {
 pub enum SessionError {
     /// The site could not be crawled, or the crawl was stopped.
     #[error(transparent)]
-    Crawl(CrawlError),
+    Crawl(#[from] CrawlError),
     /// The set could not be published.
     #[error(transparent)]
-    Publish(PublishError),
+    Publish(#[from] PublishError),
     /// The state cannot be used.
     #[error(transparent)]
-    Store(StoreError),
+    Store(#[from] StoreError),
     /// The settings do not fit the site.
     #[error("{0}")]
     Settings(String),
@@ -144,19 +144,19 @@ impl SessionError {
     }
 
     /// The word for a session that ended by this error.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> SessionOutcome {
         match self {
             Self::Crawl(error) => error.into(),
             Self::Publish(error) => error.into(),
             Self::Store(error) => error.into(),
-            Self::Settings(_) => Outcome::Settings,
-            Self::SiteDown => Outcome::Refused,
-            Self::Internal { .. } => Outcome::Internal,
+            Self::Settings(_) => SessionOutcome::Settings,
+            Self::SiteDown => SessionOutcome::Refused,
+            Self::Internal { .. } => SessionOutcome::Internal,
         }
     }
 }
 
-impl From<&StoreError> for Outcome {
+impl From<&StoreError> for SessionOutcome {
     fn from(error: &StoreError) -> Self {
         match error.kind() {
             StoreErrorKind::Busy => Self::Busy,
@@ -167,7 +167,7 @@ impl From<&StoreError> for Outcome {
     }
 }
 
-impl From<&CrawlError> for Outcome {
+impl From<&CrawlError> for SessionOutcome {
     fn from(error: &CrawlError) -> Self {
         match error {
             CrawlError::Start(_) | CrawlError::Robots(_) => Self::Unreachable,
@@ -181,7 +181,7 @@ impl From<&CrawlError> for Outcome {
     }
 }
 
-impl From<&PublishError> for Outcome {
+impl From<&PublishError> for SessionOutcome {
     fn from(error: &PublishError) -> Self {
         match error {
             PublishError::Busy { .. } => Self::Busy,

@@ -2,16 +2,16 @@
 
 use std::{path::Path, sync::Arc};
 
-use super::{Ended, Held, Outcome, SessionError};
+use super::{Ended, Held, SessionError, SessionOutcome};
 use crate::{
     clock::Clock,
     config::Config,
     crawl::judge_at_rest,
-    notify::adopt,
+    crawl_state,
+    notify::start_notifying,
     publish::{PublishRequest, Publishing, publish, roll_back},
     report::Report,
     robots::Rules,
-    runs,
     scope::Scope,
     site::Site,
     store::{Store, StoreError},
@@ -20,6 +20,7 @@ use crate::{
 
 /// Work on the state of a site without a crawl.
 #[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "it holds a function")]
 pub struct StoredRequest<'a> {
     /// Which site.
     pub site: &'a Site,
@@ -33,15 +34,6 @@ pub struct StoredRequest<'a> {
     pub clock: &'a Arc<dyn Clock>,
     /// Asked from time to time: whether to give up.
     pub is_stopped: &'a dyn Fn() -> bool,
-}
-
-impl std::fmt::Debug for StoredRequest<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("StoredRequest")
-            .field("site", &self.site)
-            .field("dry_run", &self.dry_run)
-            .finish_non_exhaustive()
-    }
 }
 
 /// What is published without a crawl.
@@ -58,22 +50,13 @@ pub enum Stored<'a> {
 impl StoredRequest<'_> {
     /// Publishes `stored` from `store`.
     pub fn run(&self, mut store: Store, stored: Stored<'_>) -> Ended {
-        let mut ended = Ended {
-            site: Some(self.site.clone()),
-            places: None,
-            opened: None,
-            crawl: None,
-            report: None,
-            published: Err(SessionError::SiteDown),
-            outcome: Outcome::Internal,
-            held: None,
-        };
+        let mut ended = Ended::new(Some(self.site.clone()));
         ended.take(self.publish_stored(&mut store, stored));
         ended.held = Some(Held {
             store,
             output: None,
         });
-        ended.outcome = Outcome::of(&ended, self.dry_run);
+        ended.outcome = SessionOutcome::of(&ended, self.dry_run);
         ended
     }
 
@@ -90,13 +73,12 @@ impl StoredRequest<'_> {
             let judge = Judge::new(config, scope, rules, 0, Arc::clone(self.clock));
             return self.publish(store, &judge, robots, true);
         }
-        let (judge, robots) =
-            judge_at_rest(config, site, store, self.clock).map_err(SessionError::Crawl)?;
+        let (judge, robots) = judge_at_rest(config, site, store, self.clock)?;
         let Stored::Generation(back) = stored else {
-            let is_drained = runs::is_drained(store)?;
+            let is_drained = crawl_state::is_drained(store)?;
             return self.publish(store, &judge, robots.as_ref(), is_drained);
         };
-        self.adopt(store)?;
+        self.start_notifying(store)?;
         let wanted = self.publish_request(&judge, robots.as_ref(), Mode::AtRest, false);
         let result = roll_back(store, &wanted, back);
         let report = result.as_ref().ok().map(|published| Report {
@@ -115,15 +97,15 @@ impl StoredRequest<'_> {
         is_drained: bool,
     ) -> Result<Publishing, SessionError> {
         let mode = Mode::of(store, self.config.publish.force)?;
-        self.adopt(store)?;
+        self.start_notifying(store)?;
         let wanted = self.publish_request(judge, robots, mode, is_drained);
         Ok(publish(store, &wanted))
     }
 
     /// Engines are notified from now on, if the settings say so.
-    fn adopt(&self, store: &mut Store) -> Result<(), StoreError> {
+    fn start_notifying(&self, store: &mut Store) -> Result<(), StoreError> {
         if self.config.notify.indexnow && !self.dry_run {
-            adopt(store)?;
+            start_notifying(store)?;
         }
         Ok(())
     }

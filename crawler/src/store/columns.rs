@@ -9,7 +9,7 @@ use sitemap_core::{ChangeFreq, LastMod, Priority};
 use super::values::{Binder, Columns, Hex64, Hex128, NotFetched};
 use crate::{
     page::{
-        BodyEnd, BodyKind, Canonical, DateSource, Promotion, Reason, Refresh, RunId, State, Via,
+        BodyEnd, BodyKind, Canonical, CrawlId, DateSource, Promotion, Reason, Refresh, State, Via,
         Warnings,
     },
     url_key::UrlKey,
@@ -128,7 +128,7 @@ columns! {
     /// What only a row of `page` has.
     #[derive(Debug)]
     Published {
-        crawl: RunId, "INTEGER NOT NULL", "number of the crawl that met it last; 0: only an imported set names it";
+        crawl: CrawlId, "INTEGER NOT NULL", "number of the crawl that met it last; 0: only an imported set names it";
         first_seen: Timestamp, "TEXT NOT NULL", "when a publish wrote it first";
         last_seen: Timestamp, "TEXT NOT NULL", "when a publish met it last";
         kept: Option<Reason>, "TEXT", "listed by its last good answer; what it would be by the last attempt (a reason code)";

@@ -3,13 +3,13 @@
 //! holds stands where it is used. A name is part of the format: it never changes.
 
 /// Values that a new state takes over from a damaged one: what engines know of the site.
-pub(crate) const SALVAGED: [&str; 3] = [NOTIFY_ADOPTED, NOTIFY_KEY, NOTIFY_KEY_FILE];
+pub(crate) const SALVAGED: [&str; 3] = [NOTIFY_ENGINES, NOTIFY_KEY, NOTIFY_KEY_FILE];
 
 /// Directories whose dates are not believed.
 pub(crate) const LASTMOD_DISTRUSTED: &str = "lastmod.distrusted";
 
-/// That engines are told of the site.
-pub(crate) const NOTIFY_ADOPTED: &str = "notify.adopted";
+/// Marks that engines are notified of the site.
+pub(crate) const NOTIFY_ENGINES: &str = "notify.engines";
 
 /// The key of `IndexNow` that was made.
 pub(crate) const NOTIFY_KEY: &str = "notify.key";
@@ -32,47 +32,47 @@ pub(crate) const PUBLISH_MOUNT: &str = "publish.mount";
 /// A publish that is about to rename files, or has renamed them.
 pub(crate) const PUBLISH_PENDING: &str = "publish.pending";
 
-/// The set that stands.
+/// The published set.
 pub(crate) const PUBLISH_STANDING: &str = "publish.standing";
 
-/// Who does not know of the set that stands.
+/// Hooks and engines that were not notified of the published set.
 pub(crate) const PUBLISH_UNNOTIFIED: &str = "publish.unnotified";
 
-/// Nothing is left to ask for in the crawl.
-pub(crate) const RUN_DRAINED: &str = "run.drained";
+/// Mark that nothing is left to ask for in the crawl.
+pub(crate) const CRAWL_DRAINED: &str = "crawl.drained";
 
-/// What this machine's clock and the host's showed in the run, where they were apart.
-pub(crate) const RUN_CLOCKS: &str = "run.clocks";
+/// What this machine's clock and the host's showed in the crawl, where they were apart.
+pub(crate) const CRAWL_CLOCKS: &str = "crawl.clocks";
 
-/// The host's clock when the run began.
-pub(crate) const RUN_HOST_DATE: &str = "run.host_date";
+/// The host's clock when the crawl began.
+pub(crate) const CRAWL_HOST_DATE: &str = "crawl.host_date";
 
 /// The settings that decide which URLs are known.
-pub(crate) const RUN_IDENTITY: &str = "run.identity";
+pub(crate) const CRAWL_IDENTITY: &str = "crawl.identity";
 
 /// The kind of network that the start host was on.
-pub(crate) const RUN_NETWORK: &str = "run.network";
+pub(crate) const CRAWL_NETWORK: &str = "crawl.network";
 
-/// How many links the newest run did not record, because a bound was reached.
-pub(crate) const RUN_NOT_RECORDED: &str = "run.not_recorded";
+/// How many links the newest crawl did not record, because a bound was reached.
+pub(crate) const CRAWL_NOT_RECORDED: &str = "crawl.not_recorded";
 
 /// That the newest crawl is one of `--fresh`.
-pub(crate) const RUN_FRESH: &str = "run.fresh";
+pub(crate) const CRAWL_FRESH: &str = "crawl.fresh";
 
 /// The number of the newest run.
-pub(crate) const RUN_NUMBER: &str = "run.number";
+pub(crate) const CRAWL_NUMBER: &str = "crawl.number";
 
 /// The last time the site went down in the newest run.
-pub(crate) const RUN_OUTAGE: &str = "run.outage";
+pub(crate) const CRAWL_OUTAGE: &str = "crawl.outage";
 
 /// The rules of robots.txt as the newest run read them.
-pub(crate) const RUN_ROBOTS: &str = "run.robots";
+pub(crate) const CRAWL_ROBOTS: &str = "crawl.robots";
 
 /// The rules that the known URLs were judged by.
-pub(crate) const RUN_RULES: &str = "run.rules";
+pub(crate) const CRAWL_RULES: &str = "crawl.rules";
 
 /// Whether the run is open.
-pub(crate) const RUN_STATE: &str = "run.state";
+pub(crate) const CRAWL_STATE: &str = "crawl.state";
 
 /// What begins the name of the value of one document: its number follows.
 pub(crate) const SEEDS: &str = "seeds.";
@@ -84,7 +84,7 @@ pub(crate) const SEEDS_COUNT: &str = "seeds.count";
 pub(crate) const SEEDS_OWN: &str = "seeds.own";
 
 /// The run that the documents are of.
-pub(crate) const SEEDS_RUN: &str = "seeds.run";
+pub(crate) const SEEDS_CRAWL: &str = "seeds.crawl";
 
 /// True answers in a row of a server whose "not modified" is not trusted.
 pub(crate) const VALIDATORS_TRUST: &str = "validators.trust";

@@ -32,12 +32,12 @@ words! {
 }
 
 texts! {
-    UrlChange, "change": change => change.as_str(), text => Self::from_word(text);
+    UrlChange, "change": change => change.as_str(), text => Self::from_code(text);
 }
 
 /// Name of the state's value that says that engines are told of the site: whatever changes from then on waits for
 /// them.
-pub const TELLS_ENGINES: &str = super::names::NOTIFY_ADOPTED;
+pub const NOTIFIES_ENGINES: &str = super::names::NOTIFY_ENGINES;
 
 /// A URL that an engine is to be told of.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -109,15 +109,15 @@ texts! {
     UrlKey, "URL": key => key.as_str(), text => Self::from_normalised(text).ok();
     // RFC 3339 in UTC, with as many digits of the second as the time has.
     Timestamp, "time": time => time.to_string(), text => text.parse().ok();
-    State, "state": state => state.as_str(), text => Self::from_word(text);
+    State, "state": state => state.as_str(), text => Self::from_code(text);
     Reason, "reason": reason => reason.code(), text => Self::from_code(text);
-    Via, "via": via => via.as_str(), text => Self::from_word(text);
-    DateSource, "source": source => source.as_str(), text => Self::from_word(text);
-    NotFetched, "not_fetched": not_fetched => not_fetched.word(), text => Self::from_word(text);
+    Via, "via": via => via.as_str(), text => Self::from_code(text);
+    DateSource, "source": source => source.as_str(), text => Self::from_code(text);
+    NotFetched, "not_fetched": not_fetched => not_fetched.word(), text => Self::from_code(text);
     Hex128, "hash": hash => format!("{:032x}", hash.0), text => hex_number(text, 32).map(Self);
     Hex64, "fingerprint": print => format!("{:016x}", print.0),
         text => hex_number(text, 16).and_then(|number| number.try_into().ok()).map(Self);
-    BodyKind, "kind": kind => kind.as_str(), text => Self::from_word(text);
+    BodyKind, "kind": kind => kind.as_str(), text => Self::from_code(text);
     BodyEnd, "body_end": end => match end {
         Self::Complete => "complete".to_owned(),
         Self::Skipped => "skipped".to_owned(),
@@ -188,7 +188,7 @@ impl NotFetched {
         }
     }
 
-    fn from_word(word: &str) -> Option<Self> {
+    fn from_code(word: &str) -> Option<Self> {
         match word {
             GIVEN => Some(Self::Given),
             _ => Reason::from_code(word).map(Self::Because),

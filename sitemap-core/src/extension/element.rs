@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Extension, ExtensionError, Kind, Row, ValueProblem,
+    Extension, ExtensionError, Row, ValueKind, ValueProblem,
     rows::{Need, element_of},
 };
 use crate::{LastMod, Loc};
@@ -95,7 +95,7 @@ impl Element {
     /// The rows of the elements that are read, in the order of the schema; `publication` is replaced by its parts.
     pub fn rows(extension: Extension) -> impl Iterator<Item = &'static Row> {
         let rows = element_of(extension).rows.iter().flat_map(Row::leaves);
-        rows.filter(|row| row.kind != Kind::Retired)
+        rows.filter(|row| row.kind != ValueKind::Retired)
     }
 
     /// Sets the value of an element by its name without prefix, or adds one where several are allowed. An unknown name, or a

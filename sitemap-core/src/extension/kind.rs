@@ -1,9 +1,9 @@
-//! [`Kind`]: the type of the value of an element, and its stored and written form.
+//! [`ValueKind`]: the type of the value of an element, and its stored and written form.
 
 use std::collections::BTreeSet;
 
 use super::{
-    HreflangError, OwnError, Text, TextError,
+    CustomElementError, HreflangError, Text, TextError,
     codes::{is_country, is_language},
 };
 use crate::{LastMod, LastModError, Loc, LocError, entry::parse_tenths};
@@ -19,7 +19,7 @@ const PLATFORMS: [&str; 3] = ["web", "mobile", "tv"];
 
 /// Type of the value of an element or an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// A value that is not read any more.
     Retired,
     /// An absolute URL.
@@ -64,7 +64,7 @@ pub enum ValueProblem {
     Hreflang(#[from] HreflangError),
     /// It is not a name, or a custom element may not have it.
     #[error(transparent)]
-    Own(#[from] OwnError),
+    Custom(#[from] CustomElementError),
     /// It is not a language of a publication.
     #[error(
         "not a language of a publication, expected two or three letters of ISO 639, zh-cn or zh-tw"
@@ -105,7 +105,7 @@ pub enum ValueProblem {
     Rel,
 }
 
-impl Kind {
+impl ValueKind {
     /// The value in the form in which it is written. White space around it is left out of texts only.
     ///
     /// # Errors
@@ -199,18 +199,18 @@ mod tests {
 
     #[test]
     fn values_are_kept_as_they_are_written() {
-        let check = |kind: Kind, text: &str, expected: &str| {
+        let check = |kind: ValueKind, text: &str, expected: &str| {
             assert_eq!(
                 kind.parse(text).as_deref(),
                 Ok(expected),
                 "{kind:?} {text:?}"
             );
         };
-        check(Kind::Url, "HTTPS://H/a b", "https://h/a%20b");
-        check(Kind::Text(3), " a\n b ", "a b");
-        check(Kind::Date, "2026-01-02", "2026-01-02");
+        check(ValueKind::Url, "HTTPS://H/a b", "https://h/a%20b");
+        check(ValueKind::Text(3), " a\n b ", "a b");
+        check(ValueKind::Date, "2026-01-02", "2026-01-02");
         for (text, expected) in [("1", "1"), ("28800", "28800"), ("0060", "60")] {
-            check(Kind::Seconds, text, expected);
+            check(ValueKind::Seconds, text, expected);
         }
         for (text, expected) in [
             ("0", "0.0"),
@@ -218,30 +218,30 @@ mod tests {
             ("4.96", "5.0"),
             ("-0", "0.0"),
         ] {
-            check(Kind::Rating, text, expected);
+            check(ValueKind::Rating, text, expected);
         }
-        check(Kind::Count, "+007", "7");
-        check(Kind::YesNo, "YES", "yes");
+        check(ValueKind::Count, "+007", "7");
+        check(ValueKind::YesNo, "YES", "yes");
         for language in ["en", "fra", "zh-cn"] {
-            check(Kind::Language, language, language);
+            check(ValueKind::Language, language, language);
         }
-        check(Kind::Countries, " US  GB\nIE GB", "GB IE US");
-        check(Kind::Platforms, "tv web tv", "web tv");
-        check(Kind::Relationship, "deny", "deny");
+        check(ValueKind::Countries, " US  GB\nIE GB", "GB IE US");
+        check(ValueKind::Platforms, "tv web tv", "web tv");
+        check(ValueKind::Relationship, "deny", "deny");
     }
 
     #[test]
     fn other_values_are_refused() {
-        let check = |kind: Kind, texts: &[&str]| {
+        let check = |kind: ValueKind, texts: &[&str]| {
             for text in texts {
                 assert!(kind.parse(text).is_err(), "{kind:?} {text:?}");
             }
         };
-        check(Kind::Url, &["", "/a", "ftp://h/"]);
-        check(Kind::Text(3), &["", " ", "abcd"]);
-        check(Kind::Date, &["", "2026", "2026-01-02T03:04:05"]);
+        check(ValueKind::Url, &["", "/a", "ftp://h/"]);
+        check(ValueKind::Text(3), &["", " ", "abcd"]);
+        check(ValueKind::Date, &["", "2026", "2026-01-02T03:04:05"]);
         check(
-            Kind::Seconds,
+            ValueKind::Seconds,
             &[
                 "",
                 "0",
@@ -255,21 +255,21 @@ mod tests {
             ],
         );
         check(
-            Kind::Rating,
+            ValueKind::Rating,
             &["5.01", "6", "15", "-1", "", "4,2", "4e0", "five"],
         );
-        check(Kind::Count, &["", "-1", "1.5", "99999999999999999999"]);
-        check(Kind::YesNo, &["", "true", "nO"]);
+        check(ValueKind::Count, &["", "-1", "1.5", "99999999999999999999"]);
+        check(ValueKind::YesNo, &["", "true", "nO"]);
         check(
-            Kind::Language,
+            ValueKind::Language,
             &[
                 "", "e", "EN", "en-US", "zh-CN", "zh-hk", "xx", "e1", "\u{e9}",
             ],
         );
-        check(Kind::Countries, &["", "IE gb", "UK", "IE,GB"]);
-        check(Kind::Platforms, &["", "Web", "web,tv", "phone"]);
-        check(Kind::Relationship, &["", "Allow"]);
-        let error = Kind::Countries.parse("UK").unwrap_err().to_string();
+        check(ValueKind::Countries, &["", "IE gb", "UK", "IE,GB"]);
+        check(ValueKind::Platforms, &["", "Web", "web,tv", "phone"]);
+        check(ValueKind::Relationship, &["", "Allow"]);
+        let error = ValueKind::Countries.parse("UK").unwrap_err().to_string();
         assert_eq!(
             error,
             "\"UK\" is not a country of ISO 3166-1, expected two upper case letters such as GB"

@@ -1,7 +1,7 @@
 //! [`Extensions`]: elements of an entry besides the four of the protocol.
 //!
 //! ```text
-//! Row, Kind, Text, Hreflang -> Element, Alternate, OwnElement -> Extensions -> UrlEntry
+//! Row, Kind, Text, Hreflang -> Element, Alternate, CustomElement -> Extensions -> UrlEntry
 //!                                                            -> Namespaces -> the root of a file
 //! ```
 //!
@@ -9,9 +9,9 @@
 //! Elements that search engines dropped are checked and left out. This module neither reads nor writes XML, and has no clock.
 
 mod alternate;
+mod custom;
 mod element;
 mod namespaces;
-mod own;
 
 mod form;
 mod kind;
@@ -21,14 +21,15 @@ mod codes;
 mod text;
 
 pub use alternate::{Alternate, Hreflang, HreflangError};
+pub use custom::{
+    CustomElement, CustomElementError, CustomNamespace, MAX_CUSTOM_ATTRIBUTES, MAX_NAME_BYTES,
+    MAX_NAMESPACE_BYTES,
+};
+pub(crate) use custom::{is_name_character, is_name_start};
 pub(crate) use element::NO_MEDIA;
 pub use element::{Element, Value};
-pub use kind::{Kind, ValueProblem};
+pub use kind::{ValueKind, ValueProblem};
 pub use namespaces::{Namespaces, NamespacesError};
-pub use own::{
-    MAX_NAME_BYTES, MAX_NAMESPACE_BYTES, MAX_OWN_ATTRIBUTES, OwnElement, OwnError, OwnNamespace,
-};
-pub(crate) use own::{is_name_character, is_name_start};
 pub use rows::{AttributeRow, MAX_VIDEO_TAGS, Row};
 pub(crate) use rows::{Need, element_of};
 pub(crate) use text::is_xml_character;
@@ -52,7 +53,7 @@ pub const MAX_ALTERNATES: usize = 1_000;
 pub const MAX_VIDEOS: usize = 1_000;
 
 /// The most elements of custom namespaces an entry may have. No rule bounds them, memory does.
-pub const MAX_OWN_ELEMENTS: usize = 1_000;
+pub const MAX_CUSTOM_ELEMENTS: usize = 1_000;
 
 /// The most articles a file may have.
 ///
@@ -88,18 +89,18 @@ struct Content {
     images: Vec<Element>,
     videos: Vec<Element>,
     news: Option<Element>,
-    own: Vec<OwnElement>,
+    custom: Vec<CustomElement>,
 }
 
 /// One extension of an entry.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Item<'a> {
+pub(crate) enum ExtensionRef<'a> {
     Alternate(&'a Alternate),
     Element(&'a Element),
-    Own(&'a OwnElement),
+    Custom(&'a CustomElement),
 }
 
-impl fmt::Display for Item<'_> {
+impl fmt::Display for ExtensionRef<'_> {
     /// Its kind, and the value that distinguishes it from others.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -109,7 +110,7 @@ impl fmt::Display for Item<'_> {
                 let name = element.get("title").or(element.get("loc"));
                 write!(formatter, "{prefix} \"{}\"", name.unwrap_or_default())
             }
-            Self::Own(own) => write!(formatter, "{}:{}", own.namespace().prefix(), own.name()),
+            Self::Custom(own) => write!(formatter, "{}:{}", own.namespace().prefix(), own.name()),
         }
     }
 }
@@ -251,8 +252,8 @@ impl Extensions {
     }
 
     /// The elements of custom namespaces, in the order in which they were added.
-    pub fn own_elements(&self) -> &[OwnElement] {
-        self.0.as_ref().map_or(&[], |content| &content.own)
+    pub fn custom_elements(&self) -> &[CustomElement] {
+        self.0.as_ref().map_or(&[], |content| &content.custom)
     }
 
     /// Adds a version for another language, at its place in their order.
@@ -320,21 +321,21 @@ impl Extensions {
     /// Adds an element of a custom namespace.
     ///
     /// # Errors
-    /// [`ExtensionError::TooMany`] when there are [`MAX_OWN_ELEMENTS`].
-    pub fn add_own(&mut self, element: OwnElement) -> Result<(), ExtensionError> {
+    /// [`ExtensionError::TooMany`] when there are [`MAX_CUSTOM_ELEMENTS`].
+    pub fn add_custom(&mut self, element: CustomElement) -> Result<(), ExtensionError> {
         check_room(
-            self.own_elements().len(),
+            self.custom_elements().len(),
             "element of a custom namespace",
-            MAX_OWN_ELEMENTS,
+            MAX_CUSTOM_ELEMENTS,
         )?;
-        self.content().own.push(element);
+        self.content().custom.push(element);
         Ok(())
     }
 
     /// Keeps the elements of custom namespaces for which `is_kept` returns true.
-    pub fn retain_own(&mut self, is_kept: impl FnMut(&OwnElement) -> bool) {
+    pub fn retain_custom(&mut self, is_kept: impl FnMut(&CustomElement) -> bool) {
         if let Some(content) = &mut self.0 {
-            content.own.retain(is_kept);
+            content.custom.retain(is_kept);
             self.forget_if_empty();
         }
     }
@@ -369,24 +370,32 @@ impl Extensions {
     }
 
     /// All elements, in the order in which a file has them.
-    pub(crate) fn items(&self) -> impl Iterator<Item = Item<'_>> {
-        let alternates = self.alternates().iter().map(Item::Alternate);
+    pub(crate) fn items(&self) -> impl Iterator<Item = ExtensionRef<'_>> {
+        let alternates = self.alternates().iter().map(ExtensionRef::Alternate);
         let elements = self.images().iter().chain(self.videos()).chain(self.news());
-        let elements = elements.map(Item::Element);
-        let own = self.own_elements().iter().map(Item::Own);
+        let elements = elements.map(ExtensionRef::Element);
+        let own = self.custom_elements().iter().map(ExtensionRef::Custom);
         alternates.chain(elements).chain(own)
     }
 
     /// Keeps the elements for which `is_kept` returns true; it is called in the same order.
-    pub(crate) fn retain_items(&mut self, mut is_kept: impl FnMut(Item<'_>) -> bool) {
+    pub(crate) fn retain_items(&mut self, mut is_kept: impl FnMut(ExtensionRef<'_>) -> bool) {
         let Some(content) = &mut self.0 else { return };
         content
             .alternates
-            .retain(|alternate| is_kept(Item::Alternate(alternate)));
-        content.images.retain(|it| is_kept(Item::Element(it)));
-        content.videos.retain(|it| is_kept(Item::Element(it)));
-        content.news.take_if(|it| !is_kept(Item::Element(it)));
-        content.own.retain(|own| is_kept(Item::Own(own)));
+            .retain(|alternate| is_kept(ExtensionRef::Alternate(alternate)));
+        content
+            .images
+            .retain(|it| is_kept(ExtensionRef::Element(it)));
+        content
+            .videos
+            .retain(|it| is_kept(ExtensionRef::Element(it)));
+        content
+            .news
+            .take_if(|it| !is_kept(ExtensionRef::Element(it)));
+        content
+            .custom
+            .retain(|own| is_kept(ExtensionRef::Custom(own)));
         self.forget_if_empty();
     }
 

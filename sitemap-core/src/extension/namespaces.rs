@@ -1,6 +1,6 @@
 //! [`Namespaces`]: the extensions of a file, which its root declares (R70).
 
-use super::{Extension, Extensions, OwnNamespace};
+use super::{CustomNamespace, Extension, Extensions};
 use crate::{limits::MAX_FRAME_BYTES, write};
 
 /// The namespaces that the root of a file declares besides the protocol's.
@@ -19,7 +19,7 @@ use crate::{limits::MAX_FRAME_BYTES, write};
 pub struct Namespaces {
     known: [bool; Extension::ALL.len()],
     /// In the order of their prefixes.
-    own: Vec<OwnNamespace>,
+    custom: Vec<CustomNamespace>,
 }
 
 /// Reason why a file cannot declare a namespace.
@@ -64,12 +64,12 @@ impl Namespaces {
     ///
     /// # Errors
     /// [`NamespacesError`] when its prefix or its address is declared differently, or when the root element would be too long.
-    pub fn add_own(&mut self, namespace: &OwnNamespace) -> Result<(), NamespacesError> {
-        if self.own.contains(namespace) {
+    pub fn add_custom(&mut self, namespace: &CustomNamespace) -> Result<(), NamespacesError> {
+        if self.custom.contains(namespace) {
             return Ok(());
         }
         if let Some(other) = self
-            .own
+            .custom
             .iter()
             .find(|other| other.prefix() == namespace.prefix())
             && other.address() != namespace.address()
@@ -81,7 +81,7 @@ impl Namespaces {
             });
         }
         if let Some(other) = self
-            .own
+            .custom
             .iter()
             .find(|other| other.address() == namespace.address())
         {
@@ -91,16 +91,16 @@ impl Namespaces {
             });
         }
         let place = self
-            .own
+            .custom
             .partition_point(|other| other.prefix() < namespace.prefix());
-        self.own.insert(place, namespace.clone());
+        self.custom.insert(place, namespace.clone());
         // The extensions that may still come count from the beginning.
         let full = Self {
             known: [true; Extension::ALL.len()],
-            own: self.own.clone(),
+            custom: self.custom.clone(),
         };
         if write::urlset_frame_len(&full, write::SchemaLocation::Written) > MAX_FRAME_BYTES {
-            self.own.remove(place);
+            self.custom.remove(place);
             return Err(NamespacesError::TooLong {
                 address: namespace.address().into(),
             });
@@ -111,7 +111,7 @@ impl Namespaces {
     /// Declares the namespaces that an entry needs.
     ///
     /// # Errors
-    /// The errors of [`add_own`](Self::add_own).
+    /// The errors of [`add_custom`](Self::add_custom).
     pub fn add(&mut self, extensions: &Extensions) -> Result<(), NamespacesError> {
         if extensions.is_empty() {
             return Ok(());
@@ -120,28 +120,28 @@ impl Namespaces {
             self.known[extension as usize] |= extensions.has(extension);
         }
         extensions
-            .own_elements()
+            .custom_elements()
             .iter()
-            .try_for_each(|element| self.add_own(element.namespace()))
+            .try_for_each(|element| self.add_custom(element.namespace()))
     }
 
     /// Declares all namespaces of `other`.
     ///
     /// # Errors
-    /// The errors of [`add_own`](Self::add_own).
+    /// The errors of [`add_custom`](Self::add_custom).
     pub fn merge(&mut self, other: &Self) -> Result<(), NamespacesError> {
         for extension in other.known() {
             self.known[extension as usize] = true;
         }
         other
-            .own
+            .custom
             .iter()
-            .try_for_each(|namespace| self.add_own(namespace))
+            .try_for_each(|namespace| self.add_custom(namespace))
     }
 
     /// Returns whether only the namespace of the protocol is declared.
     pub fn is_empty(&self) -> bool {
-        self.known().next().is_none() && self.own.is_empty()
+        self.known().next().is_none() && self.custom.is_empty()
     }
 
     /// The known extensions that are declared, in the order in which an entry has them.
@@ -152,8 +152,8 @@ impl Namespaces {
     }
 
     /// The custom namespaces that are declared, in the order of their prefixes.
-    pub fn own(&self) -> &[OwnNamespace] {
-        &self.own
+    pub fn custom(&self) -> &[CustomNamespace] {
+        &self.custom
     }
 
     /// The first prefix that an entry uses although it is not declared here.
@@ -168,11 +168,11 @@ impl Namespaces {
             return Some(extension.prefix());
         }
         let mut own = extensions
-            .own_elements()
+            .custom_elements()
             .iter()
-            .map(super::OwnElement::namespace);
-        own.find(|namespace| !self.own.contains(namespace))
-            .map(OwnNamespace::prefix)
+            .map(super::CustomElement::namespace);
+        own.find(|namespace| !self.custom.contains(namespace))
+            .map(CustomNamespace::prefix)
     }
 }
 
@@ -181,28 +181,28 @@ mod tests {
     use super::*;
     use crate::Loc;
 
-    fn own(prefix: &str, address: &str) -> OwnNamespace {
-        OwnNamespace::new(prefix, address).unwrap()
+    fn own(prefix: &str, address: &str) -> CustomNamespace {
+        CustomNamespace::new(prefix, address).unwrap()
     }
 
     #[test]
     fn prefix_and_address_stand_for_each_other() {
         let mut namespaces = Namespaces::default();
         assert!(namespaces.is_empty());
-        namespaces.add_own(&own("b", "urn:b")).unwrap();
-        namespaces.add_own(&own("a", "urn:a")).unwrap();
-        namespaces.add_own(&own("b", "urn:b")).unwrap();
-        assert_eq!(namespaces.own(), [own("a", "urn:a"), own("b", "urn:b")]);
+        namespaces.add_custom(&own("b", "urn:b")).unwrap();
+        namespaces.add_custom(&own("a", "urn:a")).unwrap();
+        namespaces.add_custom(&own("b", "urn:b")).unwrap();
+        assert_eq!(namespaces.custom(), [own("a", "urn:a"), own("b", "urn:b")]);
         assert_eq!(
             namespaces
-                .add_own(&own("a", "urn:c"))
+                .add_custom(&own("a", "urn:c"))
                 .unwrap_err()
                 .to_string(),
             "prefix a stands for urn:a and cannot stand for urn:c"
         );
         assert_eq!(
             namespaces
-                .add_own(&own("c", "urn:a"))
+                .add_custom(&own("c", "urn:a"))
                 .unwrap_err()
                 .to_string(),
             "namespace urn:a is declared differently as a"
@@ -210,10 +210,10 @@ mod tests {
         let schema = Loc::parse("http://h/a.xsd").unwrap();
         assert!(
             namespaces
-                .add_own(&own("a", "urn:a").with_schema(schema))
+                .add_custom(&own("a", "urn:a").with_schema(schema))
                 .is_err()
         );
-        assert_eq!(namespaces.own().len(), 2);
+        assert_eq!(namespaces.custom().len(), 2);
     }
 
     #[test]
@@ -222,13 +222,13 @@ mod tests {
         let mut declared = 0;
         let error = loop {
             let address = format!("urn:{declared:0240}");
-            match namespaces.add_own(&own(&format!("p{declared}"), &address)) {
+            match namespaces.add_custom(&own(&format!("p{declared}"), &address)) {
                 Ok(()) => declared += 1,
                 Err(error) => break error,
             }
         };
         assert!(matches!(error, NamespacesError::TooLong { .. }), "{error}");
-        assert_eq!(namespaces.own().len(), declared);
+        assert_eq!(namespaces.custom().len(), declared);
         assert!(declared >= 5, "{declared}");
     }
 }

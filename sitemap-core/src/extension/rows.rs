@@ -3,7 +3,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use super::{Extension, Kind, MAX_TEXT_CHARACTERS, form::Form};
+use super::{Extension, MAX_TEXT_CHARACTERS, ValueKind, form::Form};
 
 /// The most tags a video may have, by the schema.
 pub const MAX_VIDEO_TAGS: usize = 32;
@@ -14,7 +14,7 @@ pub struct Row {
     /// Its name with the usual prefix.
     pub name: &'static str,
     /// Type of its text.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// True when there has to be one.
     pub(crate) need: Need,
     /// Largest number in its parent.
@@ -33,7 +33,7 @@ pub struct AttributeRow {
     /// Its name with the prefix.
     pub name: &'static str,
     /// Type of its value.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// True when the element is unusable without it.
     pub is_required: bool,
     /// Form of its value by its schema alone.
@@ -52,7 +52,7 @@ impl AttributeRow {
     const fn retired(name: &'static str, form: Form) -> Self {
         Self {
             name,
-            kind: Kind::Retired,
+            kind: ValueKind::Retired,
             is_required: false,
             form,
         }
@@ -74,7 +74,7 @@ impl Hash for Row {
 }
 
 impl Row {
-    const fn optional(name: &'static str, kind: Kind) -> Self {
+    const fn optional(name: &'static str, kind: ValueKind) -> Self {
         Self {
             name,
             kind,
@@ -86,19 +86,19 @@ impl Row {
         }
     }
 
-    const fn required(name: &'static str, kind: Kind) -> Self {
+    const fn required(name: &'static str, kind: ValueKind) -> Self {
         Self::optional(name, kind).needed()
     }
 
     /// An element that search engines dropped, or never read.
     const fn retired(name: &'static str) -> Self {
-        Self::optional(name, Kind::Retired)
+        Self::optional(name, ValueKind::Retired)
     }
 
     const fn parent(name: &'static str, rows: &'static [Self]) -> Self {
         Self {
             rows,
-            ..Self::optional(name, Kind::Text(0))
+            ..Self::optional(name, ValueKind::Text(0))
         }
     }
 
@@ -132,7 +132,7 @@ impl Row {
     /// Its attribute that is read, if there is one.
     pub fn attribute(&self) -> Option<&'static AttributeRow> {
         let mut attributes = self.attributes.iter();
-        attributes.find(|attribute| attribute.kind != Kind::Retired)
+        attributes.find(|attribute| attribute.kind != ValueKind::Retired)
     }
 
     /// The elements with a text: those in it, or itself.
@@ -158,7 +158,7 @@ pub(crate) fn element_of(extension: Extension) -> &'static Row {
 static IMAGE: Row = Row::parent(
     "image:image",
     &[
-        Row::required("image:loc", Kind::Url),
+        Row::required("image:loc", ValueKind::Url),
         Row::retired("image:caption"),
         Row::retired("image:geo_location"),
         Row::retired("image:title"),
@@ -169,27 +169,27 @@ static IMAGE: Row = Row::parent(
 static VIDEO: Row = Row::parent(
     "video:video",
     &[
-        Row::required("video:thumbnail_loc", Kind::Url),
-        Row::required("video:title", Kind::Text(100)),
-        Row::required("video:description", Kind::Text(2_048)),
-        Row::optional("video:content_loc", Kind::Url),
-        Row::optional("video:player_loc", Kind::Url).attributes(&[
+        Row::required("video:thumbnail_loc", ValueKind::Url),
+        Row::required("video:title", ValueKind::Text(100)),
+        Row::required("video:description", ValueKind::Text(2_048)),
+        Row::optional("video:content_loc", ValueKind::Url),
+        Row::optional("video:player_loc", ValueKind::Url).attributes(&[
             AttributeRow::retired("allow_embed", Form::YES_NO),
             AttributeRow::retired("autoplay", Form::ANY),
         ]),
-        Row::optional("video:duration", Kind::Seconds),
-        Row::optional("video:expiration_date", Kind::Date),
-        Row::optional("video:rating", Kind::Rating),
+        Row::optional("video:duration", ValueKind::Seconds),
+        Row::optional("video:expiration_date", ValueKind::Date),
+        Row::optional("video:rating", ValueKind::Rating),
         Row::retired("video:content_segment_loc")
             .most(MAX_VIDEO_TAGS)
             .form(Form::URI)
             .attributes(&[AttributeRow::retired("duration", Form::SECONDS)]),
-        Row::optional("video:view_count", Kind::Count),
-        Row::optional("video:publication_date", Kind::Date),
-        Row::optional("video:tag", Kind::Text(MAX_TEXT_CHARACTERS)).most(MAX_VIDEO_TAGS),
+        Row::optional("video:view_count", ValueKind::Count),
+        Row::optional("video:publication_date", ValueKind::Date),
+        Row::optional("video:tag", ValueKind::Text(MAX_TEXT_CHARACTERS)).most(MAX_VIDEO_TAGS),
         Row::retired("video:category").form(Form::CATEGORY),
-        Row::optional("video:family_friendly", Kind::YesNo),
-        Row::optional("video:restriction", Kind::Countries)
+        Row::optional("video:family_friendly", ValueKind::YesNo),
+        Row::optional("video:restriction", ValueKind::Countries)
             .form(Form::COUNTRIES)
             .attributes(RELATIONSHIP),
         Row::retired("video:gallery_loc")
@@ -202,21 +202,21 @@ static VIDEO: Row = Row::parent(
                 AttributeRow::retired("type", Form::PRICE_TYPE),
                 AttributeRow::retired("resolution", Form::RESOLUTION),
             ]),
-        Row::optional("video:requires_subscription", Kind::YesNo),
-        Row::optional("video:uploader", Kind::Text(255)).attributes(&[AttributeRow {
+        Row::optional("video:requires_subscription", ValueKind::YesNo),
+        Row::optional("video:uploader", ValueKind::Text(255)).attributes(&[AttributeRow {
             name: "info",
-            kind: Kind::Url,
+            kind: ValueKind::Url,
             is_required: false,
             form: Form::ANY,
         }]),
         Row {
-            kind: Kind::Retired,
+            kind: ValueKind::Retired,
             ..Row::parent("video:tvshow", TV_SHOW)
         },
-        Row::optional("video:platform", Kind::Platforms)
+        Row::optional("video:platform", ValueKind::Platforms)
             .form(Form::PLATFORMS)
             .attributes(RELATIONSHIP),
-        Row::optional("video:live", Kind::YesNo),
+        Row::optional("video:live", ValueKind::YesNo),
         Row::retired("video:id")
             .most(MAX_VIDEO_TAGS)
             .attributes(&[AttributeRow {
@@ -228,7 +228,7 @@ static VIDEO: Row = Row::parent(
 
 const RELATIONSHIP: &[AttributeRow] = &[AttributeRow {
     name: "relationship",
-    kind: Kind::Relationship,
+    kind: ValueKind::Relationship,
     is_required: true,
     form: Form::ANY,
 }];
@@ -250,8 +250,8 @@ static NEWS: Row = Row::parent(
         Row::parent("news:publication", PUBLICATION),
         Row::retired("news:access").form(Form::ACCESS),
         Row::retired("news:genres").form(Form::GENRES),
-        Row::required("news:publication_date", Kind::Date),
-        Row::required("news:title", Kind::Text(MAX_TEXT_CHARACTERS)),
+        Row::required("news:publication_date", ValueKind::Date),
+        Row::required("news:title", ValueKind::Text(MAX_TEXT_CHARACTERS)),
         // Older than the schema, which has no place for it; documents had it here.
         Row::retired("news:geo_locations"),
         Row::retired("news:keywords"),
@@ -260,12 +260,12 @@ static NEWS: Row = Row::parent(
 );
 
 const PUBLICATION: &[Row] = &[
-    Row::required("news:name", Kind::Text(MAX_TEXT_CHARACTERS)),
-    Row::required("news:language", Kind::Language),
+    Row::required("news:name", ValueKind::Text(MAX_TEXT_CHARACTERS)),
+    Row::required("news:language", ValueKind::Language),
 ];
 
 /// A link with the attributes of the schema of XHTML; the first three are used.
-static LINK: Row = Row::optional("xhtml:link", Kind::Retired).attributes(&[
+static LINK: Row = Row::optional("xhtml:link", ValueKind::Retired).attributes(&[
     AttributeRow::retired("rel", Form::NAMES),
     AttributeRow::retired("hreflang", Form::ANY),
     AttributeRow::retired("href", Form::ANY),

@@ -160,14 +160,14 @@ pub(crate) fn has_ascii_host(text: &str) -> bool {
 }
 
 /// An absolute URL cut at its separators, nothing checked yet but the scheme.
-pub(super) struct Parts<'a> {
+pub(super) struct UrlParts<'a> {
     pub(super) https: bool,
     pub(super) authority: &'a str,
     pub(super) path: &'a str,
     pub(super) query: Option<&'a str>,
 }
 
-pub(super) fn split(text: &str) -> Result<Parts<'_>, LocError> {
+pub(super) fn split(text: &str) -> Result<UrlParts<'_>, LocError> {
     if text.is_empty() {
         return Err(LocError::Empty);
     }
@@ -186,7 +186,7 @@ pub(super) fn split(text: &str) -> Result<Parts<'_>, LocError> {
         Some((path, query)) => (path, Some(query)),
         None => (path_and_query, None),
     };
-    Ok(Parts {
+    Ok(UrlParts {
         https,
         authority,
         path,

@@ -14,7 +14,7 @@ pub(super) struct DirectoryCounter {
     thresholds: Thresholds,
     placement: Placement,
     /// The directories of the last key; the first is the base.
-    open: Vec<Open>,
+    open: Vec<OpenDirectory>,
     kept: Vec<(Box<str>, Count)>,
     /// First-level directories with at least the threshold that is not raised.
     sections: u64,
@@ -30,7 +30,7 @@ pub(super) struct Directories {
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenDirectory {
     /// Length of the directory, with the slash at its end.
     depth: usize,
     count: Count,
@@ -46,7 +46,7 @@ impl DirectoryCounter {
         placement: Placement,
         was_raised: bool,
     ) -> Self {
-        let base = Open {
+        let base = OpenDirectory {
             depth: base_bytes,
             count: Count::default(),
             kept_before: 0,
@@ -77,7 +77,7 @@ impl DirectoryCounter {
         let path = key.split('?').next().unwrap_or_default();
         let from = self.open.last().map_or(0, |directory| directory.depth);
         for (at, _) in path.get(from..).unwrap_or_default().match_indices('/') {
-            self.open.push(Open {
+            self.open.push(OpenDirectory {
                 depth: from + at + 1,
                 count: Count::default(),
                 kept_before: self.kept.len(),
@@ -107,7 +107,7 @@ impl DirectoryCounter {
         self.open.len() + self.kept.len()
     }
 
-    fn close(&mut self, layout: &Layout, previous: &str, directory: &Open) {
+    fn close(&mut self, layout: &Layout, previous: &str, directory: &OpenDirectory) {
         let Some(parent) = self.open.last_mut() else {
             return;
         };

@@ -9,7 +9,7 @@ use super::{
     Layout, PartId, Placement,
     directories::Directories,
     name,
-    prefixes::{Position, Prefixes},
+    prefixes::{Prefixes, TriePosition},
     thresholds::{Count, Thresholds},
 };
 
@@ -41,7 +41,7 @@ struct Shard {
     /// The directory and the prefix.
     scope: String,
     count: Count,
-    position: Option<Position>,
+    position: Option<TriePosition>,
     /// The children of the directory that begin with the scope.
     children: (usize, usize),
 }
@@ -168,7 +168,7 @@ impl<'a> Division<'a> {
         &self,
         directory: &str,
         shard: &Shard,
-        position: Position,
+        position: TriePosition,
         children: &Children<'_>,
         shards: &mut Vec<Shard>,
     ) -> Count {

@@ -13,7 +13,7 @@ pub(super) struct PrefixCounter {
     thresholds: Thresholds,
     nodes: Vec<Node>,
     /// The branching points of the last key, ascending by depth. The first is the base, which never closes before the end.
-    open: Vec<Open>,
+    open: Vec<OpenBranch>,
     /// The last key; it has no parent before the next one shows where they part.
     last: Option<Closed>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Prefixes {
 
 /// A place in the trie: the prefix that ends after `offset` bytes of the node's label.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Position {
+pub(super) struct TriePosition {
     node: usize,
     offset: usize,
 }
@@ -39,7 +39,7 @@ pub(super) struct Next {
     /// All keys that begin with it.
     pub(super) count: Count,
     /// Position of its children; `None` when it is too small to be divided.
-    pub(super) position: Option<Position>,
+    pub(super) position: Option<TriePosition>,
 }
 
 /// The base, or a branching point with more than half a file below it.
@@ -48,11 +48,11 @@ struct Node {
     /// The bytes that lead here after the first one, which the parent has.
     label: Box<[u8]>,
     count: Count,
-    children: Box<[Child]>,
+    children: Box<[Branch]>,
 }
 
 #[derive(Debug)]
-struct Child {
+struct Branch {
     byte: u8,
     count: Count,
     node: Option<usize>,
@@ -60,12 +60,12 @@ struct Child {
 
 /// A branching point of the last key.
 #[derive(Debug)]
-struct Open {
+struct OpenBranch {
     /// Length of the prefix that ends here.
     depth: usize,
     /// The key that is this prefix and no more.
     exact: Count,
-    children: Vec<Child>,
+    children: Vec<Branch>,
 }
 
 /// A key, or a branching point to which no more keys come.
@@ -82,7 +82,7 @@ impl PrefixCounter {
         Self {
             thresholds,
             nodes: Vec::new(),
-            open: vec![Open::at(base_bytes)],
+            open: vec![OpenBranch::at(base_bytes)],
             last: None,
         }
     }
@@ -100,7 +100,10 @@ impl PrefixCounter {
     /// `last`: the last key; `base_bytes` as at the start.
     pub(super) fn finish(mut self, last: &[u8], base_bytes: usize) -> Prefixes {
         self.settle(last, base_bytes);
-        let base = self.open.pop().unwrap_or_else(|| Open::at(base_bytes));
+        let base = self
+            .open
+            .pop()
+            .unwrap_or_else(|| OpenBranch::at(base_bytes));
         let count = base.count();
         let root = self.keep(base, count);
         Prefixes {
@@ -129,7 +132,7 @@ impl PrefixCounter {
         let mut point = self
             .open
             .pop_if(|point| point.depth == shared)
-            .unwrap_or_else(|| Open::at(shared));
+            .unwrap_or_else(|| OpenBranch::at(shared));
         if closed.depth == shared {
             point.exact = closed.count;
         } else {
@@ -138,18 +141,18 @@ impl PrefixCounter {
         self.open.push(point);
     }
 
-    fn attach(&mut self, point: &mut Open, closed: &Closed, previous: &[u8]) {
+    fn attach(&mut self, point: &mut OpenBranch, closed: &Closed, previous: &[u8]) {
         if let Some(node) = closed.node {
             self.nodes[node].label = previous[point.depth + 1..closed.depth].into();
         }
-        point.children.push(Child {
+        point.children.push(Branch {
             byte: previous[point.depth],
             count: closed.count,
             node: closed.node,
         });
     }
 
-    fn close(&mut self, point: Open) -> Closed {
+    fn close(&mut self, point: OpenBranch) -> Closed {
         let count = point.count();
         let depth = point.depth;
         let node = self
@@ -159,7 +162,7 @@ impl PrefixCounter {
         Closed { depth, count, node }
     }
 
-    fn keep(&mut self, mut point: Open, count: Count) -> usize {
+    fn keep(&mut self, mut point: OpenBranch, count: Count) -> usize {
         let exact = point.exact;
         point
             .children
@@ -173,7 +176,7 @@ impl PrefixCounter {
     }
 }
 
-impl Open {
+impl OpenBranch {
     fn at(depth: usize) -> Self {
         Self {
             depth,
@@ -196,8 +199,8 @@ impl Prefixes {
     }
 
     /// The place of a prefix; `below_base` is the text after the base. `None` when it is too small to be divided.
-    pub(super) fn find(&self, below_base: &str) -> Option<Position> {
-        let mut position = Position {
+    pub(super) fn find(&self, below_base: &str) -> Option<TriePosition> {
+        let mut position = TriePosition {
             node: self.root,
             offset: 0,
         };
@@ -211,12 +214,12 @@ impl Prefixes {
     }
 
     /// The prefixes that are one byte longer, without those that are too small to matter.
-    pub(super) fn next(&self, at: Position) -> impl Iterator<Item = Next> {
+    pub(super) fn next(&self, at: TriePosition) -> impl Iterator<Item = Next> {
         let node = &self.nodes[at.node];
         let in_label = node.label.get(at.offset).map(|byte| Next {
             byte: *byte,
             count: node.count,
-            position: Some(Position {
+            position: Some(TriePosition {
                 node: at.node,
                 offset: at.offset + 1,
             }),
@@ -231,7 +234,7 @@ impl Prefixes {
             .chain(children.iter().map(|child| Next {
                 byte: child.byte,
                 count: child.count,
-                position: child.node.map(|node| Position { node, offset: 0 }),
+                position: child.node.map(|node| TriePosition { node, offset: 0 }),
             }))
     }
 }

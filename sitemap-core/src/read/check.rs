@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead};
 
-use super::{Finding, Item, Kind, Position, Problem, ReadError, Reader};
-use crate::{FileSummary, Limits, Loc, extension::OwnNamespace};
+use super::{Item, Kind, Position, Problem, ReadError, ReadFinding, Reader};
+use crate::{FileSummary, Limits, Loc, extension::CustomNamespace};
 
 /// Expected properties of a file.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct Expectation<'a> {
     /// Order of its entries; any by default.
     pub order: Order,
     /// The namespaces besides the known ones that its entries may use; none by default.
-    pub own_namespaces: &'a [OwnNamespace],
+    pub custom_namespaces: &'a [CustomNamespace],
 }
 
 /// Order of the entries of a file.
@@ -42,7 +42,7 @@ impl<'a> Expectation<'a> {
             limits: Limits::PROTOCOL,
             entries: None,
             order: Order::Any,
-            own_namespaces: &[],
+            custom_namespaces: &[],
         }
     }
 }
@@ -56,7 +56,7 @@ pub enum CheckError {
     Io(#[source] io::Error),
     /// The file breaks a rule of the protocol, or is not in the form in which it would be written here.
     #[error(transparent)]
-    Finding(Finding),
+    Finding(ReadFinding),
     /// It is another kind of file.
     #[error("file is {}, expected {}", .found.described(), .expected.described())]
     Kind {
@@ -137,8 +137,8 @@ pub fn check(
     input: impl BufRead,
     expectation: &Expectation<'_>,
 ) -> Result<FileSummary, CheckError> {
-    let mut reader =
-        Reader::new(input, expectation.limits).with_own_namespaces(expectation.own_namespaces);
+    let mut reader = Reader::new(input, expectation.limits)
+        .with_custom_namespaces(expectation.custom_namespaces);
     let mut summary = FileSummary::default();
     let mut previous: Option<Loc> = None;
     loop {

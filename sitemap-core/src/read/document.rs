@@ -17,8 +17,8 @@ use quick_xml::{
 };
 
 use super::{
-    Finding, Item, Kind, MAX_DEPTH, MAX_FINDINGS, Position, Problem, ReadError,
-    draft::{Draft, Tag, Text},
+    Item, Kind, MAX_DEPTH, MAX_FINDINGS, Position, Problem, ReadError, ReadFinding,
+    draft::{Draft, ElementText, Tag},
     extension::{Extended, beginning_of},
     feed::Feed,
     input::line_ends,
@@ -86,8 +86,8 @@ pub(super) struct Document {
     /// Number of open entries around the current one.
     outer_entries: usize,
     /// Text of the entry that stands in none of its elements.
-    stray: Text,
-    pub(super) text: Text,
+    stray: ElementText,
+    pub(super) text: ElementText,
     pub(super) extended: Extended,
     pub(super) feed: Feed,
     /// A character that the protocol wants escaped stood raw in a value; that is reported once.
@@ -97,7 +97,7 @@ pub(super) struct Document {
     pub(super) extension_elements: u64,
     /// Start of the current token.
     pub(super) token_position: Position,
-    pub(super) findings: Vec<Finding>,
+    pub(super) findings: Vec<ReadFinding>,
     pub(super) findings_not_kept: u64,
 }
 
@@ -120,8 +120,8 @@ impl Document {
             draft: Draft::new(Position::START),
             split: None,
             outer_entries: 0,
-            stray: Text::new(),
-            text: Text::new(),
+            stray: ElementText::new(),
+            text: ElementText::new(),
             extended: Extended::default(),
             feed: Feed::default(),
             has_raw_character: false,
@@ -171,8 +171,8 @@ impl Document {
             .unwrap_or(self.entry_position())
     }
 
-    pub(super) fn finding(&self, problem: Problem, position: Position) -> Finding {
-        Finding {
+    pub(super) fn finding(&self, problem: Problem, position: Position) -> ReadFinding {
+        ReadFinding {
             problem,
             position,
             kind: self.kind,

@@ -35,7 +35,7 @@ impl Tag {
 
 /// The text of one element, references resolved.
 #[derive(Debug)]
-pub(super) struct Text {
+pub(super) struct ElementText {
     content: String,
     /// More came than is kept.
     is_too_long: bool,
@@ -47,7 +47,7 @@ pub(super) struct Text {
     position: Position,
 }
 
-impl Text {
+impl ElementText {
     pub(super) fn new() -> Self {
         Self {
             content: String::new(),
@@ -179,7 +179,7 @@ impl Draft {
     }
 
     /// Takes in the text of an element, and returns the problems with which the entry can still be used.
-    pub(super) fn set(&mut self, tag: Tag, text: &Text) -> Vec<Problem> {
+    pub(super) fn set(&mut self, tag: Tag, text: &ElementText) -> Vec<Problem> {
         let mut problems = Vec::new();
         let value = match text.value(tag.name()) {
             Ok(value) => value,

@@ -44,12 +44,12 @@ enum Level {
     /// In an `<item>` or `<entry>`.
     Entry,
     /// In an element of an entry whose text counts.
-    Value(Field),
+    Value(FeedField),
 }
 
 /// An element of an entry whose text counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
+enum FeedField {
     /// The `<link>` of RSS.
     Link,
     /// The `<guid>` of RSS.
@@ -203,28 +203,28 @@ impl Document {
         let outer = self.feed.bases[2].clone();
         let base = self.base_of(start, outer.as_ref());
         let field = match (name, vocabulary) {
-            ("date", Vocabulary::DublinCore) => Field::Date(PUB_DATE_RANK - 1),
+            ("date", Vocabulary::DublinCore) => FeedField::Date(PUB_DATE_RANK - 1),
             ("link", Vocabulary::Feed) if self.feed.is_atom => {
                 self.atom_link(start, base);
                 return self.skip();
             }
             (_, Vocabulary::Feed) if self.feed.is_atom => match name {
-                "updated" => Field::Date(5),
-                "modified" => Field::Date(4),
-                "issued" => Field::Date(3),
-                "published" => Field::Date(2),
-                "created" => Field::Date(1),
+                "updated" => FeedField::Date(5),
+                "modified" => FeedField::Date(4),
+                "issued" => FeedField::Date(3),
+                "published" => FeedField::Date(2),
+                "created" => FeedField::Date(1),
                 _ => return self.skip(),
             },
-            ("link", Vocabulary::Feed) => Field::Link,
+            ("link", Vocabulary::Feed) => FeedField::Link,
             ("guid", Vocabulary::Feed) => {
                 let is_permalink = self.attribute(start, "isPermaLink");
                 if is_permalink.is_some_and(|value| value.trim().eq_ignore_ascii_case("false")) {
                     return self.skip();
                 }
-                Field::Guid
+                FeedField::Guid
             }
-            (_, Vocabulary::Feed) if name.eq_ignore_ascii_case("pubDate") => Field::PubDate,
+            (_, Vocabulary::Feed) if name.eq_ignore_ascii_case("pubDate") => FeedField::PubDate,
             (_, Vocabulary::Feed | Vocabulary::DublinCore | Vocabulary::Other) => {
                 return self.skip();
             }
@@ -301,20 +301,20 @@ impl Document {
     }
 
     /// Takes the text of an element in.
-    fn set_field(&mut self, field: Field) {
+    fn set_field(&mut self, field: FeedField) {
         let position = self.text.position();
         let (name, rank) = match field {
-            Field::Link => ("link", 2),
-            Field::Guid => ("guid", 1),
-            Field::PubDate => ("pubDate", PUB_DATE_RANK),
-            Field::Date(rank) => ("date", rank),
+            FeedField::Link => ("link", 2),
+            FeedField::Guid => ("guid", 1),
+            FeedField::PubDate => ("pubDate", PUB_DATE_RANK),
+            FeedField::Date(rank) => ("date", rank),
         };
         let value = self.text.usable(name).map(|text| text.trim().to_owned());
         match (field, value) {
-            (Field::Link | Field::Guid, Ok(text)) if text.is_empty() => {}
+            (FeedField::Link | FeedField::Guid, Ok(text)) if text.is_empty() => {}
             // An identifier need not be an address, with any attribute.
-            (Field::Guid, Ok(text)) if !is_web_address(&text) => {}
-            (Field::Link | Field::Guid, Ok(text)) => {
+            (FeedField::Guid, Ok(text)) if !is_web_address(&text) => {}
+            (FeedField::Link | FeedField::Guid, Ok(text)) => {
                 let base = self.feed.bases[3].take();
                 self.offer_link(Link {
                     rank,
@@ -323,14 +323,16 @@ impl Document {
                     position,
                 });
             }
-            (Field::Link, Err(problem)) => {
+            (FeedField::Link, Err(problem)) => {
                 self.feed.lost_link.get_or_insert((problem, position));
             }
-            (Field::Guid, Err(_)) => {}
-            (Field::PubDate | Field::Date(_), _) if rank <= self.feed.date_rank => {}
-            (Field::PubDate | Field::Date(_), Err(problem)) => self.note_at(problem, position),
-            (Field::PubDate, Ok(text)) => self.set_pub_date(&text, position),
-            (Field::Date(_), Ok(text)) => {
+            (FeedField::Guid, Err(_)) => {}
+            (FeedField::PubDate | FeedField::Date(_), _) if rank <= self.feed.date_rank => {}
+            (FeedField::PubDate | FeedField::Date(_), Err(problem)) => {
+                self.note_at(problem, position);
+            }
+            (FeedField::PubDate, Ok(text)) => self.set_pub_date(&text, position),
+            (FeedField::Date(_), Ok(text)) => {
                 let mut problems = Vec::new();
                 let lastmod = read_feed_date(&text, &mut problems);
                 if self.feed.is_atom_1() {

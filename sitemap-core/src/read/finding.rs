@@ -1,4 +1,4 @@
-//! [`Finding`]: a [`Problem`] and where it was found.
+//! [`ReadFinding`]: a [`Problem`] and where it was found.
 
 use std::{fmt, io};
 
@@ -27,7 +27,7 @@ impl fmt::Display for Position {
 /// One thing that is not as the protocol wants it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Finding {
+pub struct ReadFinding {
     /// The problem.
     pub problem: Problem,
     /// Its start.
@@ -36,7 +36,7 @@ pub struct Finding {
     pub kind: Option<Kind>,
 }
 
-impl Finding {
+impl ReadFinding {
     /// The rule it breaks; several rules have a number of their own for an index.
     pub fn rule(&self) -> Rule {
         self.problem.rule().for_kind(self.kind)
@@ -59,7 +59,7 @@ impl Finding {
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for ReadFinding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
@@ -71,7 +71,7 @@ impl fmt::Display for Finding {
     }
 }
 
-impl std::error::Error for Finding {}
+impl std::error::Error for ReadFinding {}
 
 /// Reason why [`Reader`](super::Reader) did not yield an entry.
 #[derive(Debug, thiserror::Error)]
@@ -79,10 +79,10 @@ impl std::error::Error for Finding {}
 pub enum ReadError {
     /// One entry is left out; reading goes on with the next.
     #[error(transparent)]
-    Entry(Finding),
+    Entry(ReadFinding),
     /// Reading ends here; the entries before it stand.
     #[error(transparent)]
-    File(Finding),
+    File(ReadFinding),
     /// The input failed; reading ends here.
     #[error("read sitemap")]
     Io(#[source] io::Error),

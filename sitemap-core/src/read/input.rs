@@ -72,14 +72,14 @@ const READ_AHEAD_BYTES: u64 = 64 * 1024;
 type Peeked<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
 /// An input whose compression, if any, is undone. What it is shows when it is first read.
-pub(super) enum Source<R> {
+pub(super) enum InputSource<R> {
     /// Not looked at yet, and the most bytes that may come out; `None` while it is looked at, and after that failed.
     New(Option<R>, u64),
     Plain(Peeked<R>),
     Gzip(Box<BufReader<Members<Peeked<R>>>>),
 }
 
-impl<R: BufRead> Source<R> {
+impl<R: BufRead> InputSource<R> {
     fn new(input: R, max_bytes: u64) -> Self {
         Self::New(Some(input), max_bytes)
     }
@@ -105,13 +105,13 @@ impl<R: BufRead> Source<R> {
     }
 }
 
-impl<R: BufRead> Read for Source<R> {
+impl<R: BufRead> Read for InputSource<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         read_buffered(self, out)
     }
 }
 
-impl<R: BufRead> BufRead for Source<R> {
+impl<R: BufRead> BufRead for InputSource<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if let Self::New(input, max_bytes) = self
             && let Some(input) = input.take()
@@ -264,12 +264,15 @@ fn narrowed(bytes: u64) -> usize {
 /// assert_eq!(list, "url,lastmod\n");
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub struct Unpacked<R: BufRead>(Source<Source<R>>);
+pub struct Unpacked<R: BufRead>(InputSource<InputSource<R>>);
 
 impl<R: BufRead> Unpacked<R> {
     /// Nothing is read yet.
     pub fn new(input: R) -> Self {
-        Self(Source::new(Source::new(input, u64::MAX), u64::MAX))
+        Self(InputSource::new(
+            InputSource::new(input, u64::MAX),
+            u64::MAX,
+        ))
     }
 }
 
@@ -368,7 +371,7 @@ impl<R: BufRead> BufRead for Bounded<R> {
 
 /// The text of a file: decompressed, in UTF-8, with its lines counted, and with a bound for each token.
 pub(super) struct Input<R> {
-    text: Transcoder<Bounded<Source<Source<R>>>>,
+    text: Transcoder<Bounded<InputSource<InputSource<R>>>>,
     line: u64,
     /// True when the last byte was a carriage return, which makes one line end together with a line feed.
     is_after_return: bool,
@@ -381,11 +384,11 @@ pub(super) struct Input<R> {
 impl<R: BufRead> Input<R> {
     /// An input that ends at so many bytes after decompression.
     pub(super) fn new(input: R, max_bytes: u64) -> Self {
-        Self::of(Source::new(input, max_bytes), max_bytes)
+        Self::of(InputSource::new(input, max_bytes), max_bytes)
     }
 
-    fn of(input: Source<R>, max_bytes: u64) -> Self {
-        let decompressed = Source::new(input, max_bytes);
+    fn of(input: InputSource<R>, max_bytes: u64) -> Self {
+        let decompressed = InputSource::new(input, max_bytes);
         Self {
             text: Transcoder::new(Bounded::new(decompressed, max_bytes)),
             line: Position::START.line,
@@ -398,7 +401,7 @@ impl<R: BufRead> Input<R> {
 
     /// An input with nothing in it.
     pub(super) fn empty() -> Self {
-        Self::of(Source::New(None, 0), 0)
+        Self::of(InputSource::New(None, 0), 0)
     }
 
     /// From now on the text read last is stored.

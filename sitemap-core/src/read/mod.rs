@@ -38,7 +38,7 @@ mod window;
 pub use crate::problem::{Problem, Rule, Severity, Source};
 pub use check::{CheckError, Expectation, Order, check};
 pub use date::parse_rfc_822;
-pub use finding::{Finding, Position, ReadError};
+pub use finding::{Position, ReadError, ReadFinding};
 pub use input::Unpacked;
 pub use lines::{LineError, Lines, MAX_RECORD_BYTES};
 pub use list::{ListError, ListForm, ListProblem, ListRow, RowError, UrlList};

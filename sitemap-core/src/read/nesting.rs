@@ -9,12 +9,12 @@ const MAX_OPEN_BYTES: usize = 512 * 1024;
 /// The open elements, from the outermost to the innermost.
 #[derive(Debug, Default)]
 pub(super) struct Nesting {
-    elements: Vec<Element>,
+    elements: Vec<OpenElement>,
     tag_bytes: usize,
 }
 
 #[derive(Debug)]
-struct Element {
+struct OpenElement {
     name: Box<str>,
     /// The length of its start tag.
     tag_bytes: usize,
@@ -27,7 +27,7 @@ impl Nesting {
         if self.elements.len() >= MAX_DEPTH || self.tag_bytes + tag_bytes > MAX_OPEN_BYTES {
             return false;
         }
-        self.elements.push(Element {
+        self.elements.push(OpenElement {
             name: name.into(),
             tag_bytes,
         });

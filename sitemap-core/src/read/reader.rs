@@ -1,7 +1,7 @@
 //! [`Reader`]: the entries of a file, one by one, and the findings beside them.
 //!
 //! It decides by the first character whether the file is markup or text, drives the XML parser over the bounded input and hands each
-//! event to [`Document`], or the input itself to [`Text`].
+//! event to [`Document`], or the input itself to [`TextFile`].
 
 use std::{
     collections::HashMap,
@@ -19,14 +19,14 @@ use quick_xml::{
 };
 
 use super::{
-    Excerpt, Finding, Item, Kind, Position, Problem, ReadError,
+    Excerpt, Item, Kind, Position, Problem, ReadError, ReadFinding,
     document::{Document, MAX_ATTRIBUTES, Place, quoted},
     input::{Halt, Input},
     nesting::Nesting,
     syntax::{self, is_white_space},
-    text::Text,
+    text::TextFile,
 };
-use crate::{Limits, Loc, extension::OwnNamespace};
+use crate::{Limits, Loc, extension::CustomNamespace};
 
 /// Reads the entries of a sitemap of any kind: urlset, index, list of URLs, RSS or Atom feed, compressed or not, in any encoding.
 ///
@@ -106,7 +106,7 @@ enum Syntax {
     /// Nothing was read yet.
     Unknown,
     Markup,
-    Text(Box<Text>),
+    Text(Box<TextFile>),
 }
 
 impl<R: BufRead> Reader<R> {
@@ -165,10 +165,10 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// The same reader that also yields the elements of these namespaces, as
-    /// [`own_elements`](crate::extension::Extensions::own_elements), instead of skipping them.
+    /// [`custom_elements`](crate::extension::Extensions::custom_elements), instead of skipping them.
     #[must_use]
-    pub fn with_own_namespaces(mut self, namespaces: &[OwnNamespace]) -> Self {
-        self.document.extended.set_own_namespaces(namespaces);
+    pub fn with_custom_namespaces(mut self, namespaces: &[CustomNamespace]) -> Self {
+        self.document.extended.set_custom_namespaces(namespaces);
         self
     }
 
@@ -209,12 +209,12 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// Problems so far that did not end the reading, in the order of the file; at most [`MAX_FINDINGS`](super::MAX_FINDINGS).
-    pub fn findings(&self) -> &[Finding] {
+    pub fn findings(&self) -> &[ReadFinding] {
         &self.document.findings
     }
 
     /// Hands the findings over and frees their space.
-    pub fn take_findings(&mut self) -> Vec<Finding> {
+    pub fn take_findings(&mut self) -> Vec<ReadFinding> {
         std::mem::take(&mut self.document.findings)
     }
 
@@ -285,7 +285,7 @@ impl<R: BufRead> Reader<R> {
         if let Ok((Some(first), _)) = first
             && first != '<'
         {
-            let text = Text::new(notes, start, input.position());
+            let text = TextFile::new(notes, start, input.position());
             self.syntax = Syntax::Text(Box::new(text));
             return Ok(());
         }

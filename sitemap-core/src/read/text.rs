@@ -1,4 +1,4 @@
-//! [`Text`]: reading of the lines of a text file, one URL each (R50 to R57).
+//! [`TextFile`]: reading of the lines of a text file, one URL each (R50 to R57).
 //!
 //! Anything that is not markup could be such a file, so its first URL decides; the text before is buffered until then. A file
 //! without a URL near its beginning is refused as a whole, and so is a table.
@@ -63,7 +63,7 @@ impl Extent {
 
 /// A text file while it is read.
 #[derive(Debug)]
-pub(super) struct Text {
+pub(super) struct TextFile {
     /// The first character that is not blank.
     first: Position,
     /// The memory for a line, used again for each.
@@ -86,7 +86,7 @@ pub(super) struct Text {
     is_at_end: bool,
 }
 
-impl Text {
+impl TextFile {
     /// The lines of a file that begins at `start`, after its byte order mark, and with something that is not blank at `first`.
     pub(super) fn new(notes: Vec<(Problem, Position)>, start: Position, first: Position) -> Self {
         let notes = notes
@@ -320,7 +320,7 @@ impl Text {
         } else if url.split(',').skip(1).any(is_metadata) {
             problems.push(Problem::Commas);
         }
-        let mut text = draft::Text::new();
+        let mut text = draft::ElementText::new();
         text.begin(position);
         text.push(url);
         let mut draft = Draft::new(position);

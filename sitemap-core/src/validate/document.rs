@@ -182,7 +182,7 @@ impl Pass<'_, '_> {
     /// Reports a finding of the reader at its position.
     fn report<R: BufRead>(
         &mut self,
-        finding: read::Finding,
+        finding: read::ReadFinding,
         reader: &mut Reader<R>,
         url: Option<&str>,
     ) {

@@ -77,8 +77,8 @@ pub(super) struct Diagnosis {
     kind: Option<Kind>,
 }
 
-impl From<read::Finding> for Diagnosis {
-    fn from(finding: read::Finding) -> Self {
+impl From<read::ReadFinding> for Diagnosis {
+    fn from(finding: read::ReadFinding) -> Self {
         Self {
             kind: finding.kind,
             problem: finding.problem,

@@ -225,9 +225,9 @@ impl Territory {
     }
 
     fn other_origin(&mut self, expected: String, page: &Loc) -> Vec<Problem> {
-        let (wanted, found) = (Origin::new(&expected), Origin::new(page.origin()));
+        let (wanted, found) = (OriginParts::new(&expected), OriginParts::new(page.origin()));
         if wanted.host != found.host {
-            let bare = |origin: &Origin<'_>| {
+            let bare = |origin: &OriginParts<'_>| {
                 let host = origin.host.strip_prefix("www.").unwrap_or(origin.host);
                 format!("{}://{host}{}", origin.scheme, origin.port)
             };
@@ -261,14 +261,14 @@ impl Territory {
 }
 
 /// An origin in its parts; a default port is never written (D4).
-struct Origin<'a> {
+struct OriginParts<'a> {
     scheme: &'a str,
     host: &'a str,
     /// With its colon; empty if there is none.
     port: &'a str,
 }
 
-impl<'a> Origin<'a> {
+impl<'a> OriginParts<'a> {
     fn new(origin: &'a str) -> Self {
         let (scheme, authority) = origin.split_once("://").unwrap_or(("", origin));
         // The colons of an IPv6 address stand in brackets.

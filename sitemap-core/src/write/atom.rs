@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::{
-    Document, FileSummary, Push, WriteError,
+    FileSummary, Push, SitemapFile, WriteError,
     feed::{FeedInfo, one_line, with_time},
     xml,
 };
@@ -38,7 +38,7 @@ const CLOSING: &str = "</feed>\n";
 /// ```
 #[derive(Debug)]
 pub struct AtomWriter<W> {
-    document: Document<W>,
+    document: SitemapFile<W>,
 }
 
 impl<W: Write> AtomWriter<W> {
@@ -66,7 +66,7 @@ impl<W: Write> AtomWriter<W> {
         xml::element_with(&mut opening, "link", itself, None)?;
         opening.push(b'\n');
         let opening = String::from_utf8_lossy(&opening);
-        let document = Document::open(out, limits, &opening, CLOSING)?;
+        let document = SitemapFile::open(out, limits, &opening, CLOSING)?;
         Ok(Self { document })
     }
 

@@ -6,7 +6,9 @@
 use std::io::{self, Write};
 
 use super::xml::{element_with, parent, written_len};
-use crate::extension::{Alternate, Element, Extensions, Item, OwnElement, Value, element_of};
+use crate::extension::{
+    Alternate, CustomElement, Element, ExtensionRef, Extensions, Value, element_of,
+};
 
 /// Writes them all.
 pub(super) fn write_extensions<W: Write>(out: &mut W, extensions: &Extensions) -> io::Result<()> {
@@ -14,16 +16,16 @@ pub(super) fn write_extensions<W: Write>(out: &mut W, extensions: &Extensions) -
     items.try_for_each(|item| write_item(out, item))
 }
 
-fn write_item<W: Write>(out: &mut W, item: Item<'_>) -> io::Result<()> {
+fn write_item<W: Write>(out: &mut W, item: ExtensionRef<'_>) -> io::Result<()> {
     match item {
-        Item::Alternate(alternate) => write_alternate(out, alternate),
-        Item::Element(element) => write_element(out, element),
-        Item::Own(own) => write_own(out, own),
+        ExtensionRef::Alternate(alternate) => write_alternate(out, alternate),
+        ExtensionRef::Element(element) => write_element(out, element),
+        ExtensionRef::Custom(own) => write_custom(out, own),
     }
 }
 
 /// The bytes of one element.
-pub(super) fn item_len(item: Item<'_>) -> u64 {
+pub(super) fn item_len(item: ExtensionRef<'_>) -> u64 {
     written_len(|out| write_item(out, item))
 }
 
@@ -63,7 +65,7 @@ fn write_value(out: &mut impl Write, value: &Value) -> io::Result<()> {
     element_with(out, value.row.name, attribute, Some(&*value.text))
 }
 
-fn write_own(out: &mut impl Write, own: &OwnElement) -> io::Result<()> {
+fn write_custom(out: &mut impl Write, own: &CustomElement) -> io::Result<()> {
     let name = format!("{}:{}", own.namespace().prefix(), own.name());
     let attributes = own.attributes().map(|(name, value)| (name, value.as_str()));
     element_with(out, &name, attributes, own.text().map(AsRef::as_ref))

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Document, FileSummary, Push, SchemaLocation, WriteError, opening, xml};
+use super::{FileSummary, Push, SchemaLocation, SitemapFile, WriteError, opening, xml};
 use crate::{IndexEntry, Limits};
 
 const ROOT: &str = "sitemapindex";
@@ -30,7 +30,7 @@ const SCHEMA: &str = "http://www.sitemaps.org/schemas/sitemap/0.9/siteindex.xsd"
 /// ```
 #[derive(Debug)]
 pub struct IndexWriter<W> {
-    document: Document<W>,
+    document: SitemapFile<W>,
 }
 
 impl<W: Write> IndexWriter<W> {
@@ -52,7 +52,7 @@ impl<W: Write> IndexWriter<W> {
         schema_location: SchemaLocation,
     ) -> Result<Self, WriteError> {
         let opening = opening(ROOT, SCHEMA, [], schema_location);
-        let document = Document::open(out, limits, &opening, CLOSING)?;
+        let document = SitemapFile::open(out, limits, &opening, CLOSING)?;
         Ok(Self { document })
     }
 

@@ -4,7 +4,7 @@
 //! entries in order -> UrlSetWriter, IndexWriter, TextWriter, RssWriter or AtomWriter -> (GzipWriter) -> any io::Write
 //! ```
 //!
-//! Every format is a `Document`: opening bytes, one line per entry, closing bytes. It owns the counting, so a format only defines
+//! Every format is a `SitemapFile`: opening bytes, one line per entry, closing bytes. It owns the counting, so a format only defines
 //! its lines. The output conforms to both the text of the protocol and its schemas: the declaration at byte 0, UTF-8, one fixed
 //! order of elements, never an empty file. Nothing here opens files, orders entries or chooses them. Wrap files and sockets in a
 //! `BufWriter`: each entry is one small write.
@@ -133,7 +133,7 @@ pub enum WriteError {
 
 /// A file in the making, of any format: counts entries and bytes, and refuses an entry that would break a limit.
 #[derive(Debug)]
-struct Document<W> {
+struct SitemapFile<W> {
     out: W,
     limits: Limits,
     closing: &'static str,
@@ -143,7 +143,7 @@ struct Document<W> {
     written: FileSummary,
 }
 
-impl<W: Write> Document<W> {
+impl<W: Write> SitemapFile<W> {
     /// Writes the opening bytes.
     fn open(
         mut out: W,

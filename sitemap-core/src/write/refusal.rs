@@ -3,7 +3,7 @@
 use super::extensions::item_len;
 use crate::{
     Loc,
-    extension::{ExtensionError, Extensions, Item, MAX_ENTRY_BYTES},
+    extension::{ExtensionError, ExtensionRef, Extensions, MAX_ENTRY_BYTES},
 };
 
 /// Largest size of the extensions of an entry. The rest of [`MAX_ENTRY_BYTES`] is for its other elements, and for custom elements
@@ -50,8 +50,8 @@ impl Extensions {
 }
 
 /// Returns whether an element can stand in the entry of a page after those that have so many bytes.
-fn judge(item: Item<'_>, page: &Loc, bytes: &mut u64) -> Result<(), ExtensionError> {
-    if let Item::Element(element) = item {
+fn judge(item: ExtensionRef<'_>, page: &Loc, bytes: &mut u64) -> Result<(), ExtensionError> {
+    if let ExtensionRef::Element(element) = item {
         element.check_thumbnail(page)?;
     }
     let with_item = *bytes + item_len(item);
@@ -172,7 +172,7 @@ mod tests {
         for _ in 0..32 {
             video.set("tag", &"&".repeat(1_024), None).unwrap();
         }
-        let bytes = item_len(Item::Element(&video));
+        let bytes = item_len(ExtensionRef::Element(&video));
         let room = usize::try_from(MAX_EXTENSION_BYTES / bytes).unwrap();
         let mut extensions = Extensions::default();
         extensions

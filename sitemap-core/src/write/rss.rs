@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::{
-    Document, FileSummary, Push, WriteError,
+    FileSummary, Push, SitemapFile, WriteError,
     feed::{FeedInfo, one_line, rfc_822, with_time},
     xml,
 };
@@ -41,7 +41,7 @@ const ATOM_NAMESPACE: &str = "http://www.w3.org/2005/Atom";
 /// ```
 #[derive(Debug)]
 pub struct RssWriter<W> {
-    document: Document<W>,
+    document: SitemapFile<W>,
 }
 
 impl<W: Write> RssWriter<W> {
@@ -71,7 +71,7 @@ impl<W: Write> RssWriter<W> {
         xml::element_with(&mut opening, "atom:link", link, None)?;
         opening.push(b'\n');
         let opening = String::from_utf8_lossy(&opening);
-        let document = Document::open(out, limits, &opening, CLOSING)?;
+        let document = SitemapFile::open(out, limits, &opening, CLOSING)?;
         Ok(Self { document })
     }
 

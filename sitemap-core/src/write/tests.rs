@@ -8,8 +8,8 @@ use super::*;
 use crate::{
     ChangeFreq, IndexEntry, Priority, UrlEntry,
     extension::{
-        Alternate, Element, Extension, Extensions, Hreflang, Namespaces, OwnElement, OwnNamespace,
-        Text, tests::arbitrary,
+        Alternate, CustomElement, CustomNamespace, Element, Extension, Extensions, Hreflang,
+        Namespaces, Text, tests::arbitrary,
     },
     limits::{MAX_BYTES, MAX_ENTRIES, MAX_FRAME_BYTES, NAMESPACE},
 };
@@ -119,9 +119,9 @@ fn news() -> Element {
     Element::of(Extension::News, values).unwrap()
 }
 
-fn own(prefix: &str) -> OwnElement {
-    let namespace = OwnNamespace::new(prefix, &format!("urn:example:{prefix}?a='b'")).unwrap();
-    let element = OwnElement::new(&namespace, "price").unwrap();
+fn own(prefix: &str) -> CustomElement {
+    let namespace = CustomNamespace::new(prefix, &format!("urn:example:{prefix}?a='b'")).unwrap();
+    let element = CustomElement::new(&namespace, "price").unwrap();
     element.with_attribute("currency", text("E&R")).unwrap()
 }
 
@@ -130,7 +130,7 @@ fn extended() -> UrlEntry {
     let mut entry = entry("https://www.example.com/");
     let extensions = &mut entry.extensions;
     extensions
-        .add_own(own("shop").with_text(text("1'0")))
+        .add_custom(own("shop").with_text(text("1'0")))
         .unwrap();
     extensions.add(news()).unwrap();
     extensions.add(video("http://cdn/v.mp4")).unwrap();
@@ -204,7 +204,7 @@ fn entry_that_the_file_cannot_have_is_refused_and_the_file_goes_on() {
         assert_eq!(source, expected);
     };
     refuse(
-        &|extensions| extensions.add_own(own("other")).unwrap(),
+        &|extensions| extensions.add_custom(own("other")).unwrap(),
         "prefix other is not declared by the file",
     );
     refuse(
@@ -246,7 +246,7 @@ fn file_without_extensions_refuses_entries_with_any() {
             .filter(|other| *other != extension);
         let mut namespaces = all.fold(Namespaces::default(), Namespaces::with);
         namespaces
-            .add_own(full.extensions.own_elements()[0].namespace())
+            .add_custom(full.extensions.custom_elements()[0].namespace())
             .unwrap();
         let options = UrlSetOptions::default().with_namespaces(namespaces);
         let mut writer = UrlSetWriter::with_options(Vec::new(), options).unwrap();

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{Document, FileSummary, Push, WriteError};
+use super::{FileSummary, Push, SitemapFile, WriteError};
 use crate::{Limits, UrlEntry};
 
 /// Writes a sitemap as text: one URL per line, nothing else (R50 to R57).
@@ -22,7 +22,7 @@ use crate::{Limits, UrlEntry};
 /// ```
 #[derive(Debug)]
 pub struct TextWriter<W> {
-    document: Document<W>,
+    document: SitemapFile<W>,
 }
 
 impl<W: Write> TextWriter<W> {
@@ -31,7 +31,7 @@ impl<W: Write> TextWriter<W> {
     /// # Errors
     /// [`WriteError::LimitsTooSmall`] when no entry could ever fit.
     pub fn new(out: W, limits: Limits) -> Result<Self, WriteError> {
-        let document = Document::open(out, limits, "", "")?;
+        let document = SitemapFile::open(out, limits, "", "")?;
         Ok(Self { document })
     }
 

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::{
-    Document, FileSummary, Push, SchemaLocation, WriteError, extensions::write_extensions, opening,
-    xml,
+    FileSummary, Push, SchemaLocation, SitemapFile, WriteError, extensions::write_extensions,
+    opening, xml,
 };
 use crate::{
     Limits, UrlEntry,
@@ -34,7 +34,7 @@ const SCHEMA: &str = "http://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd";
 /// ```
 #[derive(Debug)]
 pub struct UrlSetWriter<W> {
-    document: Document<W>,
+    document: SitemapFile<W>,
     namespaces: Namespaces,
     /// Articles so far, at most [`MAX_NEWS_PER_FILE`].
     news: u64,
@@ -107,7 +107,7 @@ impl<W: Write> UrlSetWriter<W> {
     pub fn with_options(out: W, options: UrlSetOptions) -> Result<Self, WriteError> {
         let opening = urlset_opening(&options.namespaces, options.schema_location);
         Ok(Self {
-            document: Document::open(out, options.limits, &opening, CLOSING)?,
+            document: SitemapFile::open(out, options.limits, &opening, CLOSING)?,
             namespaces: options.namespaces,
             news: 0,
         })
@@ -167,7 +167,7 @@ fn urlset_opening(namespaces: &Namespaces, schema_location: SchemaLocation) -> S
         let (namespace, schema) = (extension.namespace(), extension.schema());
         (extension.prefix(), namespace, Some(schema))
     });
-    let own = namespaces.own().iter().map(|own| {
+    let own = namespaces.custom().iter().map(|own| {
         let schema = own.schema().map(AsRef::as_ref);
         (own.prefix(), own.address(), schema)
     });

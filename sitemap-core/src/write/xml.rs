@@ -41,17 +41,17 @@ pub(super) fn parent<W: Write>(
 }
 
 /// The bytes that `write` writes.
-pub(super) fn written_len(write: impl FnOnce(&mut Counter) -> io::Result<()>) -> u64 {
-    let mut counter = Counter::default();
+pub(super) fn written_len(write: impl FnOnce(&mut ByteCounter) -> io::Result<()>) -> u64 {
+    let mut counter = ByteCounter::default();
     write(&mut counter).expect("a counter takes everything");
     counter.0
 }
 
 /// An output that only counts its bytes.
 #[derive(Debug, Default)]
-pub(super) struct Counter(u64);
+pub(super) struct ByteCounter(u64);
 
-impl Write for Counter {
+impl Write for ByteCounter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len() as u64;
         Ok(bytes.len())

@@ -25,7 +25,7 @@ fn a_run_that_goes_on_says_so_and_a_limit_is_named() {
     let ran = crawl_for_people(&bench, &site.url("/"), &[]).expect_code(0);
     assert!(
         ran.stderr
-            .contains("going on with the run that was not finished: 3 URLs known, 1 waiting\n"),
+            .contains("continuing the crawl that was not finished: 3 URLs known, 1 waiting\n"),
         "{}",
         ran.stderr
     );

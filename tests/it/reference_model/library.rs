@@ -5,9 +5,9 @@ use std::{path::Path, sync::Arc};
 use crawler::{
     clock::Clock,
     config::{Config, GuardConfig, Layout},
+    crawl_state,
     page::{Basis, BodyEnd, BodyKind, ContentHash, Outcome, PageFacts, PageRecord, Reason, Via},
     publish::Published,
-    runs,
     site::Site,
     site_run::{Stored, StoredRequest},
     store::{Commit, Discovery, Finished, Store},
@@ -75,7 +75,7 @@ impl Library {
     pub(super) fn change(&mut self, change: &Change) {
         self.now += 1.hour();
         let mut store = self.store.take().expect("nobody publishes");
-        runs::open(&mut store, "", self.now, false).expect("a crawl begins");
+        crawl_state::open(&mut store, "", self.now, false).expect("a crawl begins");
         let pages = change.added.iter().chain(&change.edited);
         let pages = pages.map(|path| (path, 200));
         let gone = change.removed.iter().map(|path| (path, 410));

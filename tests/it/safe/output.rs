@@ -77,9 +77,9 @@ fn links_in_the_output_are_never_followed() {
 /// What the state remembers of the network that the last crawl began on.
 fn network(bench: &Bench, new: Option<&str>) -> Option<String> {
     let mut store = Store::open(&state::file(bench)).expect("a state");
-    let known = store.value("run.network").expect("it can be read");
+    let known = store.value("crawl.network").expect("it can be read");
     if let Some(new) = new {
-        let values = vec![("run.network".to_owned(), Some(new.to_owned()))];
+        let values = vec![("crawl.network".to_owned(), Some(new.to_owned()))];
         let commit = Commit {
             values,
             ..Commit::default()

@@ -25,7 +25,7 @@ pub fn file(bench: &Bench) -> PathBuf {
 /// not published yet.
 pub fn records(bench: &Bench) -> BTreeMap<String, PageRecord> {
     let store = Store::open(&file(bench)).expect("the state can be opened");
-    let number = crawler::runs::number(&store).expect("the state can be read");
+    let number = crawler::crawl_state::number(&store).expect("the state can be read");
     let mut records = BTreeMap::new();
     store
         .each(None, &mut |key, page, visit| {

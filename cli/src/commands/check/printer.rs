@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crawler::check::{CheckedDocument, Event, Outcome};
+use crawler::check::{CheckEvent, CheckOutcome, CheckedDocument};
 use serde_json::{Value, json};
 use sitemap_core::{
     read::{Rule, Severity, Source},
@@ -41,22 +41,22 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints an event.
-    pub(super) fn event(&mut self, event: &Event<'_>) {
+    pub(super) fn event(&mut self, event: &CheckEvent<'_>) {
         match event {
-            Event::Finding { document, finding } if self.is_json => {
+            CheckEvent::Finding { document, finding } if self.is_json => {
                 self.json_line(&json_finding(*document, finding));
             }
-            Event::Finding { document, finding } => self.text_finding(*document, finding),
-            Event::Repeated { document, repeated } => self.repeated(*document, repeated),
-            Event::Read(document) => self.read(document),
-            Event::Info(text) => self.output.say(text),
-            Event::Warning(text) => self.output.warn(text),
-            Event::Error(text) => self.output.error(text),
+            CheckEvent::Finding { document, finding } => self.text_finding(*document, finding),
+            CheckEvent::Repeated { document, repeated } => self.repeated(*document, repeated),
+            CheckEvent::Read(document) => self.read(document),
+            CheckEvent::Info(text) => self.output.info(text),
+            CheckEvent::Warning(text) => self.output.warn(text),
+            CheckEvent::Error(text) => self.output.error(text),
         }
     }
 
     /// Prints the sums, and returns the exit code. Where nothing could be read there are none.
-    pub(super) fn finish(&mut self, outcome: &Outcome) -> ExitCode {
+    pub(super) fn finish(&mut self, outcome: &CheckOutcome) -> ExitCode {
         if outcome.is_stopped || !outcome.documents.is_empty() {
             if self.is_json {
                 self.json_outcome(outcome);
@@ -71,14 +71,14 @@ impl<'a> Printer<'a> {
         let directory = document.report.as_ref();
         let directory = directory.and_then(|report| report.common_directory.as_ref());
         if let Some(directory) = directory.filter(|_| !self.is_json) {
-            self.output.say(&format!(
+            self.output.info(&format!(
                 "{} has to be served from {directory} or above; --at URL says where it is",
                 document.name
             ));
         }
     }
 
-    fn text_outcome(&self, outcome: &Outcome) {
+    fn text_outcome(&self, outcome: &CheckOutcome) {
         let Counts {
             errors,
             warnings,
@@ -108,7 +108,7 @@ impl<'a> Printer<'a> {
         ]);
     }
 
-    fn json_outcome(&mut self, outcome: &Outcome) {
+    fn json_outcome(&mut self, outcome: &CheckOutcome) {
         self.begin_json();
         self.output.data_json("],\"files\":[");
         for (number, document) in outcome.documents.iter().enumerate() {
@@ -223,7 +223,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-fn entries_of(outcome: &Outcome) -> u64 {
+fn entries_of(outcome: &CheckOutcome) -> u64 {
     let reports = outcome
         .documents
         .iter()

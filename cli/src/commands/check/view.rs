@@ -3,25 +3,25 @@
 use std::{sync::PoisonError, time::Duration};
 
 use crawler::{
-    check::{Figures, Progress},
+    check::{CheckProgress, Figures},
     politeness::SharedPoliteness,
 };
 use tokio::time::Instant;
 
 use crate::{
-    attend::{Lines, Watched},
     human,
     live::{fit, words_of_host},
     output::Output,
+    supervisor::{Lines, LiveView},
 };
 
 /// How long something takes before it is said that it does.
 const WORTH_A_WORD: Duration = Duration::from_secs(2);
 
 /// The figures of a check as lines.
-struct View<'f>(&'f Figures);
+struct FiguresView<'f>(&'f Figures);
 
-impl View<'_> {
+impl FiguresView<'_> {
     /// The lines of the live view, each at most `width` characters: what is fetched or read, and for how long if that is long, the
     /// figures, and what the host is doing when it does not simply answer.
     fn lines(&self, elapsed: Duration, host: Option<&str>, width: usize) -> Vec<String> {
@@ -72,7 +72,7 @@ impl View<'_> {
 /// Shows the progress of a check.
 #[derive(Debug)]
 pub(super) struct CheckView {
-    progress: Progress,
+    progress: CheckProgress,
     politeness: SharedPoliteness,
     /// The `delay` setting.
     delay: Option<Duration>,
@@ -85,7 +85,7 @@ pub(super) struct CheckView {
 impl CheckView {
     /// Of a check that begins now.
     pub(super) fn new(
-        progress: &Progress,
+        progress: &CheckProgress,
         politeness: SharedPoliteness,
         delay: Option<Duration>,
     ) -> Self {
@@ -112,7 +112,7 @@ impl CheckView {
     }
 }
 
-impl Watched for CheckView {
+impl LiveView for CheckView {
     fn show(&mut self, output: &Output) {
         let figures = self.progress.figures().clone();
         let now = Instant::now();
@@ -124,15 +124,18 @@ impl Watched for CheckView {
         if output.is_terminal() {
             // One column stays free: some terminals wrap after a full line.
             let width = Output::size().0.saturating_sub(1);
-            output.show(&View(&figures).lines(elapsed, host.as_deref(), width));
+            output.show(&FiguresView(&figures).lines(elapsed, host.as_deref(), width));
         } else if self.lines.is_due(self.began.elapsed()) {
-            let current = View(&figures).current_line(elapsed, usize::MAX);
+            let current = FiguresView(&figures).current_line(elapsed, usize::MAX);
             let host = host.map(|host| format!("; {host}")).unwrap_or_default();
-            output.say(&format!("{current}: {}{host}", View(&figures).line()));
+            output.info(&format!(
+                "{current}: {}{host}",
+                FiguresView(&figures).line()
+            ));
         }
     }
 
-    fn say_news(&mut self, _output: &Output) {}
+    fn print_news(&mut self, _output: &Output) {}
 }
 
 #[cfg(test)]
@@ -150,25 +153,28 @@ mod tests {
             ..Figures::default()
         };
         assert_eq!(
-            View(&figures).line(),
+            FiguresView(&figures).line(),
             "1 sitemap done, 2 queued, 3,000 entries"
         );
         figures.pages = 5;
         figures.errors = 1;
         assert_eq!(
-            View(&figures).line(),
+            FiguresView(&figures).line(),
             "1 sitemap done, 2 queued, 3,000 entries, 5 pages, 1 error"
         );
     }
 
     #[test]
     fn the_view_fits_and_says_what_takes_long() {
-        let progress = Progress::default();
+        let progress = CheckProgress::default();
         progress.turn_to(&Loc::parse("https://h.example/a-long-name/sitemap.xml").unwrap());
         let figures = || progress.figures().clone();
         let (short, long) = (Duration::from_millis(1_900), Duration::from_millis(61_500));
         let check = |elapsed, host, width, expected: &[&str]| {
-            assert_eq!(View(&figures()).lines(elapsed, host, width), expected);
+            assert_eq!(
+                FiguresView(&figures()).lines(elapsed, host, width),
+                expected
+            );
         };
         let line = "  0 sitemaps done, 0 queued, 0 entries";
         check(

@@ -1,4 +1,4 @@
-//! What the runs of several sites look like together: one below the other on a terminal, a line now and then
+//! The live view of several sites: one below the other on a terminal, a line now and then
 //! without one.
 
 use std::{
@@ -10,19 +10,19 @@ use crawler::crawl::Progress;
 use tokio::{sync::watch, time::Instant};
 
 use crate::{
-    attend::{Lines, Watched},
     human,
-    live::{Speed, View},
+    live::{ProgressView, Speed},
     output::Output,
+    supervisor::{Lines, LiveView},
 };
 
-/// Lines of the terminal that stay free for talk above the live view.
+/// Lines of the terminal that stay free for messages above the live view.
 const FREE_LINES: usize = 4;
 
 /// The fewest lines of the live view, however low the terminal is.
 const FEWEST_LINES: usize = 3;
 
-/// What a run is doing.
+/// Stage of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Stage {
     /// Crawling, or finding out which site it is.
@@ -32,25 +32,25 @@ pub(crate) enum Stage {
     Publishing,
 }
 
-/// Where a run says what it is doing.
+/// Channels on which a session reports its progress.
 #[derive(Debug, Clone)]
 pub(crate) struct Watch {
     /// The newest progress of the crawl.
     pub(crate) progress: watch::Sender<Progress>,
-    /// What comes after it.
+    /// The stage.
     pub(crate) stage: watch::Sender<Stage>,
 }
 
-/// The runs that are under way. Clones share them.
+/// The sessions that are under way. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Board {
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<BoardState>>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct BoardState {
     /// In the order in which they began.
-    runs: Vec<(String, RunView)>,
+    sessions: Vec<(String, SessionView)>,
     /// Sites of the program, and those of them that are done.
     sites: usize,
     done: usize,
@@ -70,7 +70,7 @@ impl Board {
         let (stage, newest_stage) = watch::channel(Stage::default());
         let mut shared = self.shared();
         let label = (shared.sites > 1).then(|| name.to_owned());
-        let view = RunView {
+        let view = SessionView {
             newest,
             stage: newest_stage,
             label,
@@ -78,11 +78,11 @@ impl Board {
             began: Instant::now(),
             speed: Speed::default(),
             lines: Lines::default(),
-            site_is_told: false,
-            resume_is_told: false,
-            notices_told: 0,
+            site_is_printed: false,
+            resume_is_printed: false,
+            notices_printed: 0,
         };
-        shared.runs.push((name.to_owned(), view));
+        shared.sessions.push((name.to_owned(), view));
         Watch { progress, stage }
     }
 
@@ -90,22 +90,22 @@ impl Board {
     pub(crate) fn end(&self, name: &str, output: &Output) {
         let mut shared = self.shared();
         shared.done += 1;
-        let position = shared.runs.iter().position(|(known, _)| known == name);
+        let position = shared.sessions.iter().position(|(known, _)| known == name);
         if let Some(position) = position {
-            let (_, mut view) = shared.runs.remove(position);
-            view.say_news(&output.of_site(name));
+            let (_, mut view) = shared.sessions.remove(position);
+            view.print_news(&output.of_site(name));
         }
     }
 
-    fn shared(&self) -> MutexGuard<'_, Shared> {
+    fn shared(&self) -> MutexGuard<'_, BoardState> {
         // What is shown may be old after a panic, never wrong.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Watched for Board {
+impl LiveView for Board {
     fn show(&mut self, output: &Output) {
-        self.say_news(output);
+        self.print_news(output);
         let mut shared = self.shared();
         if output.is_terminal() {
             // One column stays free: some terminals wrap after a full line.
@@ -116,30 +116,30 @@ impl Watched for Board {
                 output.show(&lines);
             }
         } else {
-            for (name, view) in &mut shared.runs {
+            for (name, view) in &mut shared.sessions {
                 if let Some(line) = view.line_when_due() {
-                    output.of_site(name).say(&line);
+                    output.of_site(name).info(&line);
                 }
             }
         }
     }
 
-    fn say_news(&mut self, output: &Output) {
-        for (name, view) in &mut self.shared().runs {
-            view.say_news(&output.of_site(name));
+    fn print_news(&mut self, output: &Output) {
+        for (name, view) in &mut self.shared().sessions {
+            view.print_news(&output.of_site(name));
         }
     }
 }
 
-impl Shared {
-    /// The runs one below the other, at most `most` lines of `width` characters.
+impl BoardState {
+    /// The sessions one below the other, at most `most` lines of `width` characters.
     fn lines(&mut self, width: usize, most: usize) -> Vec<String> {
-        let runs = self.runs.iter_mut();
-        let blocks: Vec<_> = runs.map(|(_, view)| view.lines(width)).collect();
+        let sessions = self.sessions.iter_mut();
+        let blocks: Vec<_> = sessions.map(|(_, view)| view.lines(width)).collect();
         if self.sites <= 1 {
             return blocks.concat();
         }
-        let waiting = self.sites.saturating_sub(self.done + self.runs.len());
+        let waiting = self.sites.saturating_sub(self.done + self.sessions.len());
         together(&blocks, self.done, waiting, width, most)
     }
 }
@@ -171,22 +171,22 @@ fn together(
 
 /// The progress of one run.
 #[derive(Debug)]
-struct RunView {
+struct SessionView {
     newest: watch::Receiver<Progress>,
     stage: watch::Receiver<Stage>,
-    /// What the site is called, where there are several.
+    /// Name of the site, where there are several.
     label: Option<String>,
     /// The `delay` setting.
     delay: Option<Duration>,
     began: Instant,
     speed: Speed,
     lines: Lines,
-    site_is_told: bool,
-    resume_is_told: bool,
-    notices_told: usize,
+    site_is_printed: bool,
+    resume_is_printed: bool,
+    notices_printed: usize,
 }
 
-impl RunView {
+impl SessionView {
     fn newest(&self) -> Progress {
         self.newest.borrow().clone()
     }
@@ -218,8 +218,8 @@ impl RunView {
         Some(self.view(&progress).log_line())
     }
 
-    fn view<'p>(&self, progress: &'p Progress) -> View<'p> {
-        View {
+    fn view<'p>(&self, progress: &'p Progress) -> ProgressView<'p> {
+        ProgressView {
             progress,
             per_second: self.speed.per_second(),
             delay: self.delay,
@@ -227,34 +227,34 @@ impl RunView {
     }
 
     /// Prints what is reported once: the site, and each notice.
-    fn say_news(&mut self, output: &Output) {
+    fn print_news(&mut self, output: &Output) {
         let progress = self.newest();
-        if let (Some(site), false) = (&progress.site, self.site_is_told) {
-            self.site_is_told = true;
+        if let (Some(site), false) = (&progress.site, self.site_is_printed) {
+            self.site_is_printed = true;
             let written_as = site
                 .stand_in
                 .as_ref()
                 .map(|stand_in| format!(", as {}", stand_in.original_directory()))
                 .unwrap_or_default();
-            output.say(&format!(
+            output.info(&format!(
                 "crawling {} and everything below it{written_as}",
                 site.url()
             ));
         }
         // Known a moment later: the state is opened in between.
-        if let Some(resumed) = progress.resumed.filter(|_| !self.resume_is_told) {
-            self.resume_is_told = true;
-            output.say(&format!(
-                "going on with the run that was not finished: {} known, {} waiting",
+        if let Some(resumed) = progress.resumed.filter(|_| !self.resume_is_printed) {
+            self.resume_is_printed = true;
+            output.info(&format!(
+                "continuing the crawl that was not finished: {} known, {} waiting",
                 human::count(resumed.known, "URL"),
                 human::number(resumed.queued)
             ));
         }
         // The list only grows.
-        for notice in progress.notices.iter().skip(self.notices_told) {
+        for notice in progress.notices.iter().skip(self.notices_printed) {
             output.warn(notice);
         }
-        self.notices_told = self.notices_told.max(progress.notices.len());
+        self.notices_printed = self.notices_printed.max(progress.notices.len());
     }
 }
 

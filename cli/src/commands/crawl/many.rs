@@ -5,8 +5,8 @@ use std::{collections::VecDeque, sync::Arc};
 
 use super::{
     board::Board,
-    runs::Runs,
-    site::{Crawler, SiteRun},
+    sessions::Sessions,
+    site::{Crawler, SiteResult},
 };
 use crate::settings::SiteSettings;
 
@@ -16,34 +16,37 @@ pub(super) async fn crawl_all(
     sites: &[Arc<SiteSettings>],
     max_sites: usize,
     board: &Board,
-    mut done: impl FnMut(SiteRun),
+    mut done: impl FnMut(SiteResult),
 ) {
     let mut waiting: VecDeque<_> = sites.iter().cloned().collect();
-    let mut runs = Runs::new(board, &crawler.output);
+    let mut sessions = Sessions::new(board, &crawler.output);
     loop {
         while !crawler.stop.shutdown.is_stopping()
-            && runs.len() < max_sites
-            && let Some(site) = next(&mut waiting, &runs)
+            && sessions.len() < max_sites
+            && let Some(site) = next(&mut waiting, &sessions)
         {
             let (crawler, own) = (crawler.for_site(&site), Arc::clone(&site));
-            runs.start(site, |watch| async move { crawler.run(&own, watch).await });
+            sessions.start(site, |watch| async move { crawler.run(&own, watch).await });
         }
-        let Some((_, run)) = runs.next().await else {
+        let Some((_, run)) = sessions.next().await else {
             break;
         };
         done(run);
     }
     // None is left unless a signal came.
     for site in waiting {
-        done(SiteRun::not_begun(&site, &crawler.stop));
+        done(SiteResult::not_begun(&site, &crawler.stop));
     }
 }
 
 /// The first site whose host nobody is crawling.
-fn next(waiting: &mut VecDeque<Arc<SiteSettings>>, runs: &Runs) -> Option<Arc<SiteSettings>> {
+fn next(
+    waiting: &mut VecDeque<Arc<SiteSettings>>,
+    sessions: &Sessions,
+) -> Option<Arc<SiteSettings>> {
     let is_free = |site: &Arc<SiteSettings>| {
         let host = site.host();
-        runs.sites().all(|other| other.host() != host)
+        sessions.sites().all(|other| other.host() != host)
     };
     let position = waiting.iter().position(is_free)?;
     waiting.remove(position)

@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex};
 use crawler::{
     clock::Clock,
     politeness::{Politeness, SharedPoliteness},
-    site_run::Outcome,
+    site_run::SessionOutcome,
     store::{StoreErrorKind, held_since},
 };
 use tokio::time::Instant;
 
 pub(in crate::commands) use self::job::places_of;
-use self::job::{Job, of_state};
+use self::job::{CrawlJob, of_state};
 pub(crate) use self::places::Places;
 use super::{board::Watch, lists::Lists};
 use crate::{
@@ -31,7 +31,7 @@ use crate::{
     summary::Summary,
 };
 
-/// What all sites of a program share. Clones share it.
+/// The parts that all sites of a program share. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Crawler {
     /// Gets messages about what goes wrong.
@@ -46,33 +46,34 @@ pub(crate) struct Crawler {
     pub(crate) faults: Faults,
     /// URL lists of the user.
     pub(crate) lists: Lists,
-    /// Which site writes where.
+    /// The places that each site writes to.
     pub(crate) places: Places,
 }
 
-/// How the work on a site ended.
+/// Result of the work on a site.
 #[derive(Debug)]
-pub(crate) struct SiteRun {
-    /// What is reported of it.
+pub(crate) struct SiteResult {
+    /// Its summary.
     pub(crate) summary: Summary,
     /// The code that the parent would get if it were the only site.
     pub(crate) code: ExitCode,
 }
 
-impl SiteRun {
+impl SiteResult {
     /// The work never began, because a signal stopped the program before.
     pub(crate) fn not_begun(site: &SiteSettings, stop: &Stop) -> Self {
-        let mut summary = summary_of(site);
         let code = stop.asked_by().map_or(ExitCode::Interrupted, Into::into);
-        summary.outcome = Outcome::Interrupted;
-        Self { summary, code }
+        Self::without_work(site, SessionOutcome::Interrupted, code)
     }
 
     /// The work ended by a bug outside of what is caught.
     pub(crate) fn panicked(site: &SiteSettings) -> Self {
+        Self::without_work(site, SessionOutcome::Internal, ExitCode::Internal)
+    }
+
+    fn without_work(site: &SiteSettings, outcome: SessionOutcome, code: ExitCode) -> Self {
         let mut summary = summary_of(site);
-        summary.outcome = Outcome::Internal;
-        let code = ExitCode::Internal;
+        summary.outcome = outcome;
         Self { summary, code }
     }
 }
@@ -80,9 +81,9 @@ impl SiteRun {
 /// How the work on a site ended.
 pub(in crate::commands) struct End {
     pub(in crate::commands) code: ExitCode,
-    /// What made it fail.
+    /// The error that ended it.
     message: Option<String>,
-    /// Another run has the state: that one notes how it ends.
+    /// Another session has the state, and will record its own end.
     is_beside: bool,
 }
 
@@ -122,10 +123,10 @@ impl Crawler {
 
     /// Crawls and publishes `site`; what it is doing goes to `watch`. What goes wrong is reported and noted, in the
     /// summary and in the file of its last run.
-    pub(crate) async fn run(&self, site: &Arc<SiteSettings>, watch: Watch) -> SiteRun {
+    pub(crate) async fn run(&self, site: &Arc<SiteSettings>, watch: Watch) -> SiteResult {
         let mut summary = summary_of(site);
         let (started, began) = (self.clock.now(), Instant::now());
-        let mut job = Job {
+        let mut job = CrawlJob {
             crawler: self,
             site,
             watch,
@@ -135,7 +136,7 @@ impl Crawler {
         let result = result.map_err(Into::into).flatten();
         let end = self.ended(result, &mut summary, began);
         let code = end.code;
-        let run = SiteRun { summary, code };
+        let run = SiteResult { summary, code };
         self.report_end(site, &run, started, end).await;
         run
     }
@@ -187,7 +188,7 @@ impl Crawler {
     }
 }
 
-/// Whether an error says that another run has the state.
+/// Returns whether an error says that another session has the state.
 fn is_held(error: &anyhow::Error) -> bool {
     of_state(error).is_some_and(|error| error.kind() == StoreErrorKind::Busy)
 }

@@ -14,7 +14,7 @@ use std::{
 use crawler::{
     clock::Clock,
     politeness::SharedPoliteness,
-    schedule::{Planned, Step, Timetable},
+    schedule::{Planned, Timetable, TimetableStep},
 };
 use jiff::Timestamp;
 use tokio::{
@@ -23,17 +23,16 @@ use tokio::{
 };
 
 use super::{
-    kept::{self, Kept, Pasts},
+    schedule_file::{self, Pasts, ScheduleRecord},
     service::{self, ServiceManager},
     words,
 };
 use crate::{
-    attend::Watched as _,
     commands::{
         crawl::{
             board::{Board, Watch},
-            runs::Runs,
-            site::SiteRun,
+            sessions::Sessions,
+            site::SiteResult,
         },
         report_error,
     },
@@ -43,12 +42,13 @@ use crate::{
     panicked::Panicked,
     settings::{CrawlSettings, SettingsError, SiteSettings},
     signal::{Asked, Reaction, Stop, StopSignal},
+    supervisor::LiveView as _,
 };
 
 /// Longest wait, so that a clock that was changed is noticed.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// Time between two looks at what the runs have to report.
+/// Time between two looks at what the sessions have to report.
 const NEWS: Duration = Duration::from_secs(1);
 
 /// Of the time to stop, requests in flight get this much; what follows is for what was begun with them.
@@ -61,10 +61,10 @@ pub(super) type Load = Arc<dyn Fn() -> Result<CrawlSettings, SettingsError> + Se
 type Loaded = Result<Result<CrawlSettings, SettingsError>, JoinError>;
 
 /// What the daemon has to do with.
-pub(super) struct Outside {
+pub(super) struct Dependencies {
     pub(super) output: Output,
     pub(super) clock: Arc<dyn Clock>,
-    /// Stops the runs.
+    /// Stops the sessions.
     pub(super) stop: Stop,
     /// The clocks of all hosts, which new settings reach.
     pub(super) politeness: SharedPoliteness,
@@ -75,43 +75,43 @@ pub(super) struct Outside {
 /// What can happen.
 enum Event {
     /// A run has ended.
-    Ended(Arc<SiteSettings>, Box<SiteRun>),
+    Ended(Arc<SiteSettings>, Box<SiteResult>),
     /// A signal came.
     Asked(Asked),
     /// The settings were read again.
     Loaded(Box<Loaded>),
-    /// What was done is kept, or cannot be.
-    Kept(Result<io::Result<Kept>, JoinError>),
+    /// What was done is stored, or cannot be.
+    Stored(Result<io::Result<ScheduleRecord>, JoinError>),
     /// It is time to look what is due.
     Look,
-    /// It is time for what goes on beside: news of the runs, a sign of life, the end of a stop.
+    /// It is time for what goes on beside: news of the sessions, a sign of life, the end of a stop.
     Beside,
 }
 
-/// The daemon: what it knows of its sites, and the runs that are under way.
+/// The daemon: what it knows of its sites, and the sessions that are under way.
 pub(super) struct Dispatcher<C> {
-    outside: Outside,
+    dependencies: Dependencies,
     /// The work on a site.
     crawl: C,
     timetable: Timetable,
     /// Those that have a schedule, by name.
     sites: BTreeMap<String, Arc<SiteSettings>>,
-    runs: Runs,
+    sessions: Sessions,
     /// When they began, by the names of their sites.
     began: BTreeMap<String, Timestamp>,
     board: Board,
-    /// The folder of what is kept.
+    /// The folder of what is stored.
     state: PathBuf,
-    /// What is kept there now, as far as this daemon knows.
-    kept: Option<Kept>,
+    /// What is stored there now, as far as this daemon knows.
+    stored: Option<ScheduleRecord>,
     /// Writes it, one at a time.
-    keeping: Option<JoinHandle<io::Result<Kept>>>,
+    storing: Option<JoinHandle<io::Result<ScheduleRecord>>>,
     /// Reads the settings again, one at a time.
     loading: Option<JoinHandle<Result<CrawlSettings, SettingsError>>>,
     /// They are to be read once more when that is over: they may have changed meanwhile.
     loads_again: bool,
-    /// It was reported that nothing can be kept.
-    keeping_fails: bool,
+    /// It was reported that nothing can be stored.
+    storing_fails: bool,
     stop_timeout: Duration,
     stopping: Option<Stopping>,
 }
@@ -129,53 +129,58 @@ struct Stopping {
 impl<C, W> Dispatcher<C>
 where
     C: Fn(Arc<SiteSettings>, Watch) -> W,
-    W: Future<Output = SiteRun> + Send + 'static,
+    W: Future<Output = SiteResult> + Send + 'static,
 {
     /// A daemon of the sites in `settings` that have a schedule, of which earlier ones did `pasts`; `crawl` is the work on
     /// a site.
-    pub(super) fn new(outside: Outside, settings: &CrawlSettings, pasts: Pasts, crawl: C) -> Self {
+    pub(super) fn new(
+        dependencies: Dependencies,
+        settings: &CrawlSettings,
+        pasts: Pasts,
+        crawl: C,
+    ) -> Self {
         // Always one of several: others may come.
         let board = Board::new(usize::MAX);
         let mut dispatcher = Self {
             crawl,
             timetable: Timetable::new(settings.max_sites),
             sites: BTreeMap::new(),
-            runs: Runs::new(&board, &outside.output),
+            sessions: Sessions::new(&board, &dependencies.output),
             began: BTreeMap::new(),
             board,
             state: settings.shared.state.clone(),
-            kept: None,
-            keeping: None,
+            stored: None,
+            storing: None,
             loading: None,
             loads_again: false,
-            keeping_fails: false,
-            stop_timeout: settings.shared.stop_timeout,
+            storing_fails: false,
+            stop_timeout: settings.shared.stop_timeout.0,
             stopping: None,
-            outside,
+            dependencies,
         };
         dispatcher.take(settings, pasts);
         dispatcher
     }
 
-    /// Runs until it is asked to stop; `asked` waits for the next signal, and must lose none when it is dropped.
+    /// Sessions until it is asked to stop; `asked` waits for the next signal, and must lose none when it is dropped.
     pub(super) async fn run(mut self, mut asked: impl AsyncFnMut() -> Asked) -> ExitCode {
-        self.tell_schedules();
+        self.print_schedules();
         service::ready();
         let mut next_look = self.look();
         loop {
             if let Some(code) = self.code_when_stopped() {
                 return code;
             }
-            self.outside.service.say_alive(Instant::now());
+            self.dependencies.service.report_alive(Instant::now());
             let next_beside = self.next_beside();
             let event = tokio::select! {
                 // Cancel safe: an end that was not taken stays.
-                Some((site, run)) = self.runs.next() => Event::Ended(site, Box::new(run)),
+                Some((site, run)) = self.sessions.next() => Event::Ended(site, Box::new(run)),
                 // Cancel safe: a signal that was not taken stays.
                 asked = asked() => Event::Asked(asked),
                 // Cancel safe: so are these, until they were taken.
                 loaded = end_of(&mut self.loading) => Event::Loaded(Box::new(loaded)),
-                kept = end_of(&mut self.keeping) => Event::Kept(kept),
+                stored = end_of(&mut self.storing) => Event::Stored(stored),
                 // Cancel safe: what is due is asked anew in the next round.
                 () = sleep_until(next_look) => Event::Look,
                 // Cancel safe: so is this.
@@ -186,16 +191,16 @@ where
                 Event::Asked(Asked::Reload) => self.reload(),
                 Event::Asked(Asked::Stop(signal)) => self.obey(signal),
                 Event::Loaded(loaded) => self.loaded(*loaded),
-                Event::Kept(kept) => {
-                    // What cannot be kept is tried again with the next look, not at once.
-                    if self.was_kept(kept) {
-                        self.keep();
+                Event::Stored(stored) => {
+                    // What cannot be stored is tried again with the next look, not at once.
+                    if self.note_stored(stored) {
+                        self.store();
                     }
                     continue;
                 }
                 Event::Look => {}
                 Event::Beside => {
-                    self.board.say_news(&self.outside.output);
+                    self.board.print_news(&self.dependencies.output);
                     continue;
                 }
             }
@@ -206,10 +211,10 @@ where
     /// Does what is due, and says when something will be the next time.
     fn look(&mut self) -> Instant {
         let wake = self.start_due();
-        self.keep();
-        self.tell_service();
+        self.store();
+        self.report_to_service();
         let wait = wake.map_or(LONGEST_WAIT, |wake| {
-            let wait = wake.duration_since(self.outside.clock.now());
+            let wait = wake.duration_since(self.dependencies.clock.now());
             Duration::try_from(wait).unwrap_or_default()
         });
         Instant::now() + wait.min(LONGEST_WAIT)
@@ -221,11 +226,11 @@ where
             return None;
         }
         loop {
-            let now = self.outside.clock.now();
+            let now = self.dependencies.clock.now();
             match self.timetable.step(now) {
-                Step::Start { name, slot, missed } => self.start(&name, slot, missed, now),
-                Step::WaitUntil(wake) => return Some(wake),
-                Step::Wait => return None,
+                TimetableStep::Start { name, slot, missed } => self.start(&name, slot, missed, now),
+                TimetableStep::WaitUntil(wake) => return Some(wake),
+                TimetableStep::Wait => return None,
             }
         }
     }
@@ -238,29 +243,29 @@ where
         };
         let fields = [("slot", slot.to_string().into()), ("missed", missed.into())];
         let fields = fields.map(|(name, value)| (name.to_owned(), value));
-        self.outside.output.of_site(name).say_with(
+        self.dependencies.output.of_site(name).print(
             Kind::Plain,
             &words::begins(slot, missed),
             &fields.into_iter().collect(),
         );
         self.began.insert(name.to_owned(), now);
         let own = Arc::clone(&site);
-        self.runs.start(site, |watch| (self.crawl)(own, watch));
+        self.sessions.start(site, |watch| (self.crawl)(own, watch));
     }
 
-    fn ended(&mut self, site: &SiteSettings, run: &SiteRun) {
+    fn ended(&mut self, site: &SiteSettings, run: &SiteResult) {
         let name = &site.name;
         self.began.remove(name);
-        let output = self.outside.output.of_site(name);
+        let output = self.dependencies.output.of_site(name);
         let mut fields = run.summary.log_fields();
         fields.insert("exit_code".to_owned(), (run.code as u8).into());
         let line = run.summary.line();
-        output.say_with(words::kind_of_end(run.code), &line, &fields);
+        output.print(words::kind_of_end(run.code), &line, &fields);
         if matches!(run.code, ExitCode::Interrupted | ExitCode::Terminated) {
             self.timetable.interrupted(name);
             return;
         }
-        let skipped = self.timetable.ended(name, self.outside.clock.now());
+        let skipped = self.timetable.ended(name, self.dependencies.clock.now());
         if skipped > 0 {
             output.warn(&words::skipped(skipped));
         }
@@ -276,7 +281,7 @@ where
             self.loads_again = true;
             return;
         }
-        let load = Arc::clone(&self.outside.load);
+        let load = Arc::clone(&self.dependencies.load);
         self.loading = Some(tokio::task::spawn_blocking(move || load()));
     }
 
@@ -295,8 +300,8 @@ where
         match loaded {
             Ok(settings) => self.adopt(&settings),
             Err(error) => {
-                report_error(&error, &self.outside.output);
-                self.outside
+                report_error(&error, &self.dependencies.output);
+                self.dependencies
                     .output
                     .warn("the settings could not be read again: those of before stay");
             }
@@ -306,15 +311,15 @@ where
 
     /// New settings hold from now on; a run that is under way keeps those that it began with.
     fn adopt(&mut self, settings: &CrawlSettings) {
-        let Outside {
+        let Dependencies {
             output, politeness, ..
-        } = &self.outside;
+        } = &self.dependencies;
         for warning in &settings.shared.warnings {
             output.warn(warning);
         }
         if settings.shared.state != self.state {
             output.warn(&format!(
-                "what is kept of the schedules stays in {} until the daemon is started again",
+                "what is stored of the schedules stays in {} until the daemon is started again",
                 self.state.display()
             ));
         }
@@ -324,14 +329,16 @@ where
             .unwrap_or_else(PoisonError::into_inner)
             .set_shared_settings(&settings.shared.config.politeness);
         self.timetable.set_max_running(settings.max_sites);
-        self.stop_timeout = settings.shared.stop_timeout;
+        self.stop_timeout = settings.shared.stop_timeout.0;
         let before: Vec<String> = self.sites.keys().cloned().collect();
         // What a site did that was gone meanwhile is forgotten: it begins anew.
         self.take(settings, Pasts::new());
         let before: Vec<_> = before.iter().map(String::as_str).collect();
         let now: Vec<_> = self.sites.keys().map(String::as_str).collect();
-        self.outside.output.say(&words::changes(&before, &now));
-        self.tell_schedules();
+        self.dependencies
+            .output
+            .info(&words::changes(&before, &now));
+        self.print_schedules();
     }
 
     /// The sites of `settings` that have a schedule take the place of those of before.
@@ -349,14 +356,14 @@ where
             .into_iter()
             .map(|site| (site.name.clone(), site))
             .collect();
-        let now = self.outside.clock.now();
+        let now = self.dependencies.clock.now();
         self.timetable
             .set_sites(planned, |name| pasts.remove(name), now);
     }
 
     fn obey(&mut self, signal: StopSignal) {
-        let (output, now) = (&self.outside.output, Instant::now());
-        match self.outside.stop.obey(signal) {
+        let (output, now) = (&self.dependencies.output, Instant::now());
+        match self.dependencies.stop.obey(signal) {
             Reaction::Stopping => {
                 let (share, of) = SHARE_OF_REQUESTS;
                 self.stopping = Some(Stopping {
@@ -365,16 +372,16 @@ where
                     end_at: now + self.stop_timeout,
                 });
                 service::stopping();
-                output.say(&match self.runs.len() {
+                output.info(&match self.sessions.len() {
                     0 => "stopping".to_owned(),
                     running => format!(
                         "stopping within {}: {} under way will go on with the next start",
                         human::duration(self.stop_timeout),
-                        human::count(running as u64, "run"),
+                        human::count(running as u64, "crawl"),
                     ),
                 });
             }
-            Reaction::Aborting => output.say("stopping now: requests in flight are dropped"),
+            Reaction::Aborting => output.info("stopping now: requests in flight are dropped"),
             Reaction::Dying => {
                 if let Some(stopping) = &mut self.stopping {
                     stopping.end_at = now;
@@ -383,34 +390,34 @@ where
         }
     }
 
-    /// The exit code once all runs have ended after a signal, or need not be waited for any longer.
+    /// The exit code once all sessions have ended after a signal, or need not be waited for any longer.
     fn code_when_stopped(&self) -> Option<ExitCode> {
         let Stopping {
             code,
             abort_at,
             end_at,
         } = self.stopping?;
-        let (output, now) = (&self.outside.output, Instant::now());
-        let shutdown = &self.outside.stop.shutdown;
-        if self.runs.len() == 0 && self.keeping.is_none() {
+        let (output, now) = (&self.dependencies.output, Instant::now());
+        let shutdown = &self.dependencies.stop.shutdown;
+        if self.sessions.len() == 0 && self.storing.is_none() {
             return Some(code);
         }
         if end_at <= now {
-            output.error(&match self.runs.len() {
+            output.error(&match self.sessions.len() {
                 0 => format!(
                     "what was done of the schedules was not written to {} in time; the next start would do some of it again",
                     self.state.display()
                 ),
                 running => format!(
                     "{} did not end in time; the next start goes on as after a crash",
-                    human::count(running as u64, "run")
+                    human::count(running as u64, "crawl")
                 ),
             });
             return Some(code);
         }
-        if abort_at <= now && self.runs.len() > 0 && !shutdown.is_aborting() {
+        if abort_at <= now && self.sessions.len() > 0 && !shutdown.is_aborting() {
             shutdown.abort();
-            output.say("requests in flight did not end in time and are dropped");
+            output.info("requests in flight did not end in time and are dropped");
         }
         None
     }
@@ -418,7 +425,7 @@ where
     /// When what goes on beside has to be seen to again.
     fn next_beside(&self) -> Instant {
         let now = Instant::now();
-        let news = (self.runs.len() > 0).then(|| now + NEWS);
+        let news = (self.sessions.len() > 0).then(|| now + NEWS);
         let stopping = self.stopping.map(|stopping| {
             if stopping.abort_at > now {
                 stopping.abort_at
@@ -426,44 +433,44 @@ where
                 stopping.end_at
             }
         });
-        let dues = [news, stopping, self.outside.service.alive_at()];
+        let dues = [news, stopping, self.dependencies.service.alive_at()];
         let longest = now + LONGEST_WAIT;
         dues.into_iter().flatten().fold(longest, Instant::min)
     }
 
-    /// Begins to keep what was done, when that is something else than before.
-    fn keep(&mut self) {
-        if self.keeping.is_some() {
+    /// Begins to store what was done, when that is something else than before.
+    fn store(&mut self) {
+        if self.storing.is_some() {
             return;
         }
         let pasts = self.timetable.pasts();
-        let kept = Kept {
+        let stored = ScheduleRecord {
             sites: pasts.map(|(name, past)| (name.to_owned(), past)).collect(),
             running: self.began.clone(),
         };
-        if self.kept.as_ref() == Some(&kept) {
+        if self.stored.as_ref() == Some(&stored) {
             return;
         }
         let state = self.state.clone();
-        let write = move || kept::write(&state, &kept).map(|()| kept);
-        self.keeping = Some(tokio::task::spawn_blocking(write));
+        let write = move || schedule_file::write(&state, &stored).map(|()| stored);
+        self.storing = Some(tokio::task::spawn_blocking(write));
     }
 
-    /// Whether what was done was kept. That it cannot be is reported once.
-    fn was_kept(&mut self, kept: Result<io::Result<Kept>, JoinError>) -> bool {
-        let problem = match kept {
-            Ok(Ok(kept)) => {
-                self.kept = Some(kept);
-                self.keeping_fails = false;
+    /// Whether what was done was stored. That it cannot be is reported once.
+    fn note_stored(&mut self, stored: Result<io::Result<ScheduleRecord>, JoinError>) -> bool {
+        let problem = match stored {
+            Ok(Ok(stored)) => {
+                self.stored = Some(stored);
+                self.storing_fails = false;
                 return true;
             }
             Ok(Err(error)) => error.to_string(),
             Err(error) => Panicked::from_join(error).to_string(),
         };
-        if !self.keeping_fails {
-            self.keeping_fails = true;
-            self.outside.output.error(&format!(
-                "what was done of the schedules cannot be kept in {}: {problem}; the next start would do some of it again",
+        if !self.storing_fails {
+            self.storing_fails = true;
+            self.dependencies.output.error(&format!(
+                "what was done of the schedules cannot be stored in {}: {problem}; the next start would do some of it again",
                 self.state.display()
             ));
         }
@@ -471,26 +478,26 @@ where
     }
 
     /// Says of each site when its next run is.
-    fn tell_schedules(&self) {
-        let now = self.outside.clock.now();
+    fn print_schedules(&self) {
+        let now = self.dependencies.clock.now();
         for (name, site) in &self.sites {
             let next = self.timetable.next_start(name, now);
             if let Some(line) = words::planned(site, next, now) {
-                self.outside.output.of_site(name).say(&line);
+                self.dependencies.output.of_site(name).info(&line);
             }
         }
     }
 
     /// Notifies the service manager of what goes on.
-    fn tell_service(&mut self) {
-        let now = self.outside.clock.now();
+    fn report_to_service(&mut self) {
+        let now = self.dependencies.clock.now();
         let running: Vec<_> = self.timetable.running().map(str::to_owned).collect();
         let starts = self
             .sites
             .keys()
             .filter_map(|name| Some((self.timetable.next_start(name, now)?, name)));
         let status = words::status(self.stopping.is_some(), &running, starts.min(), now);
-        self.outside.service.say(&status);
+        self.dependencies.service.report_status(&status);
     }
 }
 

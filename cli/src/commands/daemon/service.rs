@@ -1,4 +1,4 @@
-//! What the service manager is notified of: that the daemon is ready, reads its settings again, stops, is alive, and what it
+//! Notifications of the service manager: that the daemon is ready, reads its settings again, stops, is alive, and what it
 //! is doing (`sd_notify(3)`). Without a service manager all of it does nothing.
 
 use std::time::Duration;
@@ -13,10 +13,10 @@ const MAX_STATUS: usize = 300;
 /// The service manager, if there is one.
 #[derive(Debug, Default)]
 pub(super) struct ServiceManager {
-    /// It wants to hear at least this often that the daemon is alive.
+    /// Longest time between two signs of life.
     watchdog: Option<Duration>,
     alive_at: Option<Instant>,
-    /// What it knows already.
+    /// The status that was sent last.
     status: String,
 }
 
@@ -33,8 +33,8 @@ impl ServiceManager {
         }
     }
 
-    /// What the daemon is doing, for people; sent when it is something else than before.
-    pub(super) fn say(&mut self, status: &str) {
+    /// Sends the status of the daemon, for people, when it has changed.
+    pub(super) fn report_status(&mut self, status: &str) {
         if self.status != status {
             status.clone_into(&mut self.status);
             let line = crate::untrusted::escape(status);
@@ -44,8 +44,8 @@ impl ServiceManager {
         }
     }
 
-    /// Says that the daemon is alive, when that is due at `now`.
-    pub(super) fn say_alive(&mut self, now: Instant) {
+    /// Sends a sign of life, when one is due at `now`.
+    pub(super) fn report_alive(&mut self, now: Instant) {
         if let Some(watchdog) = self.watchdog
             && self.alive_at.is_none_or(|due| due <= now)
         {
@@ -56,7 +56,7 @@ impl ServiceManager {
         }
     }
 
-    /// When it has to hear again that the daemon is alive.
+    /// Time of the next sign of life.
     pub(super) fn alive_at(&self) -> Option<Instant> {
         self.alive_at
     }
@@ -86,6 +86,6 @@ pub(super) fn stopping() {
 #[cfg(unix)]
 fn send(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
-        tracing::debug!(target: "daemon", "the service manager cannot be told: {error}");
+        tracing::debug!(target: "daemon", "the service manager cannot be notified: {error}");
     }
 }

@@ -12,7 +12,7 @@ use std::{
 };
 
 use clap::Parser as _;
-use crawler::{site_run::Outcome, testing::TestClock};
+use crawler::{site_run::SessionOutcome, testing::TestClock};
 use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::*;
 use crate::{
     args::{Args, Command},
-    commands::crawl::site::SiteRun,
+    commands::crawl::site::SiteResult,
     settings::{CrawlSettings, SettingsError, SiteSettings, typed},
     signal::{Asked, StopSignal},
     summary::Summary,
@@ -42,7 +42,7 @@ fn site(name: &str, host: &str, schedule: &str) -> String {
     )
 }
 
-/// What happens from outside, and when.
+/// What happens from dependencies, and when.
 enum Happening {
     /// The file is another one, and SIGHUP.
     Reload(String),
@@ -121,7 +121,7 @@ impl Bench {
         output.be_quiet();
         let stop = Stop::default();
         let (read, state) = (Arc::clone(&file), self.state.path().to_owned());
-        let outside = Outside {
+        let dependencies = Dependencies {
             output,
             clock: Arc::clone(&clock),
             stop: stop.clone(),
@@ -135,9 +135,9 @@ impl Bench {
             }),
         };
         let table = Arc::new(Mutex::new(Vec::new()));
-        let pasts = kept::read(self.state.path()).unwrap().sites;
+        let pasts = schedule_file::read(self.state.path()).unwrap().sites;
         let (takes, obeys) = (self.takes, self.obeys);
-        let dispatcher = Dispatcher::new(outside, &settings, pasts, |site, _| {
+        let dispatcher = Dispatcher::new(dependencies, &settings, pasts, |site, _| {
             let line = format!("{:.0} {}", clock.now(), site.name);
             table.lock().unwrap().push(line);
             let (stop, takes) = (stop.clone(), takes(&site.name));
@@ -194,25 +194,25 @@ fn what_is_meant_for_one_run_is_warned_of() {
     let settings = load(&file, folder.path()).unwrap();
     assert_eq!(
         settings.shared.warnings,
-        ["a: fresh is meant for a single run, and would hold for each"]
+        ["a: fresh is meant for a single session, and would hold for each"]
     );
 }
 
 /// A run that takes its time, unless it obeys a stop.
-async fn pretend(site: &SiteSettings, takes: Duration, stop: Option<&Stop>) -> SiteRun {
+async fn pretend(site: &SiteSettings, takes: Duration, stop: Option<&Stop>) -> SiteResult {
     let mut summary = Summary::new(site.start.as_str());
     let ends = Instant::now() + takes;
     while Instant::now() < ends {
         if stop.is_some_and(|stop| stop.shutdown.is_stopping()) {
-            summary.outcome = Outcome::Interrupted;
+            summary.outcome = SessionOutcome::Interrupted;
             let code = ExitCode::Terminated;
-            return SiteRun { summary, code };
+            return SiteResult { summary, code };
         }
         sleep(Duration::from_secs(1).min(ends - Instant::now())).await;
     }
-    summary.outcome = Outcome::Published;
+    summary.outcome = SessionOutcome::Published;
     let code = ExitCode::Success;
-    SiteRun { summary, code }
+    SiteResult { summary, code }
 }
 
 #[tokio::test]
@@ -225,7 +225,7 @@ async fn a_settings_file_that_hangs_keeps_no_signal_back() {
     let (release, hangs) = std::sync::mpsc::channel::<()>();
     let hangs = Mutex::new(hangs);
     let state = folder.path().to_owned();
-    let outside = Outside {
+    let dependencies = Dependencies {
         output,
         clock: Arc::new(TestClock::starting_at(at("2026-03-01T12:00:00Z"))),
         stop: Stop::default(),
@@ -239,9 +239,12 @@ async fn a_settings_file_that_hangs_keeps_no_signal_back() {
             load("", &state)
         }),
     };
-    let dispatcher = Dispatcher::new(outside, &settings, Pasts::new(), |site, _| async move {
-        pretend(&site, MINUTE, None).await
-    });
+    let dispatcher = Dispatcher::new(
+        dependencies,
+        &settings,
+        Pasts::new(),
+        |site, _| async move { pretend(&site, MINUTE, None).await },
+    );
     let mut signals = VecDeque::from([
         Asked::Reload,
         Asked::Reload,
@@ -254,7 +257,10 @@ async fn a_settings_file_that_hangs_keeps_no_signal_back() {
         })
         .await;
     assert_eq!(code, ExitCode::Terminated);
-    assert!(kept::read(folder.path()).is_ok(), "what was done is kept");
+    assert!(
+        schedule_file::read(folder.path()).is_ok(),
+        "what was done is kept"
+    );
     drop(release);
 }
 
@@ -386,7 +392,7 @@ async fn sites_come_and_go_by_a_reload() {
             "2026-06-02T01:45:00Z b",
         ]
     );
-    let known: Vec<_> = kept::read(bench.state.path())
+    let known: Vec<_> = schedule_file::read(bench.state.path())
         .unwrap()
         .sites
         .into_keys()

@@ -1,4 +1,4 @@
-//! What the daemon says, in words: which site begins, which sites came and went, what goes on. Pure.
+//! Messages of the daemon: which site begins, which sites came and went, what goes on. Pure.
 
 use jiff::Timestamp;
 
@@ -17,10 +17,10 @@ pub(super) fn begins(slot: Timestamp, missed: u32) -> String {
             format!(", and makes up for {more} that were missed")
         }
     };
-    format!("the run of {slot} begins{made_up}")
+    format!("the crawl of {slot} begins{made_up}")
 }
 
-/// How loudly the end of a run is said.
+/// Kind of the message about the end of a crawl.
 pub(super) fn kind_of_end(code: ExitCode) -> Kind {
     match code {
         ExitCode::Success | ExitCode::Interrupted | ExitCode::Terminated => Kind::Plain,
@@ -36,11 +36,11 @@ pub(super) fn kind_of_end(code: ExitCode) -> Kind {
 
 /// Runs that came while another one of their site went on.
 pub(super) fn skipped(count: u32) -> String {
-    let runs = human::count(count.into(), "run");
-    format!("{runs} skipped, because the run before went on")
+    let runs = human::count(count.into(), "crawl");
+    format!("{runs} skipped, because the crawl before went on")
 }
 
-/// When `site` is crawled; `next` is its next run, of which there is none while one is under way. Nothing to say of a site
+/// The schedule of `site`; `next` is its next crawl, of which there is none while one is under way. `None` for a site
 /// without a schedule.
 pub(super) fn planned(
     site: &SiteSettings,
@@ -50,7 +50,7 @@ pub(super) fn planned(
     let schedule = site.schedule.as_ref()?.text();
     let next = match next {
         Some(next) if next <= now => "due now".to_owned(),
-        Some(next) => format!("next run at {next}"),
+        Some(next) => format!("next crawl at {next}"),
         None => "under way".to_owned(),
     };
     let start = &site.start;
@@ -59,7 +59,7 @@ pub(super) fn planned(
     ))
 }
 
-/// Which sites came and went by a reload; both lists are in order.
+/// Sites that a reload added and removed; both lists are in order.
 pub(super) fn changes(before: &[&str], now: &[&str]) -> String {
     let without = |of: &[&str], others: &[&str]| -> Vec<String> {
         of.iter()
@@ -80,7 +80,7 @@ pub(super) fn changes(before: &[&str], now: &[&str]) -> String {
     line
 }
 
-/// What goes on: the runs that are under way, and the `next` one with its start.
+/// Status of the daemon: the crawls that are under way, and the `next` one with its start.
 pub(super) fn status(
     is_stopping: bool,
     running: &[String],
@@ -122,7 +122,7 @@ mod tests {
     fn a_run_says_what_it_makes_up_for() {
         fn check(missed: u32, expected: &str) {
             let line = begins(at("2026-06-01T00:30:00Z"), missed);
-            let expected = format!("the run of 2026-06-01T00:30:00Z begins{expected}");
+            let expected = format!("the crawl of 2026-06-01T00:30:00Z begins{expected}");
             assert_eq!(line, expected);
         }
         check(0, "");

@@ -7,7 +7,6 @@ use std::{
 };
 
 use crawler::{
-    crawl::download::DownloadError,
     notify::{ENGINES, missing_lines, submit_all},
     page::State,
     politeness::Politeness,
@@ -19,7 +18,6 @@ use crawler::{
 use super::{Notifier, notices};
 use crate::{
     args::NotifyArgs,
-    attend::Attendant,
     commands::{
         crawl::{begin_log, load},
         dependencies,
@@ -33,6 +31,7 @@ use crate::{
     panicked::Panicked,
     settings::{CrawlSettings, Environment, Purpose, SiteSettings},
     summary::text_of_notified,
+    supervisor::Supervisor,
 };
 
 /// Runs `arpent notify`.
@@ -58,9 +57,9 @@ pub(in crate::commands) fn run(
     }
     let clock = dependencies::clock(environment);
     runtime::run(Threads::One, async {
-        let mut attendant = Attendant::new(output)?;
+        let mut supervisor = Supervisor::new(output)?;
         let politeness = Arc::new(Mutex::new(Politeness::new(&shared.config.politeness)));
-        let shutdown = attendant.stop().shutdown.clone();
+        let shutdown = supervisor.stop().shutdown.clone();
         let (list, submit_all, output) = (args.list, args.submit_all, output.clone());
         let work = tokio::task::spawn_blocking(move || {
             let mut worst = ExitCode::Success;
@@ -81,9 +80,9 @@ pub(in crate::commands) fn run(
             }
             worst
         });
-        let joined = attendant.during(work, None).await?;
+        let joined = supervisor.run(work, None).await?;
         let code = joined.map_err(Panicked::from_join)?;
-        Ok(match attendant.stop().asked_by() {
+        Ok(match supervisor.stop().asked_by() {
             Some(signal) => signal.into(),
             None => code,
         })
@@ -118,13 +117,13 @@ impl ByHand {
         })?;
         self.output.data(&format!("{}:", standing.site));
         if self.list {
-            self.say_where(&standing);
+            self.print_engines(&standing);
             return Ok(ExitCode::Success);
         }
-        let mut is_complete = self.say_robots(&standing);
+        let mut is_complete = self.print_robots(&standing);
         if self.submit_all && self.dry_run {
             let urls = human::count(count_published(&store)?, "URL");
-            let line = format!("  all {urls} of the set would be told, and what waits:");
+            let line = format!("  all {urls} of the set would be sent, and what waits:");
             self.output.data(&line);
         } else if self.submit_all {
             submit_all(&mut store, &site, self.notifier.clock.now())?;
@@ -139,7 +138,7 @@ impl ByHand {
         if !self.notifier.settings.config.notify.indexnow {
             let waiting = store.outbox_len()?;
             self.output.data(&format!(
-                "  {} noted as changed; --indexnow tells an engine",
+                "  {} noted as changed; --indexnow notifies an engine",
                 human::count(waiting, "URL")
             ));
         }
@@ -155,7 +154,7 @@ impl ByHand {
     }
 
     /// Where the sitemaps are submitted by hand.
-    fn say_where(&self, standing: &PublishedSet) {
+    fn print_engines(&self, standing: &PublishedSet) {
         for engine in ENGINES {
             self.output.data(&format!("  {}", engine.name));
             self.output.data(&format!("    open:  {}", engine.page));
@@ -163,7 +162,7 @@ impl ByHand {
                 self.output.data(&format!("    paste: {sitemap}"));
             }
             let indexnow = if engine.takes_indexnow {
-                "; hears of changed URLs by IndexNow"
+                "; is notified of changed URLs by IndexNow"
             } else {
                 ""
             };
@@ -175,29 +174,14 @@ impl ByHand {
         }
     }
 
-    /// The `Sitemap` lines of the live robots.txt.
-    fn named_in_robots(&mut self, standing: &PublishedSet) -> Result<String, DownloadError> {
-        let Ok(site) = UrlKey::from_normalised(&standing.site) else {
-            return Ok(String::new());
-        };
-        let rules = self.notifier.robots(&site)?;
-        let lines = rules.sitemaps().iter();
-        Ok(lines.fold(String::new(), |text, value| {
-            text + "Sitemap: " + value + "\n"
-        }))
-    }
-
-    /// The lines that robots.txt should have, and whether it has them; whether that could be found out.
-    fn say_robots(&mut self, standing: &PublishedSet) -> bool {
-        let found = if self.dry_run {
-            Ok(None)
-        } else {
-            self.named_in_robots(standing).map(Some)
-        };
-        let origin = UrlKey::from_normalised(&standing.site)
-            .map_or_else(|_| standing.site.clone(), |site| site.origin().to_string());
-        let missing: Option<Vec<&str>> = match &found {
-            Ok(Some(named)) => Some(missing_lines(named.as_bytes(), &standing.sitemaps)),
+    /// Prints the lines that robots.txt should have, and whether it has them; returns whether that could be found out.
+    fn print_robots(&mut self, standing: &PublishedSet) -> bool {
+        let site = UrlKey::from_normalised(&standing.site).ok();
+        let asked = site.as_ref().filter(|_| !self.dry_run);
+        let found = asked.map(|site| self.notifier.robots(site)).transpose();
+        let origin = site.map_or_else(|| standing.site.clone(), |site| site.origin().to_string());
+        let missing = match &found {
+            Ok(Some(rules)) => Some(missing_lines(rules, &standing.sitemaps)),
             Ok(None) | Err(_) => None,
         };
         for sitemap in &standing.sitemaps {

@@ -11,20 +11,20 @@ use crate::{
 /// The heads of the table.
 const HEADS: [&str; 6] = [
     "SITE",
-    "LAST RUN",
+    "LAST SESSION",
     "ENDED",
     "LISTED",
     "LAST GOOD",
-    "NEXT RUN",
+    "NEXT CRAWL",
 ];
 
-/// Where in the table the last run stands.
-const LAST_RUN_COLUMN: usize = 1;
+/// Column of the last session.
+const LAST_SESSION_COLUMN: usize = 1;
 
 /// One line per site, and what went wrong below it.
 pub(super) fn print(sites: &[SiteStatus], now: Timestamp, output: &Output) {
     if sites.is_empty() {
-        output.say("no site was ever crawled with this state");
+        output.info("no site was ever crawled with this state");
         return;
     }
     let rows: Vec<_> = sites.iter().map(|site| cells_of(site, now)).collect();
@@ -35,14 +35,14 @@ pub(super) fn print(sites: &[SiteStatus], now: Timestamp, output: &Output) {
         }
     }
     let heads = HEADS.map(str::to_owned);
-    output.data_painted(&painted(&padded(&heads, widths), Paint::Bold, Paint::Bold));
+    print_row(&heads, widths, [Paint::Bold; 2], output);
     for (site, row) in sites.iter().zip(&rows) {
         let paint = if site.has_failed() {
             Paint::Error
         } else {
             Paint::Plain
         };
-        output.data_painted(&painted(&padded(row, widths), Paint::Plain, paint));
+        print_row(row, widths, [Paint::Plain, paint], output);
         if let Some(count) = site.failed_in_a_row.filter(|count| *count > 1) {
             output.data(&format!(
                 "  the last {} were refused or failed",
@@ -78,26 +78,26 @@ fn cells_of(site: &SiteStatus, now: Timestamp) -> [String; HEADS.len()] {
     ]
 }
 
-/// The cells as wide as their columns; the last one ends where its text does.
-fn padded<const N: usize>(cells: &[String; N], widths: [usize; N]) -> Vec<String> {
-    let last = N - 1;
-    let cells = cells.iter().zip(widths).enumerate();
-    cells
-        .map(|(column, (cell, width))| match column {
-            column if column == last => cell.clone(),
-            _ => format!("{cell:width$}  "),
-        })
-        .collect()
-}
-
-fn painted(cells: &[String], plain: Paint, last_run: Paint) -> Vec<(Paint, &str)> {
-    let cells = cells.iter().enumerate();
-    cells
-        .map(|(column, cell)| match column {
-            LAST_RUN_COLUMN => (last_run, cell.as_str()),
-            _ => (plain, cell.as_str()),
-        })
-        .collect()
+/// Prints cells as wide as their columns; the last cell ends with its text.
+fn print_row<const N: usize>(
+    cells: &[String; N],
+    mut widths: [usize; N],
+    [plain, last_session]: [Paint; 2],
+    output: &Output,
+) {
+    widths[N - 1] = 0;
+    let cells = cells.iter().zip(widths);
+    let cells: Vec<_> = cells
+        .map(|(cell, width)| format!("{cell:width$}"))
+        .collect();
+    let mut pieces = Vec::new();
+    for (column, cell) in cells.iter().enumerate() {
+        let is_last_session = column == LAST_SESSION_COLUMN;
+        let space = if column == 0 { "" } else { "  " };
+        let paint = if is_last_session { last_session } else { plain };
+        pieces.extend([(plain, space), (paint, cell)]);
+    }
+    output.data_painted(&pieces);
 }
 
 #[cfg(test)]

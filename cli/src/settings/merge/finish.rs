@@ -1,5 +1,7 @@
 //! Result of the layers for each command: its settings, or all their problems.
 
+use std::path::Path;
+
 use crawler::{
     schedule::{Schedule, ScheduleError},
     url_key::UrlKey,
@@ -7,8 +9,7 @@ use crawler::{
 use jiff::tz::TimeZone;
 
 use super::super::{
-    BuildSettings, Environment, KeptState, Settings, SettingsError, problem::Problem,
-    request::has_user_info,
+    BuildSettings, Environment, Settings, SettingsError, problem::Problem, request::has_user_info,
 };
 use super::{Among, Draft, Merge, default_state_folder, problems_in_order};
 
@@ -38,7 +39,12 @@ impl Merge {
     /// Schedule of the site `name`; `None` without a setting, or with an invalid one.
     pub(in crate::settings) fn schedule(&mut self, name: &str) -> Option<Schedule> {
         let expression = self.draft.schedule.clone()?;
-        let zone = self.draft.time_zone.clone().unwrap_or(TimeZone::UTC);
+        let zone = self
+            .draft
+            .settings
+            .time_zone
+            .clone()
+            .unwrap_or(TimeZone::UTC);
         match Schedule::new(&expression, zone, self.draft.jitter, name) {
             Ok(schedule) => Some(schedule),
             Err(error) => {
@@ -83,12 +89,9 @@ impl Merge {
         let common = self
             .settings(base.clone(), among, environment)
             .map_err(problems_in_order)?;
+        let has_folder = || inputs.iter().any(|input| Path::new(input).is_dir());
         Ok(BuildSettings {
-            state: match (is_state_given, has_state) {
-                (true, _) => KeptState::Always,
-                (false, true) => KeptState::OfFolders,
-                (false, false) => KeptState::Never,
-            },
+            stores_state: is_state_given || has_state && has_folder(),
             common,
             inputs,
         })
@@ -105,7 +108,7 @@ impl Merge {
         config.identity = config.identity.verbatim();
         config.written_as = None;
         config.publish.public_url = None;
-        self.draft.seeds.clear();
+        self.draft.settings.seeds.clear();
         let urls = self.keys("urls", starts);
         // The folder stores the `Retry-After` of hosts; a check works without it.
         self.settle_state(environment);
@@ -119,7 +122,7 @@ impl Merge {
     pub(in crate::settings) fn for_notifying(&mut self) {
         self.draft.config.written_as = None;
         self.draft.config.publish.public_url = None;
-        self.draft.seeds.clear();
+        self.draft.settings.seeds.clear();
     }
 
     /// Makes sure that there is a state folder; an empty one without a place for it, and then `false`.
@@ -139,20 +142,15 @@ impl Merge {
     ) -> Result<Settings, Vec<Problem>> {
         self.check_globs();
         self.warn_of_typed_secrets();
-        let state = self
-            .draft
-            .state
-            .take()
-            .or_else(|| default_state_folder(environment));
-        if state.is_none() {
+        if self.draft.state.is_none() && !self.settle_state(environment) {
             self.misfit(
                 "state",
                 "no home directory to keep the state in; give --state DIR",
             );
         }
-        let (Some(state), true) = (state, self.problems.is_empty()) else {
+        if !self.problems.is_empty() {
             return Err(self.problems);
-        };
+        }
         let public_url_origin = self.origin("public_url");
         let is_shared =
             |name| !self.own.contains(name) && among.meant_by(&self.origin(name)).len() > 1;
@@ -164,6 +162,8 @@ impl Merge {
             contact,
             basic_auth,
             bearer_token,
+            state,
+            mut settings,
             ..
         } = self.draft;
         if let Some(user_agent) = user_agent {
@@ -172,25 +172,16 @@ impl Merge {
             config.fetch.user_agent = format!("{} (+{contact})", config.fetch.user_agent);
         }
         config.fetch.credentials = basic_auth.or(bearer_token);
+        settings.time_zone.get_or_insert(TimeZone::UTC);
         Ok(Settings {
             urls,
             config,
-            output: self.draft.output,
-            state,
-            seeds: self.draft.seeds,
-            fresh: self.draft.fresh,
-            dry_run: self.draft.dry_run,
-            summary: self.draft.summary,
-            quiet: self.draft.quiet,
-            verbose: self.draft.verbose,
-            log: self.draft.log,
-            time_zone: self.draft.time_zone.unwrap_or(TimeZone::UTC),
-            stop_timeout: self.draft.stop_timeout.0,
+            state: state.unwrap_or_default(),
             warnings: self.warnings,
-            withheld: Vec::new(),
             is_output_shared,
             is_public_url_shared,
             public_url_origin,
+            ..settings
         })
     }
 

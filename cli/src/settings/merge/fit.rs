@@ -88,14 +88,14 @@ impl Merge {
             );
         }
         self.check_places(urls, among);
-        if !self.draft.seeds.is_empty() && !self.draft.config.discover.list {
+        if !self.draft.settings.seeds.is_empty() && !self.draft.config.discover.list {
             self.misfit(
                 "seeds",
                 "these lists would not be read: discover does not name list",
             );
         }
         let discover = &self.draft.config.discover;
-        if self.draft.seeds.is_empty()
+        if self.draft.settings.seeds.is_empty()
             && discover.list
             && !(discover.links || discover.sitemaps || discover.feeds)
         {

@@ -341,7 +341,7 @@ schedule = ""
             None
         ]
     );
-    let last_run = found[1].settings.last_run_of(&found[1].foreseen());
+    let last_run = found[1].settings.last_session_of(&found[1].foreseen());
     assert!(last_run.ends_with("https_b.example_docs.last.json"));
 }
 

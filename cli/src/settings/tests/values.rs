@@ -64,7 +64,7 @@ fn values_become_what_they_mean() {
     assert!(settings.fresh && settings.dry_run && settings.quiet);
     assert_eq!(
         (settings.summary, settings.verbose),
-        (SummaryFormat::Json, 2)
+        (OutputFormat::Json, 2)
     );
     assert_eq!(settings.warnings, [""; 0]);
 }

@@ -29,7 +29,7 @@ const MAX_FILES: u64 = 10_000_000;
 const SITEMAP_ENDINGS: [&str; 6] = [".xml", ".xml.gz", ".txt", ".txt.gz", ".rss", ".atom"];
 
 /// One file that may be a page.
-pub(super) struct Page<'a> {
+pub(super) struct FolderFile<'a> {
     pub(super) path: &'a Path,
     /// `None`: the name cannot stand in a URL of this site.
     pub(super) url: Option<UrlKey>,
@@ -42,7 +42,7 @@ pub(super) struct Page<'a> {
     pub(super) modified: Option<SystemTime>,
 }
 
-impl Page<'_> {
+impl FolderFile<'_> {
     fn media_type(&self) -> &'static str {
         media_type::of_name(&self.name.to_string_lossy())
     }
@@ -93,16 +93,13 @@ struct Level {
 }
 
 /// What is done with each file.
-type EachFile<'a> = dyn FnMut(&Page<'_>) -> Result<(), BuildError> + 'a;
+type EachFile<'a> = dyn FnMut(&FolderFile<'_>) -> Result<(), BuildError> + 'a;
 
 impl<'a> Walk<'a> {
     pub(super) fn new(root: &Path, request: &'a LoadRequest<'a>) -> Result<Self, BuildError> {
-        let canonical = fs::canonicalize(root).map_err(|source| BuildError::Open {
-            name: root.display().to_string(),
-            source,
-        })?;
+        let canonical = fs::canonicalize(root);
         Ok(Self {
-            root: canonical,
+            root: canonical.map_err(|error| BuildError::open(root, error))?,
             request,
             links_out: 0,
             names: 0,
@@ -181,7 +178,7 @@ impl<'a> Walk<'a> {
         } else {
             addresses(self.request).of_file(&level.folder, &level.url, name)
         };
-        visit(&Page {
+        visit(&FolderFile {
             path,
             url,
             folder: &level.folder,
@@ -194,15 +191,11 @@ impl<'a> Walk<'a> {
 
     /// Where a name leads, when that is inside the folder and can be seen.
     fn resolve(&mut self, path: PathBuf) -> Result<Option<(PathBuf, Metadata)>, BuildError> {
-        let failed = |path: &Path, source| BuildError::Open {
-            name: path.display().to_string(),
-            source,
-        };
         let metadata = match fs::symlink_metadata(&path) {
             Ok(metadata) => metadata,
             // Removed since the folder was read.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(failed(&path, error)),
+            Err(error) => return Err(BuildError::open(&path, error)),
         };
         if !metadata.is_symlink() {
             return Ok(Some((path, metadata)));
@@ -210,7 +203,8 @@ impl<'a> Walk<'a> {
         let target = fs::canonicalize(&path);
         match target {
             Ok(target) if target.starts_with(&self.root) => {
-                let metadata = fs::metadata(&target).map_err(|error| failed(&target, error))?;
+                let metadata = fs::metadata(&target);
+                let metadata = metadata.map_err(|error| BuildError::open(&target, error))?;
                 Ok(Some((target, metadata)))
             }
             // Out of the folder, or to nothing.
@@ -229,10 +223,7 @@ impl<'a> Walk<'a> {
 
 /// The names of a folder in order.
 fn open(folder: PathBuf, url: String) -> Result<Level, BuildError> {
-    let failed = |source| BuildError::Open {
-        name: folder.display().to_string(),
-        source,
-    };
+    let failed = |error| BuildError::open(&folder, error);
     let mut names = Vec::new();
     for entry in fs::read_dir(&folder).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();

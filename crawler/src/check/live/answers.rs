@@ -6,19 +6,19 @@ use tokio::time::Instant;
 
 use super::MAX_FETCHED_BYTES;
 use crate::{
-    crawl::download::{Document, DownloadError},
+    crawl::download::{DownloadError, DownloadedDocument},
     page::{self, BodyEnd, Canonical},
     politeness::Closed,
 };
 
 /// The `Content-Type` header of an answer.
-pub(super) fn content_type_of(document: &Document) -> Option<String> {
+pub(super) fn content_type_of(document: &DownloadedDocument) -> Option<String> {
     document.headers.text("content-type").map(str::to_owned)
 }
 
 /// The answer of a server with a document.
 pub(super) fn answer_of<'a>(
-    document: &Document,
+    document: &DownloadedDocument,
     content_type: Option<&'a str>,
     end: &'a BodyEnd,
 ) -> Answer<'a> {

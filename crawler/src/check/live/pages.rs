@@ -11,13 +11,13 @@ use super::{
     Live, Pages, Stopped,
     answers::{facts_of, reason},
 };
-use crate::crawl::download::{Document, DownloadError};
+use crate::crawl::download::{DownloadError, DownloadedDocument};
 
 /// The most pages that are remembered so as not to be requested twice.
 const MAX_ASKED_PAGES: usize = 1_000_000;
 
 /// A page in a list.
-pub(super) struct Listed {
+pub(super) struct ListedPage {
     document: DocumentId,
     loc: Loc,
     position: Position,
@@ -38,7 +38,7 @@ impl Live<'_, '_> {
     /// Asks for the pages of a list, or remembers some of them.
     pub(super) fn choose_pages(
         &mut self,
-        document: &mut Document,
+        document: &mut DownloadedDocument,
         place: &Loc,
         id: DocumentId,
     ) -> Result<(), Stopped> {
@@ -59,7 +59,7 @@ impl Live<'_, '_> {
             if !rules.is_some_and(|rules| rules.allows(entry.loc.path_and_query())) {
                 continue;
             }
-            let listed = || Listed {
+            let listed = || ListedPage {
                 document: id,
                 position: reader.loc_position(),
                 loc: entry.loc,
@@ -78,7 +78,7 @@ impl Live<'_, '_> {
     }
 
     /// Requests a page and reports its problems.
-    fn page(&mut self, listed: &Listed) -> Result<(), Stopped> {
+    fn page(&mut self, listed: &ListedPage) -> Result<(), Stopped> {
         let Ok(key) = self.network.identity.parse(listed.loc.as_str()) else {
             return Ok(());
         };

@@ -3,13 +3,13 @@
 use super::{CrawlLoop, Event};
 use crate::{
     crawl::{
-        documents::{DocumentEnd, Source, Unclaimed},
+        documents::{DocumentEnd, NamingDocument, Unclaimed},
         download,
         known::FoundUrl,
     },
     page::{Reason, Via},
     robots::Rules,
-    seeds::{Batch, Claim, DocumentKind, MAX_CACHED_BYTES, SeedList},
+    seeds::{Batch, DocumentKind, FoundAs, MAX_CACHED_BYTES, SeedList},
     store::CachedSitemap,
     url_key::UrlKey,
 };
@@ -80,7 +80,7 @@ impl CrawlLoop<'_> {
         }
     }
 
-    fn take_entry(&mut self, source: &Source, key: &UrlKey) {
+    fn take_entry(&mut self, source: &NamingDocument, key: &UrlKey) {
         if self.known.contains(key) {
             return;
         }
@@ -99,7 +99,7 @@ impl CrawlLoop<'_> {
 
     /// Something leads to a document as to a page, which may be a link of a page.
     pub(super) fn claim(&mut self, found: FoundUrl<'_>, is_linked: bool) {
-        let claim = Claim {
+        let claim = FoundAs {
             via: found.via,
             found_on: found.found_on.map(|source| source.as_str().to_owned()),
             depth: found.depth,
@@ -153,9 +153,9 @@ impl CrawlLoop<'_> {
     }
 
     /// Reads what was asked for as the page `url`, as a document of the crawl; `depth` is that of the page.
-    pub(super) fn adopt(
+    pub(super) fn add_answered(
         &mut self,
-        (document, kind): (Box<download::Document>, DocumentKind),
+        (document, kind): (Box<download::DownloadedDocument>, DocumentKind),
         url: &UrlKey,
         depth: u32,
     ) {
@@ -163,7 +163,7 @@ impl CrawlLoop<'_> {
             // Only known URLs are orphans.
             self.commits.link(url.clone());
         }
-        self.documents.adopt(document, kind, url, depth);
+        self.documents.add_answered(document, kind, url, depth);
     }
 
     /// Takes note of the feeds that a page names.

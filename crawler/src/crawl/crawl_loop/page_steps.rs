@@ -23,7 +23,7 @@ use crate::{
     frontier::{Lease, Next},
     notes::Note,
     page::{Basis, Link, Outcome, PageFacts, Reason, State, Via},
-    politeness::{Closed, NextTurn, Signal, Weight},
+    politeness::{Closed, NextPermit, Signal, Weight},
     store::{Discovery, QueuedUrl},
     url_key::UrlKey,
     verdict::{Follow, Verdict},
@@ -140,20 +140,20 @@ impl CrawlLoop<'_> {
             }
             let next = self.context.gate.clocks().next(&self.context.host, now);
             match next {
-                NextTurn::Ready(permit) => {
+                NextPermit::Ready(permit) => {
                     let permit = self.context.gate.hold(permit);
                     self.send_page(lease, permit);
                 }
-                NextTurn::WaitUntil(due) => {
+                NextPermit::WaitUntil(due) => {
                     self.frontier.give_back(lease);
                     return (Some(due), true);
                 }
-                NextTurn::Busy => {
+                NextPermit::Busy => {
                     self.frontier.give_back(lease);
                     let poll = self.requests.is_empty().then(|| now + BUSY_POLL);
                     return (poll, true);
                 }
-                NextTurn::Closed(closed) => {
+                NextPermit::Closed(closed) => {
                     self.frontier.give_back(lease);
                     self.host_closed(closed);
                     return (None, false);
@@ -238,7 +238,7 @@ impl CrawlLoop<'_> {
             // It is counted among the documents, not among the pages.
             let work = Work::of(&lease, tries);
             self.frontier.finish(lease);
-            self.adopt(document, &work.url, work.depth);
+            self.add_answered(document, &work.url, work.depth);
             self.decide(&work, Outcome::NotFetched(Reason::SeedDocument));
             return;
         }
@@ -333,7 +333,7 @@ impl CrawlLoop<'_> {
             return;
         }
         let tries = lease.earlier_tries();
-        tracing::debug!(target: "engine", url = %lease.url(), "given up with its directory");
+        tracing::debug!(target: "crawl", url = %lease.url(), "given up with its directory");
         let error = "not asked for: pages before it failed in a row while the start page answered";
         let outcome = Outcome::NoAnswer {
             error: error.to_owned(),
@@ -459,7 +459,7 @@ impl CrawlLoop<'_> {
     ) {
         let now = self.context.gate.clock.now();
         self.known.decide(reason.state() == State::Failed);
-        tracing::debug!(target: "engine", url = %work.url, reason = reason.code(), "decided");
+        tracing::debug!(target: "crawl", url = %work.url, reason = reason.code(), "decided");
         self.commits
             .finish(work.finished(reason, outcome, basis, now));
     }

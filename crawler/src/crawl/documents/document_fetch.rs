@@ -13,11 +13,11 @@ use tokio::{sync::mpsc, task::JoinSet};
 use crate::{
     crawl::{
         Shutdown,
-        download::{Document, DownloadError, Downloader},
+        download::{DownloadError, DownloadedDocument, Downloader},
     },
     fetch::Headers,
     page::BodyEnd,
-    seeds::{self, Batch, MAX_UNPACKED_BYTES, OwnFiles, Reading, SeedList, SeedProblem},
+    seeds::{self, Batch, DocumentReading, MAX_UNPACKED_BYTES, OwnFiles, SeedList, SeedProblem},
     store::CachedSitemap,
     url_key::{Identity, UrlKey},
 };
@@ -27,7 +27,7 @@ pub(super) struct DocumentFetch {
     /// Where it is.
     pub(super) url: UrlKey,
     /// The document itself, when it was asked for as a page.
-    pub(super) at_hand: Option<Box<Document>>,
+    pub(super) at_hand: Option<Box<DownloadedDocument>>,
     /// What an earlier run kept of it, when it did not change since.
     pub(super) copy: Option<CachedSitemap>,
     /// What its index says of its last change; with that, it is kept.
@@ -46,7 +46,7 @@ pub(super) struct DocumentFetch {
 pub(in crate::crawl) enum DocumentEnd {
     /// It was read, as far as it could be.
     Read {
-        reading: Reading,
+        reading: DocumentReading,
         end: BodyEnd,
         /// Where it was found in the end.
         url: Option<UrlKey>,
@@ -65,7 +65,7 @@ pub(in crate::crawl) enum DocumentEnd {
 
 impl DocumentEnd {
     /// It was at hand, and read to its end.
-    fn of_whole(reading: Reading, keep: Keep) -> Self {
+    fn of_whole(reading: DocumentReading, keep: Keep) -> Self {
         Self::Read {
             reading,
             end: BodyEnd::Complete,
@@ -116,11 +116,11 @@ impl DocumentFetch {
         let reading =
             blocking(move || reader.read(BufReader::new(seeds::unpack(&copy.body[..])))).await;
         match reading {
-            Ok(Reading {
+            Ok(DocumentReading {
                 problem: Some((_, problem)),
                 ..
             }) => {
-                tracing::debug!(target: "engine", url = %self.url, "the copy cannot be read: {problem}");
+                tracing::debug!(target: "crawl", url = %self.url, "the copy cannot be read: {problem}");
                 None
             }
             Ok(reading) => Some(DocumentEnd::of_whole(reading, Keep::Same)),
@@ -150,7 +150,7 @@ impl DocumentFetch {
             if is_complete && self.own.contains(&document.sha256) {
                 return DocumentEnd::Own { wire_bytes };
             }
-            let may_be_cut = is_complete && !tells_its_length(&document.headers);
+            let may_be_cut = is_complete && !states_its_length(&document.headers);
             let (end, url, sha256) = (
                 document.end.clone(),
                 document.url.clone(),
@@ -184,10 +184,13 @@ impl DocumentFetch {
     }
 
     /// Reads what was fetched, and makes the copy that is kept of it.
-    async fn read(&self, document: Document) -> Result<(Reading, Keep), DocumentEnd> {
+    async fn read(
+        &self,
+        document: DownloadedDocument,
+    ) -> Result<(DocumentReading, Keep), DocumentEnd> {
         // A redirect may change without the index, which speaks of what stands at its end.
-        let is_as_told = document.end == BodyEnd::Complete && document.url == self.url;
-        let lastmod = self.lastmod.clone().filter(|_| is_as_told);
+        let is_as_named = document.end == BodyEnd::Complete && document.url == self.url;
+        let lastmod = self.lastmod.clone().filter(|_| is_as_named);
         let file = document
             .last_modified
             .or_else(|| self.lastmod.as_deref().and_then(file_date));
@@ -217,8 +220,8 @@ impl DocumentFetch {
     }
 
     /// Reads what stands at `place`.
-    fn reader(&self, place: UrlKey, file: Option<Timestamp>) -> BodyReader {
-        BodyReader {
+    fn reader(&self, place: UrlKey, file: Option<Timestamp>) -> NamedUrlReader {
+        NamedUrlReader {
             place,
             file,
             identity: Arc::clone(&self.identity),
@@ -237,7 +240,7 @@ struct Broken {
 /// Whether an answer cannot end early without being noticed: it says how long it is, or its chunks have a last
 /// one. Otherwise its end is the end of the connection (RFC 9112 section 6.3), or of an HTTP/2 stream, which
 /// servers also end when what makes the document fails.
-fn tells_its_length(headers: &Headers) -> bool {
+fn states_its_length(headers: &Headers) -> bool {
     let is_chunked = |value: &[u8]| {
         let last = value
             .rsplit(|byte| *byte == b',')
@@ -253,7 +256,7 @@ fn tells_its_length(headers: &Headers) -> bool {
 }
 
 /// Reads bytes and hands over what they name.
-struct BodyReader {
+struct NamedUrlReader {
     place: UrlKey,
     /// When the file was changed.
     file: Option<Timestamp>,
@@ -261,8 +264,8 @@ struct BodyReader {
     sender: mpsc::Sender<Batch>,
 }
 
-impl BodyReader {
-    fn read(&self, body: impl BufRead) -> Reading {
+impl NamedUrlReader {
+    fn read(&self, body: impl BufRead) -> DocumentReading {
         seeds::read(
             body,
             MAX_UNPACKED_BYTES,

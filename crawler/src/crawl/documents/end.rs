@@ -8,7 +8,9 @@ use crate::{
     notes::Note,
     page::BodyEnd,
     politeness::Closed,
-    seeds::{Document, DocumentKind, DocumentState, MAX_FEEDS, Outside, Reading, SeedProblem},
+    seeds::{
+        Document, DocumentKind, DocumentReading, DocumentState, MAX_FEEDS, Outside, SeedProblem,
+    },
     store::CachedSitemap,
     url_key::{HostKey, UrlKey},
     verdict::Judge,
@@ -62,7 +64,7 @@ impl Documents {
                 let document = &self.all[number];
                 for trouble in document.troubles.iter() {
                     let (name, count, example) = (&document.name, trouble.count, &trouble.example);
-                    tracing::info!(target: "engine", "{name}: {count} times {}, the first: {example}", trouble.rule);
+                    tracing::info!(target: "crawl", "{name}: {count} times {}, the first: {example}", trouble.rule);
                 }
             }
             DocumentEnd::Own { wire_bytes } => {
@@ -100,7 +102,7 @@ impl Documents {
     fn finish(
         &mut self,
         number: usize,
-        reading: Reading,
+        reading: DocumentReading,
         end: &BodyEnd,
         keep: Keep,
         now: Timestamp,
@@ -211,14 +213,14 @@ impl Documents {
         if document.kind == DocumentKind::List || count >= entries {
             self.warn(&told);
         } else {
-            tracing::info!(target: "engine", "{told}");
+            tracing::info!(target: "crawl", "{told}");
         }
     }
 
     fn warn(&mut self, told: &str) {
         self.warnings += 1;
         if self.warnings <= MAX_WARNINGS {
-            tracing::warn!(target: "engine", "{told}");
+            tracing::warn!(target: "crawl", "{told}");
         }
     }
 
@@ -256,9 +258,11 @@ impl Documents {
     fn retire_copies(&mut self, now: Timestamp) {
         let is_missing =
             |document: &Document| document.problem.is_some_and(SeedProblem::is_passing);
-        let all_told = !self.all.iter().any(is_missing);
+        let all_were_read = !self.all.iter().any(is_missing);
         let known = &self.known;
-        let retired = self.cached.retire(now, all_told, |url| known.contains(url));
+        let retired = self
+            .cached
+            .retire(now, all_were_read, |url| known.contains(url));
         let retired = retired.into_iter().map(|url| (url, None));
         self.next.sitemaps.extend(retired);
     }
@@ -271,7 +275,7 @@ impl Documents {
         }
         let document = &mut self.all[number];
         document.state = state;
-        tracing::debug!(target: "engine", name = %document.name, ?state, entries = document.entries, "document");
+        tracing::debug!(target: "crawl", name = %document.name, ?state, entries = document.entries, "document");
         self.put(number);
         if state != DocumentState::Absent {
             self.warn_of(number);

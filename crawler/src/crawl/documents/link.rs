@@ -5,10 +5,10 @@ use super::{Documents, Excludes, Unclaimed, named_by, url_of};
 use crate::{
     crawl::{
         download,
-        page_sink::{Found, Wanted},
+        page_sink::{Found, WantedBody},
     },
     page::{BodyEnd, SitemapDate},
-    seeds::{Claim, Document, DocumentKind, DocumentState, MAX_FEEDS, SeedProblem},
+    seeds::{Document, DocumentKind, DocumentState, FoundAs, MAX_FEEDS, SeedProblem},
     url_key::UrlKey,
 };
 
@@ -39,13 +39,13 @@ impl Documents {
     }
 
     /// What is wanted of the answer to the request for the page `url`, if it is no page.
-    pub(in crate::crawl) fn wanted_at(&self, url: &UrlKey) -> Wanted {
+    pub(in crate::crawl) fn wanted_at(&self, url: &UrlKey) -> WantedBody {
         if self.is_document(url) {
-            Wanted::Documents
+            WantedBody::Documents
         } else if self.reads_feed(url) && self.feeds.count < MAX_FEEDS {
-            Wanted::Feeds
+            WantedBody::Feeds
         } else {
-            Wanted::Nothing
+            WantedBody::Nothing
         }
     }
 
@@ -58,7 +58,7 @@ impl Documents {
         &mut self,
         url: &UrlKey,
         found: Found,
-    ) -> Option<(Box<download::Document>, DocumentKind)> {
+    ) -> Option<(Box<download::DownloadedDocument>, DocumentKind)> {
         let kind = found.kind?;
         if !self.is_document(url) {
             if !kind.is_feed() || !self.reads_feed(url) {
@@ -79,9 +79,9 @@ impl Documents {
 
     /// A document was asked for as the page that something links to: it is one of the run, and what arrived is read
     /// when its turn comes. `depth` is that of the page.
-    pub(in crate::crawl) fn adopt(
+    pub(in crate::crawl) fn add_answered(
         &mut self,
-        found: Box<download::Document>,
+        found: Box<download::DownloadedDocument>,
         kind: DocumentKind,
         url: &UrlKey,
         depth: u32,
@@ -110,7 +110,11 @@ impl Documents {
     }
 
     /// Keeps what arrived of the document at `url` until its turn comes, if that is all of it.
-    pub(super) fn hand_over_body(&mut self, url: &UrlKey, found: Box<download::Document>) {
+    pub(super) fn hand_over_body(
+        &mut self,
+        url: &UrlKey,
+        found: Box<download::DownloadedDocument>,
+    ) {
         let number = self.number_of(url);
         if let Some(number) = number.filter(|number| self.waiting.contains(number))
             && found.end == BodyEnd::Complete
@@ -121,7 +125,7 @@ impl Documents {
 
     /// Something leads to the document at `url` as to a page: that is no page, unless the document turns out to be
     /// none.
-    pub(in crate::crawl) fn claim(&mut self, url: &UrlKey, claim: Claim) -> Unclaimed {
+    pub(in crate::crawl) fn claim(&mut self, url: &UrlKey, claim: FoundAs) -> Unclaimed {
         // Otherwise a document was found there behind a redirect.
         let number = self.number_of(url)?;
         let document = &mut self.all[number];

@@ -43,7 +43,7 @@ pub enum Retry {
 
 /// What was answered in the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct CallAnswer {
     /// HTTP status.
     pub status: u16,
     /// The first bytes of the body, at most 64 KiB.
@@ -95,7 +95,7 @@ impl Downloader {
     ///
     /// # Errors
     /// See [`CallError`]. An answer of any status is none.
-    pub async fn call(&self, call: &Call, shutdown: &Shutdown) -> Result<Answer, CallError> {
+    pub async fn call(&self, call: &Call, shutdown: &Shutdown) -> Result<CallAnswer, CallError> {
         let host = call.url.host();
         self.begin_calls(&host);
         let request = Request {
@@ -135,7 +135,7 @@ impl Downloader {
             kind: error.kind(),
             message: error.to_string(),
         })?;
-        Ok(Answer {
+        Ok(CallAnswer {
             status: fetched.head.status,
             body: answered.receiver.0,
             is_whole: fetched.end == BodyEnd::Complete,

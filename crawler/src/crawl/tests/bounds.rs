@@ -3,7 +3,7 @@
 use super::*;
 
 fn not_recorded(crawled: &Crawled) -> u64 {
-    runs::not_recorded(&crawled.store).unwrap()
+    crawl_state::not_recorded(&crawled.store).unwrap()
 }
 
 /// A page for each number, with links to these others.

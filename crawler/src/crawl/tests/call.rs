@@ -7,7 +7,7 @@ use std::{
 
 use super::*;
 use crate::{
-    crawl::download::{Answer, Call, CallError, Downloader, Retry},
+    crawl::download::{Call, CallAnswer, CallError, Downloader, Retry},
     testing::SeenRequest,
 };
 
@@ -17,7 +17,7 @@ const SERVICE: &str = "https://engine.example/notify";
 async fn call(
     answers: Vec<FixturePage>,
     retry: Retry,
-) -> (Result<Answer, CallError>, Vec<SeenRequest>) {
+) -> (Result<CallAnswer, CallError>, Vec<SeenRequest>) {
     let site = FixtureSite::new([]).scripted(move |_, earlier| {
         let last = answers.len() - 1;
         Some(answers[earlier.min(last)].clone())

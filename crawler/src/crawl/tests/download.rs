@@ -8,7 +8,7 @@ use std::{
 
 use super::*;
 use crate::{
-    crawl::download::{Document, DownloadError, Downloader, MAX_DOCUMENT_BYTES},
+    crawl::download::{DownloadError, DownloadedDocument, Downloader, MAX_DOCUMENT_BYTES},
     page::BodyEnd,
     testing::SeenRequest,
 };
@@ -26,7 +26,9 @@ fn downloader(site: &FixtureSite, config: &Config) -> Downloader {
     )
 }
 
-async fn download(pages: &[(&str, FixturePage)]) -> (Result<Document, DownloadError>, Vec<String>) {
+async fn download(
+    pages: &[(&str, FixturePage)],
+) -> (Result<DownloadedDocument, DownloadError>, Vec<String>) {
     let site = FixtureSite::new(pages.iter().map(|(url, page)| (*url, page.clone())));
     let url = UrlKey::from_normalised(MAP).unwrap();
     let downloader = downloader(&site, &Config::default());
@@ -35,7 +37,7 @@ async fn download(pages: &[(&str, FixturePage)]) -> (Result<Document, DownloadEr
     (result, requests.collect())
 }
 
-fn text_of(document: Document) -> String {
+fn text_of(document: DownloadedDocument) -> String {
     let mut text = String::new();
     let mut body = document.into_body().unwrap();
     body.read_to_string(&mut text).unwrap();

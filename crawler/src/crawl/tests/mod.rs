@@ -29,12 +29,12 @@ use tokio::sync::watch;
 use super::*;
 use crate::{
     config::{DiscoverConfig, GuardConfig, PublishConfig, Rate},
+    crawl_state::{self, Phase},
     export::View,
     fetch::FetchErrorKind,
     page::{Basis, PageRecord, Reason, State, Visit},
     politeness::Politeness,
     publish::{PublishRequest, publish},
-    runs::{self, Phase},
     site_run::{self, Ended, Places, Session},
     store::{Fault, Store},
     testing::{FixturePage, FixtureSite, TestClock},

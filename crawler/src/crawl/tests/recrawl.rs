@@ -56,7 +56,7 @@ pub(super) struct Ran {
     /// What the publish sees of each URL.
     view: BTreeMap<String, Reason>,
     pub(super) not_modified: u64,
-    pub(super) number: RunId,
+    pub(super) number: CrawlId,
     pub(super) notices: Vec<String>,
 }
 
@@ -127,7 +127,7 @@ fn view(crawled: &Crawled) -> BTreeMap<String, Reason> {
 }
 
 /// A path of which crawl `crawl` asks for the whole page, and none of the three before it.
-fn sampled_in(crawl: RunId, prefix: &str) -> String {
+fn sampled_in(crawl: CrawlId, prefix: &str) -> String {
     let is_it = |path: &String| {
         let key = UrlKey::from_normalised(&url(path)).unwrap();
         is_sample(&key, crawl) && (1..4).all(|back| !is_sample(&key, crawl - back))
@@ -137,7 +137,7 @@ fn sampled_in(crawl: RunId, prefix: &str) -> String {
 }
 
 /// Paths that none of the first `crawls` crawls asks for as a whole.
-fn never_sampled(count: usize, crawls: RunId) -> Vec<String> {
+fn never_sampled(count: usize, crawls: CrawlId) -> Vec<String> {
     let is_it = |path: &String| {
         let key = UrlKey::from_normalised(&url(path)).unwrap();
         (1..=crawls).all(|crawl| !is_sample(&key, crawl))
@@ -341,7 +341,7 @@ async fn a_crawl_that_is_stopped_again_and_again_comes_to_the_same_end() {
                 assert_eq!(ran.number, 2);
                 bench.now -= DAY;
                 let store = bench.store.lock().unwrap();
-                if runs::phase(store.as_ref().unwrap()).unwrap() == Phase::Finished {
+                if crawl_state::phase(store.as_ref().unwrap()).unwrap() == Phase::Finished {
                     let visits = ran.visits.into_iter();
                     let end = visits.map(|(path, visit)| (path, visit.reason, visit.via));
                     ends.push(end.collect::<Vec<_>>());

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use jiff::ToSpan as _;
 
 use super::{random::Random, *};
-use crate::{page::DateSource, runs::FORGOTTEN_AFTER};
+use crate::{crawl_state::FORGOTTEN_AFTER, page::DateSource};
 
 /// Nights of the year.
 const NIGHTS: i64 = 365;

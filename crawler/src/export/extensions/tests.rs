@@ -12,9 +12,9 @@ use super::*;
 use crate::{
     clock::SystemClock,
     config::{Config, ScopeWidth},
+    crawl_state,
     export::Export,
     page::{Basis, BodyEnd, BodyKind, Directives, LanguageVersion, Outcome, Reason, Via, Warnings},
-    runs,
     scope::Scope,
     site,
     store::{Commit, Discovery, Finished, Store},
@@ -80,7 +80,7 @@ fn export(
 ) -> (BTreeMap<String, String>, ExtensionCounts) {
     let mut store = Store::in_memory().unwrap();
     let now = "2026-03-01T12:00:00Z".parse().unwrap();
-    runs::open(&mut store, "", now, false).unwrap();
+    crawl_state::open(&mut store, "", now, false).unwrap();
     let mut commit = Commit::default();
     for (sequence, (key, reason, mut facts)) in (1..).zip(pages) {
         facts.directives.noindex |= reason == Reason::Noindex;

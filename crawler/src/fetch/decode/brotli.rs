@@ -10,11 +10,11 @@ type State = BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>;
 /// of the coding and is refused.
 pub(super) struct Brotli {
     state: Box<State>,
-    stage: Stage,
+    stage: BrotliStage,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum BrotliStage {
     Before,
     Inside,
     Trailing,
@@ -30,15 +30,15 @@ impl Brotli {
         ));
         Self {
             state,
-            stage: Stage::Before,
+            stage: BrotliStage::Before,
         }
     }
 
     pub(super) fn step(&mut self, input: &mut &[u8], output: &mut [u8]) -> Result<usize, Corrupt> {
         match self.stage {
-            Stage::Before if input.is_empty() => return Ok(0),
-            Stage::Before | Stage::Inside => self.stage = Stage::Inside,
-            Stage::Trailing => {
+            BrotliStage::Before if input.is_empty() => return Ok(0),
+            BrotliStage::Before | BrotliStage::Inside => self.stage = BrotliStage::Inside,
+            BrotliStage::Trailing => {
                 *input = &[];
                 return Ok(0);
             }
@@ -57,14 +57,14 @@ impl Brotli {
         );
         *input = input.split_at(read).1;
         match result {
-            BrotliResult::ResultSuccess => self.stage = Stage::Trailing,
+            BrotliResult::ResultSuccess => self.stage = BrotliStage::Trailing,
             // It wants more input only when none is left, and more output space only after it wrote.
             BrotliResult::NeedsMoreInput if !input.is_empty() => return Err(Corrupt),
             BrotliResult::NeedsMoreOutput if written == 0 => return Err(Corrupt),
             BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => {}
             BrotliResult::ResultFailure => return Err(Corrupt),
         }
-        if self.stage == Stage::Trailing && written == 0 {
+        if self.stage == BrotliStage::Trailing && written == 0 {
             *input = &[];
         }
         Ok(written)
@@ -72,8 +72,8 @@ impl Brotli {
 
     pub(super) fn is_complete(&self) -> bool {
         match self.stage {
-            Stage::Before | Stage::Trailing => true,
-            Stage::Inside => false,
+            BrotliStage::Before | BrotliStage::Trailing => true,
+            BrotliStage::Inside => false,
         }
     }
 }

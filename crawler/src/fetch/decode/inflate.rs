@@ -49,12 +49,12 @@ pub(super) enum Container {
 /// A deflated body.
 pub(super) struct Inflate {
     container: Container,
-    stage: Stage,
+    stage: InflateStage,
     /// Streams that have begun.
     members: u32,
 }
 
-enum Stage {
+enum InflateStage {
     Before,
     /// The first byte of a header was seen.
     Half(u8),
@@ -67,7 +67,7 @@ impl Inflate {
     pub(super) fn new(container: Container) -> Self {
         Self {
             container,
-            stage: Stage::Before,
+            stage: InflateStage::Before,
             members: 0,
         }
     }
@@ -75,32 +75,32 @@ impl Inflate {
     pub(super) fn step(&mut self, input: &mut &[u8], output: &mut [u8]) -> Result<usize, Corrupt> {
         loop {
             match &mut self.stage {
-                Stage::Before => {
+                InflateStage::Before => {
                     let Some((&byte, rest)) = input.split_first() else {
                         return Ok(0);
                     };
                     *input = rest;
-                    self.stage = Stage::Half(byte);
+                    self.stage = InflateStage::Half(byte);
                 }
-                &mut Stage::Half(first) => {
+                &mut InflateStage::Half(first) => {
                     let Some(&second) = input.first() else {
                         return Ok(0);
                     };
                     self.stage = self.begin(first, second)?;
                 }
-                Stage::Inside(stream) => {
+                InflateStage::Inside(stream) => {
                     let (written, ended) = inflate(stream, input, output)?;
                     if ended {
                         self.stage = match self.container {
-                            Container::Gzip => Stage::Before,
-                            Container::Zlib => Stage::Trailing,
+                            Container::Gzip => InflateStage::Before,
+                            Container::Zlib => InflateStage::Trailing,
                         };
                     }
                     if written > 0 || (!ended && input.is_empty()) {
                         return Ok(written);
                     }
                 }
-                Stage::Trailing => {
+                InflateStage::Trailing => {
                     *input = &[];
                     return Ok(0);
                 }
@@ -110,18 +110,18 @@ impl Inflate {
 
     pub(super) fn is_complete(&self) -> bool {
         match &self.stage {
-            Stage::Before | Stage::Trailing => true,
+            InflateStage::Before | InflateStage::Trailing => true,
             // One lone byte after a member is trailing garbage, before the first it is a cut.
-            Stage::Half(_) => self.members > 0,
-            Stage::Inside(_) => false,
+            InflateStage::Half(_) => self.members > 0,
+            InflateStage::Inside(_) => false,
         }
     }
 
     /// Begins a stream by the first bytes of its header, of which the first is gone from the input.
-    fn begin(&mut self, first: u8, second: u8) -> Result<Stage, Corrupt> {
+    fn begin(&mut self, first: u8, second: u8) -> Result<InflateStage, Corrupt> {
         let mut stream = match self.container {
             Container::Gzip if [first, second] == GZIP_MAGIC => Decompress::new_gzip(WINDOW_BITS),
-            Container::Gzip if self.members > 0 => return Ok(Stage::Trailing),
+            Container::Gzip if self.members > 0 => return Ok(InflateStage::Trailing),
             Container::Gzip => return Err(Corrupt),
             Container::Zlib => Decompress::new(is_zlib_header(first, second)),
         };
@@ -131,7 +131,7 @@ impl Inflate {
         }
         // No first byte of a header or of a deflate block yields output.
         inflate(&mut stream, &mut &[first][..], &mut [0])?;
-        Ok(Stage::Inside(Box::new(stream)))
+        Ok(InflateStage::Inside(Box::new(stream)))
     }
 }
 

@@ -54,11 +54,11 @@ async fn doubted_addresses_are_looked_up_again_when_they_are_a_minute_old() {
     let resolver = resolver(counting!());
     assert_eq!(call_number(&resolver, "a").await, 0);
     advance(Duration::from_secs(59)).await;
-    resolver.doubt("a");
-    resolver.doubt("unknown");
+    resolver.mark_suspect("a");
+    resolver.mark_suspect("unknown");
     assert_eq!(call_number(&resolver, "a").await, 0);
     advance(Duration::from_secs(1)).await;
-    resolver.doubt("a");
+    resolver.mark_suspect("a");
     assert_eq!(call_number(&resolver, "a").await, 1);
 }
 

@@ -121,7 +121,7 @@ async fn the_end_of_what_it_says_is_told_when_it_fails() {
     };
     assert_eq!(status.code(), Some(3));
     assert!(output.contains("the reason"), "{output}");
-    assert!(output.len() <= MAX_SAID_BYTES);
+    assert!(output.len() <= MAX_OUTPUT_BYTES_SHOWN);
     assert!(error.to_string().starts_with("ended with exit status: 3: "));
 }
 

@@ -7,15 +7,15 @@ use serde_json::{Map, Value};
 use sitemap_core::{
     Loc,
     extension::{
-        Alternate, Element, Extension, Extensions, Hreflang, Kind, MAX_TEXT_CHARACTERS, OwnElement,
-        OwnNamespace, Row, Text,
+        Alternate, CustomElement, CustomNamespace, Element, Extension, Extensions, Hreflang,
+        MAX_TEXT_CHARACTERS, Row, Text, ValueKind,
     },
 };
 
 /// Something in an object of extensions that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {problem}")]
-pub struct GivenExtensionsError {
+pub struct InputExtensionsError {
     /// Which part of the object, e.g. `videos[0].duration`.
     pub path: String,
     /// What is wrong with it, and what was expected.
@@ -26,7 +26,7 @@ pub struct GivenExtensionsError {
 type Resolve<'a> = dyn Fn(&str) -> Result<Loc, String> + 'a;
 
 /// What one part of the object comes to.
-type Read<T> = Result<T, GivenExtensionsError>;
+type Read<T> = Result<T, InputExtensionsError>;
 
 /// Reads the extensions of an object: its keys `images`, `videos`, `news`, `alternates` and `own`. A list
 /// may be a single value. Other keys are not looked at.
@@ -47,7 +47,7 @@ type Read<T> = Result<T, GivenExtensionsError>;
 pub fn extensions_from_json(
     object: &Map<String, Value>,
     resolve: &Resolve<'_>,
-) -> (Extensions, Vec<GivenExtensionsError>) {
+) -> (Extensions, Vec<InputExtensionsError>) {
     let mut reading = ExtensionsReader {
         resolve,
         extensions: Extensions::default(),
@@ -70,7 +70,7 @@ pub fn extensions_from_json(
 struct ExtensionsReader<'a> {
     resolve: &'a Resolve<'a>,
     extensions: Extensions,
-    errors: Vec<GivenExtensionsError>,
+    errors: Vec<InputExtensionsError>,
 }
 
 /// A value and where it stands.
@@ -81,8 +81,8 @@ struct JsonPart<'a> {
 }
 
 impl<'a> JsonPart<'a> {
-    fn error(&self, problem: impl fmt::Display) -> GivenExtensionsError {
-        GivenExtensionsError {
+    fn error(&self, problem: impl fmt::Display) -> InputExtensionsError {
+        InputExtensionsError {
             path: self.path.to_owned(),
             problem: problem.to_string(),
         }
@@ -119,18 +119,18 @@ fn plain_text(part: &JsonPart<'_>) -> Read<String> {
 /// What the text of an element is called beside its attribute.
 pub(super) fn text_member(row: &Row) -> &'static str {
     match row.kind {
-        Kind::Countries => "countries",
-        Kind::Platforms => "platforms",
-        Kind::Retired
-        | Kind::Url
-        | Kind::Text(_)
-        | Kind::Date
-        | Kind::Seconds
-        | Kind::Rating
-        | Kind::Count
-        | Kind::YesNo
-        | Kind::Language
-        | Kind::Relationship => "name",
+        ValueKind::Countries => "countries",
+        ValueKind::Platforms => "platforms",
+        ValueKind::Retired
+        | ValueKind::Url
+        | ValueKind::Text(_)
+        | ValueKind::Date
+        | ValueKind::Seconds
+        | ValueKind::Rating
+        | ValueKind::Count
+        | ValueKind::YesNo
+        | ValueKind::Language
+        | ValueKind::Relationship => "name",
     }
 }
 
@@ -148,7 +148,7 @@ impl<'a> Members<'a> {
         name: &str,
         read: impl FnOnce(&JsonPart<'_>) -> Read<T>,
     ) -> Read<Option<T>> {
-        let value = self.object.get(name).filter(|value| says_something(value));
+        let value = self.object.get(name).filter(|value| has_content(value));
         let Some(value) = value else {
             return Ok(None);
         };
@@ -159,7 +159,7 @@ impl<'a> Members<'a> {
     /// Reads a member that must be there.
     fn required<T>(&self, name: &str, read: impl FnOnce(&JsonPart<'_>) -> Read<T>) -> Read<T> {
         self.optional(name, read)?
-            .ok_or_else(|| GivenExtensionsError {
+            .ok_or_else(|| InputExtensionsError {
                 path: self.path.to_owned(),
                 problem: format!("there is no {name}"),
             })
@@ -169,7 +169,7 @@ impl<'a> Members<'a> {
     fn named(&self, name: &str) -> Option<&'a Value> {
         let publication = || self.object.get("publication")?.get(name);
         let value = self.object.get(name).or_else(publication);
-        value.filter(|value| says_something(value))
+        value.filter(|value| has_content(value))
     }
 
     /// The member for an element, and its name: `tag` or `tags` where there may be several.
@@ -191,7 +191,7 @@ impl<'a> Members<'a> {
 }
 
 /// Whether a value is neither null nor empty text.
-fn says_something(value: &Value) -> bool {
+fn has_content(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::String(text) => !text.trim().is_empty(),
@@ -217,7 +217,7 @@ impl ExtensionsReader<'_> {
         for (number, value) in values
             .iter()
             .enumerate()
-            .filter(|(_, value)| says_something(value))
+            .filter(|(_, value)| has_content(value))
         {
             let path = if is_list {
                 format!("{name}[{number}]")
@@ -298,7 +298,7 @@ impl ExtensionsReader<'_> {
             single => std::slice::from_ref(single),
         };
         for (number, value) in values.iter().enumerate() {
-            if !says_something(value) {
+            if !has_content(value) {
                 continue;
             }
             let path = match row.most {
@@ -348,16 +348,18 @@ impl ExtensionsReader<'_> {
     }
 
     /// A value of this kind, in the forms that people write.
-    fn parse(&mut self, kind: Kind, part: &JsonPart<'_>) -> Read<Box<str>> {
+    fn parse(&mut self, kind: ValueKind, part: &JsonPart<'_>) -> Read<Box<str>> {
         match (kind, part.value) {
-            (Kind::Url, _) => Ok(self.loc(part)?.as_str().into()),
-            (Kind::Text(limit), _) => Ok(self.text(part, limit)?.as_str().into()),
-            (Kind::YesNo, Value::Bool(flag)) => Ok(if *flag { "yes" } else { "no" }.into()),
-            (Kind::YesNo, Value::String(word)) => match word.trim().to_ascii_lowercase().as_str() {
-                "yes" | "true" | "1" => Ok("yes".into()),
-                "no" | "false" | "0" => Ok("no".into()),
-                _ => Err(part.error("expected yes or no")),
-            },
+            (ValueKind::Url, _) => Ok(self.loc(part)?.as_str().into()),
+            (ValueKind::Text(limit), _) => Ok(self.text(part, limit)?.as_str().into()),
+            (ValueKind::YesNo, Value::Bool(flag)) => Ok(if *flag { "yes" } else { "no" }.into()),
+            (ValueKind::YesNo, Value::String(word)) => {
+                match word.trim().to_ascii_lowercase().as_str() {
+                    "yes" | "true" | "1" => Ok("yes".into()),
+                    "no" | "false" | "0" => Ok("no".into()),
+                    _ => Err(part.error("expected yes or no")),
+                }
+            }
             (kind, _) => part.parse(|text| kind.parse(text)),
         }
     }
@@ -375,10 +377,10 @@ impl ExtensionsReader<'_> {
     fn names(&mut self, values: &[Value], path: &str) -> String {
         let mut names = Vec::new();
         let values = values.iter().enumerate();
-        for (number, value) in values.filter(|(_, value)| says_something(value)) {
+        for (number, value) in values.filter(|(_, value)| has_content(value)) {
             match value {
                 Value::String(name) => names.push(name.trim()),
-                other => self.errors.push(GivenExtensionsError {
+                other => self.errors.push(InputExtensionsError {
                     path: format!("{path}[{number}]"),
                     problem: format!("expected text, found {other}"),
                 }),
@@ -392,12 +394,13 @@ impl ExtensionsReader<'_> {
         let prefix = members.required("prefix", plain_text)?;
         let address = members.required("namespace", plain_text)?;
         let mut namespace =
-            OwnNamespace::new(&prefix, &address).map_err(|error| part.error(error))?;
+            CustomNamespace::new(&prefix, &address).map_err(|error| part.error(error))?;
         if let Some(schema) = members.optional("schema", |part| self.loc(part))? {
             namespace = namespace.with_schema(schema);
         }
         let name = members.required("name", plain_text)?;
-        let mut element = OwnElement::new(&namespace, &name).map_err(|error| part.error(error))?;
+        let mut element =
+            CustomElement::new(&namespace, &name).map_err(|error| part.error(error))?;
         if let Some(text) = members.optional("text", |part| self.text(part, MAX_TEXT_CHARACTERS))? {
             element = element.with_text(text);
         }
@@ -413,7 +416,7 @@ impl ExtensionsReader<'_> {
                 .map_err(|error| part.error(error))?;
         }
         self.extensions
-            .add_own(element)
+            .add_custom(element)
             .map_err(|error| part.error(error))
     }
 }
@@ -497,7 +500,7 @@ mod tests {
         assert_eq!(video.all("tag").count(), 2);
         let news = extensions.news().unwrap();
         assert_eq!(news.get("title"), Some("Something"));
-        assert_eq!(extensions.own_elements()[0].name(), "price");
+        assert_eq!(extensions.custom_elements()[0].name(), "price");
         let given = Given {
             extensions,
             ..Given::default()

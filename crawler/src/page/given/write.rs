@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 use sitemap_core::{
     Loc,
-    extension::{Element, Extensions, Kind, OwnElement, Text, Value as ElementValue},
+    extension::{CustomElement, Element, Extensions, Text, Value as ElementValue, ValueKind},
 };
 
 use super::read::text_member;
@@ -34,7 +34,10 @@ pub(super) fn json(extensions: &Extensions, fields: &BTreeMap<String, String>) -
             .collect(),
     );
     list("videos", extensions.videos().iter().map(element).collect());
-    list("own", extensions.own_elements().iter().map(own).collect());
+    list(
+        "own",
+        extensions.custom_elements().iter().map(own).collect(),
+    );
     if let Some(article) = extensions.news() {
         object.insert("news".to_owned(), element(article));
     }
@@ -63,17 +66,19 @@ fn element(element: &Element) -> Value {
 
 fn json_of(value: &ElementValue) -> Value {
     let text = match value.row.kind {
-        Kind::YesNo => Value::from(&*value.text == "yes"),
-        Kind::Count | Kind::Seconds => value.text.parse::<u64>().map_or(Value::Null, Value::from),
-        Kind::Retired
-        | Kind::Url
-        | Kind::Text(_)
-        | Kind::Date
-        | Kind::Rating
-        | Kind::Language
-        | Kind::Countries
-        | Kind::Platforms
-        | Kind::Relationship => Value::from(&*value.text),
+        ValueKind::YesNo => Value::from(&*value.text == "yes"),
+        ValueKind::Count | ValueKind::Seconds => {
+            value.text.parse::<u64>().map_or(Value::Null, Value::from)
+        }
+        ValueKind::Retired
+        | ValueKind::Url
+        | ValueKind::Text(_)
+        | ValueKind::Date
+        | ValueKind::Rating
+        | ValueKind::Language
+        | ValueKind::Countries
+        | ValueKind::Platforms
+        | ValueKind::Relationship => Value::from(&*value.text),
     };
     match (value.row.attribute(), &value.attribute) {
         (Some(known), attribute) => {
@@ -83,7 +88,7 @@ fn json_of(value: &ElementValue) -> Value {
     }
 }
 
-fn own(element: &OwnElement) -> Value {
+fn own(element: &CustomElement) -> Value {
     let attributes: Map<String, Value> = element
         .attributes()
         .map(|(name, value)| (name.to_owned(), value.as_str().into()))

@@ -1,7 +1,7 @@
 //! Text as a sequence of words with blanks for volatile parts: dates and times, spans such as "3 minutes ago", counts of
 //! readers, years of copyright notices, the time it took to make the page. The other words go on to the caller.
 //!
-//! A run of words that are numbers or words of dates, times and counts ([`Kind`]) is one blank when it has a number and a word
+//! A run of words that are numbers or words of dates, times and counts ([`WordKind`]) is one blank when it has a number and a word
 //! that gives its meaning, or a date by itself. Each word is read once, without a grammar.
 //!
 //! Words are separated by white space and by the ends of text nodes. Text comes in pieces; how it was cut
@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use super::words::{Kind, kind_of};
+use super::words::{WordKind, kind_of};
 
 /// Longest word in bytes; a longer word is divided into pieces. Text without spaces comes in such pieces.
 const MAX_WORD_BYTES: usize = 128;
@@ -46,15 +46,15 @@ struct Run {
 }
 
 impl Run {
-    fn add(&mut self, word: &str, kind: Kind, regions: u8) {
+    fn add(&mut self, word: &str, kind: WordKind, regions: u8) {
         self.regions = regions;
         self.text.push_str(word);
         self.text.push(' ');
         match kind {
-            Kind::Number => self.has_number = true,
-            Kind::Name => self.has_name = true,
-            Kind::Moment => self.has_moment = true,
-            Kind::Part => {}
+            WordKind::Number => self.has_number = true,
+            WordKind::Name => self.has_name = true,
+            WordKind::Moment => self.has_moment = true,
+            WordKind::Part => {}
         }
     }
 
@@ -161,7 +161,7 @@ impl Mask {
             return;
         }
         let kind = if word.eq_ignore_ascii_case("(c)") {
-            Some(Kind::Name)
+            Some(WordKind::Name)
         } else {
             kind_of(core_of(&word))
         };

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 /// Role of a word in its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum WordKind {
     /// Digits, perhaps with separators: `1,234`, `3`, `1.2k`, `6th`, `2019-2024`, `3m`; `einer` of `vor einer Stunde`.
     Number,
     /// Marks a number that is not content of the page: `ago`, `views`, `May`, `©`, `generated`.
@@ -20,9 +20,9 @@ pub(super) enum Kind {
 const MAX_WORD_BYTES: usize = 16;
 
 /// The words of each kind, without repetitions.
-const WORDS: &[(Kind, &str)] = &[
+const WORDS: &[(WordKind, &str)] = &[
     (
-        Kind::Name,
+        WordKind::Name,
         // Months.
         "january february march april may june july august september october november december \
          jan feb mar apr jun jul aug sep sept oct nov dec \
@@ -35,7 +35,7 @@ const WORDS: &[(Kind, &str)] = &[
          atrás geleden fa zuvor vor hace há y",
     ),
     (
-        Kind::Name,
+        WordKind::Name,
         // What grows without a change of the page, and who is counted.
         "view views pageview pageviews visit visits visitor visitors hit hits impressions like likes share shares \
          retweets reactions claps downloads readers reads followers subscribers comment comments reply replies queries \
@@ -46,20 +46,20 @@ const WORDS: &[(Kind, &str)] = &[
          visualizzazioni visitatori letture lettori commenti visualizações comentários weergaven bezoekers lezers reacties",
     ),
     (
-        Kind::Name,
+        WordKind::Name,
         // Notices.
         "© copyright copr generated rendered executed loaded processed served took generiert erzeugt généré générée",
     ),
     (
-        Kind::Moment,
+        WordKind::Moment,
         "yesterday today gestern heute aujourd'hui aujourd’hui ayer hoy ieri oggi gisteren vandaag ontem hoje",
     ),
     (
-        Kind::Number,
+        WordKind::Number,
         "a an one ein eine einer einem un une una uma um een",
     ),
     (
-        Kind::Part,
+        WordKind::Part,
         "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thurs fri sat sun \
          montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag \
          lundi mardi mercredi jeudi vendredi samedi dimanche \
@@ -68,7 +68,7 @@ const WORDS: &[(Kind, &str)] = &[
          maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
     ),
     (
-        Kind::Part,
+        WordKind::Part,
         // Units of time.
         "second seconds sec secs minute minutes min mins hour hours hr hrs day days week weeks month months year years \
          sekunde sekunden minuten std stunde stunden tag tage tagen woche wochen monat monate monaten jahr jahre jahren \
@@ -78,18 +78,18 @@ const WORDS: &[(Kind, &str)] = &[
          uur dag dagen weken maand maanden jaar mês ano anos s ms millisecond milliseconds",
     ),
     (
-        Kind::Part,
+        WordKind::Part,
         "at in of on de du di à las alle om às and et und e il online times time mal fois veces volte keer : , - – — | \
          am pm a.m p.m uhr utc gmt cet cest est edt cst cdt mst mdt pst pdt bst",
     ),
 ];
 
 /// The words by their length.
-static BY_LENGTH: LazyLock<Vec<Words>> = LazyLock::new(|| {
-    let mut lists = vec![Words::default(); MAX_WORD_BYTES + 1];
+static BY_LENGTH: LazyLock<Vec<WordTable>> = LazyLock::new(|| {
+    let mut lists = vec![WordTable::default(); MAX_WORD_BYTES + 1];
     for (kind, words) in WORDS {
         for word in words.split_ascii_whitespace() {
-            let Words {
+            let WordTable {
                 list,
                 firsts,
                 lasts,
@@ -100,7 +100,7 @@ static BY_LENGTH: LazyLock<Vec<Words>> = LazyLock::new(|| {
             list.push((word, *kind));
         }
     }
-    for Words { list, .. } in &mut lists {
+    for WordTable { list, .. } in &mut lists {
         list.sort_unstable();
     }
     lists
@@ -108,8 +108,8 @@ static BY_LENGTH: LazyLock<Vec<Words>> = LazyLock::new(|| {
 
 /// The words of one length in their order, with their kinds.
 #[derive(Debug, Clone, Default)]
-struct Words {
-    list: Vec<(&'static str, Kind)>,
+struct WordTable {
+    list: Vec<(&'static str, WordKind)>,
     /// Their first and their last bytes: most other words differ in one of them, and need not be looked for.
     firsts: u64,
     lasts: u64,
@@ -121,13 +121,13 @@ fn bit_of(byte: u8) -> u64 {
 }
 
 /// Kind of the word `core`, which has no punctuation around it.
-pub(super) fn kind_of(core: &str) -> Option<Kind> {
+pub(super) fn kind_of(core: &str) -> Option<WordKind> {
     let bytes = core.as_bytes();
     let first = bytes.first()?;
     if first.is_ascii_digit() {
         return of_digits(bytes);
     }
-    let Words {
+    let WordTable {
         list,
         firsts,
         lasts,
@@ -145,17 +145,17 @@ pub(super) fn kind_of(core: &str) -> Option<Kind> {
 }
 
 /// Kind of a word that begins with a digit.
-fn of_digits(bytes: &[u8]) -> Option<Kind> {
+fn of_digits(bytes: &[u8]) -> Option<WordKind> {
     if is_instant(bytes) {
-        return Some(Kind::Moment);
+        return Some(WordKind::Moment);
     }
     let is_digit = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b'\'' | b'+');
     let end = bytes.iter().take_while(|byte| is_digit(byte)).count();
     let (number, unit) = bytes.split_at(end);
     match unit.to_ascii_lowercase().as_slice() {
-        b"am" | b"pm" if number.len() <= 2 => Some(Kind::Moment),
+        b"am" | b"pm" if number.len() <= 2 => Some(WordKind::Moment),
         b"" | b"k" | b"m" | b"st" | b"nd" | b"rd" | b"th" | b"s" | b"ms" | b"h" | b"d" | b"w"
-        | b"min" | b"mo" | b"y" => Some(Kind::Number),
+        | b"min" | b"mo" | b"y" => Some(WordKind::Number),
         // Years from and to: `2019-2024`, `2019–24`.
         rest => {
             let dash = rest
@@ -165,7 +165,7 @@ fn of_digits(bytes: &[u8]) -> Option<Kind> {
             let is_years = number.len() == 4 && matches!(rest.len() - dash, 2 | 4);
             let is_dash = matches!(&rest[..dash], b"-" | b"/" | [0xe2, 0x80, 0x93 | 0x94]);
             (is_years && is_dash && rest[dash..].iter().all(u8::is_ascii_digit))
-                .then_some(Kind::Number)
+                .then_some(WordKind::Number)
         }
     }
 }
@@ -220,28 +220,28 @@ mod tests {
     #[test]
     fn words_are_known_by_their_spelling() {
         #[track_caller]
-        fn check(words: &str, expected: Option<Kind>) {
+        fn check(words: &str, expected: Option<WordKind>) {
             for word in words.split(' ') {
                 assert_eq!(kind_of(word), expected, "{word}");
             }
         }
         check("", None);
         check("house Septembers 16:9 3rd-party €5 12x 2019-x", None);
-        check("May août Views © generated", Some(Kind::Name));
+        check("May août Views © generated", Some(WordKind::Name));
         check(
             "0 6 2024 1,234 1.2k 6th 2019-2024 2019–24 1.2.3 3m 0.123s 12ms an",
-            Some(Kind::Number),
+            Some(WordKind::Number),
         );
         check(
             "5pm 12:34 9:05:59 12:34pm 14h30 2024-05-06 2024-05-06T10:00:00Z 06.05.2024 5/6/24 today",
-            Some(Kind::Moment),
+            Some(WordKind::Moment),
         );
-        check("Monday minutes of PM", Some(Kind::Part));
+        check("Monday minutes of PM", Some(WordKind::Part));
     }
 
     #[test]
     fn no_word_has_two_kinds() {
-        for Words { list, .. } in &*BY_LENGTH {
+        for WordTable { list, .. } in &*BY_LENGTH {
             assert!(
                 list.windows(2).all(|pair| pair[0].0 != pair[1].0),
                 "{list:?}"

@@ -6,7 +6,7 @@ use super::*;
 fn crawl_delay_counts_from_the_end_of_the_last_answer() {
     let mut bench = Bench::new(&config(Rate::PerSecond(10.0), 4));
     // As for robots.txt: its own request started before the delay was known.
-    let robots = bench.turn();
+    let robots = bench.permit();
     bench.wait(3 * SECOND);
     bench.finish(robots, FINE);
     bench
@@ -14,7 +14,7 @@ fn crawl_delay_counts_from_the_end_of_the_last_answer() {
         .set_crawl_delay(&origin(&bench.host), Some(5 * SECOND));
     assert_eq!(bench.asked_wait(), 5 * SECOND);
     bench.wait(5 * SECOND);
-    let page = bench.turn();
+    let page = bench.permit();
     bench.wait(60 * SECOND);
     assert!(bench.is_busy(), "one at a time, however long it takes");
     bench.finish(page, FINE);
@@ -23,9 +23,9 @@ fn crawl_delay_counts_from_the_end_of_the_last_answer() {
 }
 
 #[test]
-fn crawl_delay_waits_for_all_turns_that_were_out() {
+fn crawl_delay_waits_for_all_permits_that_were_out() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 4));
-    let (first, second) = (bench.turn(), bench.turn());
+    let (first, second) = (bench.permit(), bench.permit());
     bench
         .politeness
         .set_crawl_delay(&origin(&bench.host), Some(SECOND));
@@ -48,8 +48,8 @@ fn the_larger_of_delay_and_crawl_delay_holds() {
             .politeness
             .set_crawl_delay(&origin(&bench.host), crawl_delay);
         assert_eq!(bench.state(), expected, "{delay:?} {crawl_delay:?}");
-        let turn = bench.turn();
-        bench.finish(turn, FINE);
+        let permit = bench.permit();
+        bench.finish(permit, FINE);
         let expected_wait = match expected {
             HostState::Delay(delay) => delay,
             _ => milliseconds(100),
@@ -83,7 +83,7 @@ fn a_crawl_delay_of_zero_takes_an_earlier_one_back() {
     bench
         .politeness
         .set_crawl_delay(&origin(&host), Some(Duration::ZERO));
-    let _turns = (bench.turn(), bench.turn());
+    let _permits = (bench.permit(), bench.permit());
 }
 
 #[test]
@@ -115,8 +115,8 @@ fn a_delay_keeps_the_rate_as_well() {
         delay: Some(milliseconds(1)),
         ..config(Rate::PerSecond(1.0), 4)
     });
-    let turn = bench.turn();
-    bench.finish(turn, FINE);
+    let permit = bench.permit();
+    bench.finish(permit, FINE);
     assert_eq!(bench.asked_wait(), SECOND);
 }
 
@@ -126,12 +126,12 @@ fn giving_back_neither_starts_nor_ends_a_delay() {
         delay: Some(10 * SECOND),
         ..config(Rate::PerSecond(10.0), 4)
     });
-    let turn = bench.turn();
-    bench.politeness.give_back(turn);
+    let permit = bench.permit();
+    bench.politeness.give_back(permit);
     bench.answer(FINE);
     assert_eq!(bench.asked_wait(), 10 * SECOND);
     bench.wait(10 * SECOND);
-    let turn = bench.turn();
-    bench.politeness.give_back(turn);
-    let _turn = bench.turn();
+    let permit = bench.permit();
+    bench.politeness.give_back(permit);
+    let _permit = bench.permit();
 }

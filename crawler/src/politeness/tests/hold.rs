@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn retry_after_stops_the_whole_host() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 4));
-    let (first, second) = (bench.turn(), bench.turn());
+    let (first, second) = (bench.permit(), bench.permit());
     bench.finish(first, retry_after(30 * SECOND));
     assert_eq!(bench.asked_wait(), 30 * SECOND);
     assert_eq!(bench.state(), HostState::RetryAfter(30 * SECOND));
@@ -17,7 +17,7 @@ fn retry_after_stops_the_whole_host() {
         "a fine answer does not end it"
     );
     bench.wait(20 * SECOND);
-    let _turn = bench.turn();
+    let _permit = bench.permit();
     assert_eq!(bench.state(), HostState::Open, "one failure is no trouble");
 }
 
@@ -34,7 +34,7 @@ fn an_obeyed_retry_after_is_one_of_three_failures() {
 #[test]
 fn retry_after_is_never_shortened() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 4));
-    let (first, second, third) = (bench.turn(), bench.turn(), bench.turn());
+    let (first, second, third) = (bench.permit(), bench.permit(), bench.permit());
     bench.finish(first, retry_after(30 * SECOND));
     bench.finish(
         second,
@@ -60,12 +60,12 @@ fn retry_after_is_never_shortened() {
 fn a_retry_after_beyond_the_limit_is_about_its_url() {
     fn check(wait: Duration, stops: bool) {
         let mut bench = Bench::new(&config(Rate::Unlimited, 4));
-        let turn = bench.turn();
-        bench.finish(turn, retry_after(wait));
+        let permit = bench.permit();
+        bench.finish(permit, retry_after(wait));
         if stops {
             assert_eq!(bench.asked_wait(), wait);
         } else {
-            let _turn = bench.turn();
+            let _permit = bench.permit();
             assert_eq!(bench.politeness.held_until(&bench.host), None);
         }
     }
@@ -87,7 +87,7 @@ fn the_host_is_left_alone_when_most_answers_ask_for_a_long_wait() {
                 FINE
             });
         }
-        let is_closed = matches!(bench.next(), NextTurn::Closed(Closed::RetryAfter(_)));
+        let is_closed = matches!(bench.next(), NextPermit::Closed(Closed::RetryAfter(_)));
         assert_eq!(is_closed, bench.state() == HostState::Closed, "{answers}");
         is_closed
     }
@@ -105,14 +105,14 @@ fn the_host_is_left_alone_when_most_answers_ask_for_a_long_wait() {
 fn a_host_is_left_alone_for_the_longest_wait_but_at_most_a_day() {
     fn check(waits: [u64; 5], expected: u64) {
         let mut bench = Bench::new(&config(Rate::Unlimited, 8));
-        let turns: Vec<Turn> = waits.iter().map(|_| bench.turn()).collect();
-        for (turn, wait) in turns.into_iter().zip(waits) {
-            bench.finish(turn, retry_after(Duration::from_secs(wait)));
+        let permits: Vec<Permit> = waits.iter().map(|_| bench.permit()).collect();
+        for (permit, wait) in permits.into_iter().zip(waits) {
+            bench.finish(permit, retry_after(Duration::from_secs(wait)));
         }
         let until = bench.now + Duration::from_secs(expected);
         assert_eq!(bench.closed(), Closed::RetryAfter(until));
         bench.wait(Duration::from_secs(expected));
-        assert!(matches!(bench.next(), NextTurn::Ready(_)));
+        assert!(matches!(bench.next(), NextPermit::Ready(_)));
     }
     check([3_600, 7_200, 3_600, 200, 300], 7_200);
     check([u64::MAX; 5], 86_400);
@@ -121,10 +121,10 @@ fn a_host_is_left_alone_for_the_longest_wait_but_at_most_a_day() {
 #[test]
 fn a_closed_host_stays_closed_when_a_shorter_retry_after_follows() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 8));
-    let turns: Vec<Turn> = (0..6).map(|_| bench.turn()).collect();
-    for (number, turn) in turns.into_iter().enumerate() {
+    let permits: Vec<Permit> = (0..6).map(|_| bench.permit()).collect();
+    for (number, permit) in permits.into_iter().enumerate() {
         let wait = if number == 5 { SECOND } else { 3_600 * SECOND };
-        bench.finish(turn, retry_after(wait));
+        bench.finish(permit, retry_after(wait));
     }
     assert_eq!(
         bench.closed(),
@@ -150,7 +150,7 @@ fn a_remembered_retry_after_holds_as_a_fresh_one_does() {
         .hold_until(&host, bench.now + 121 * SECOND, bench.now);
     assert_eq!(bench.closed(), Closed::RetryAfter(bench.now + 121 * SECOND));
     bench.wait(121 * SECOND);
-    let _turn = bench.turn();
+    let _permit = bench.permit();
     assert_eq!(
         bench.state(),
         HostState::Open,
@@ -177,7 +177,7 @@ fn when_nobody_knows_who_asked_to_wait_no_host_is_asked() {
     bench.wait(600 * SECOND);
     let other = HostKey::new("other.example");
     let next = bench.politeness.next(&other, bench.now);
-    assert!(matches!(next, NextTurn::Ready(_)), "{next:?}");
+    assert!(matches!(next, NextPermit::Ready(_)), "{next:?}");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn a_host_that_asks_to_wait_is_not_down() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 4));
     for _ in 0..100 {
         bench.answer(retry_after(SECOND));
-        assert!(!matches!(bench.ask_and_give_back(), NextTurn::Closed(_)));
+        assert!(!matches!(bench.ask_and_give_back(), NextPermit::Closed(_)));
         assert!(!matches!(bench.state(), HostState::Pausing(_)));
     }
 }
@@ -81,15 +81,15 @@ fn a_host_that_asks_to_wait_is_not_down() {
 fn a_fault_of_this_machine_pauses_at_once_and_once_for_all_requests_out() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 4));
     for pause in [60, 120, 240] {
-        let turns: Vec<Turn> = (0..4).map(|_| bench.turn()).collect();
-        for turn in turns {
-            bench.finish(turn, Signal::Local);
+        let permits: Vec<Permit> = (0..4).map(|_| bench.permit()).collect();
+        for permit in permits {
+            bench.finish(permit, Signal::Local);
         }
         assert_eq!(bench.state(), HostState::Pausing(pause * SECOND));
         bench.wait(pause * SECOND);
     }
-    let turn = bench.turn();
-    bench.finish(turn, FINE);
+    let permit = bench.permit();
+    bench.finish(permit, FINE);
     assert_eq!(
         bench.state(),
         HostState::Open,
@@ -98,15 +98,20 @@ fn a_fault_of_this_machine_pauses_at_once_and_once_for_all_requests_out() {
 }
 
 #[test]
-fn turns_that_were_out_when_a_pause_began_do_not_count_for_the_next_one() {
+fn permits_that_were_out_when_a_pause_began_do_not_count_for_the_next_one() {
     let config = PolitenessConfig {
         failures_before_pause: 2,
         ..config(Rate::Unlimited, 4)
     };
     let mut bench = Bench::new(&config);
-    let turns = [bench.turn(), bench.turn(), bench.turn(), bench.turn()];
-    for turn in turns {
-        bench.finish(turn, Signal::Unreachable);
+    let permits = [
+        bench.permit(),
+        bench.permit(),
+        bench.permit(),
+        bench.permit(),
+    ];
+    for permit in permits {
+        bench.finish(permit, Signal::Unreachable);
     }
     assert_eq!(bench.state(), HostState::Pausing(60 * SECOND));
     bench.wait(60 * SECOND);

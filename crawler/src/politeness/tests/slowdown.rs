@@ -24,9 +24,9 @@ fn three_failures_in_ten_answers_halve_rate_and_concurrency() {
         assert_eq!(bench.state(), HostState::SlowedDown(2), "{signal:?}");
         assert_eq!(bench.asked_wait(), milliseconds(200), "{signal:?}");
         bench.wait(milliseconds(200));
-        let _first = bench.turn();
+        let _first = bench.permit();
         bench.wait(milliseconds(200));
-        let _second = bench.turn();
+        let _second = bench.permit();
         bench.wait(milliseconds(200));
         assert!(bench.is_busy(), "{signal:?}");
     }
@@ -69,9 +69,9 @@ fn neutral_failures_change_nothing() {
 #[test]
 fn answers_to_requests_that_began_before_a_halving_do_not_count() {
     let mut bench = Bench::new(&config(Rate::Unlimited, 7));
-    let turns: Vec<Turn> = (0..7).map(|_| bench.turn()).collect();
-    for turn in turns {
-        bench.finish(turn, OVERLOADED);
+    let permits: Vec<Permit> = (0..7).map(|_| bench.permit()).collect();
+    for permit in permits {
+        bench.finish(permit, OVERLOADED);
     }
     assert_eq!(bench.state(), HostState::SlowedDown(2));
     bench.answer(OVERLOADED);
@@ -89,7 +89,7 @@ fn an_unlimited_rate_is_spaced_once_it_slows_down() {
 }
 
 #[test]
-fn slowing_down_has_an_end_and_leaves_one_turn() {
+fn slowing_down_has_an_end_and_leaves_one_permit() {
     let patient = PolitenessConfig {
         failures_before_pause: u32::MAX,
         ..config(Rate::PerSecond(10.0), 4)
@@ -101,7 +101,7 @@ fn slowing_down_has_an_end_and_leaves_one_turn() {
     assert_eq!(bench.state(), HostState::SlowedDown(16));
     assert_eq!(bench.asked_wait(), milliseconds(1_600));
     bench.wait(milliseconds(1_600));
-    let _turn = bench.turn();
+    let _permit = bench.permit();
     assert!(bench.is_busy());
 }
 

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    page::RunId,
+    page::CrawlId,
     publish::{
         PublishedSet,
         files::{FileKind, Role},
@@ -29,7 +29,7 @@ pub(in crate::publish) struct Generation {
     /// What the manifest does not have of its files, in their order.
     pub(super) files: Vec<Archived>,
     /// The crawl that it was published by; 0: not a crawl of this state.
-    pub(in crate::publish) crawl: RunId,
+    pub(in crate::publish) crawl: CrawlId,
 }
 
 /// What has to be known of a file to publish it again.
@@ -45,7 +45,7 @@ pub(super) struct Archived {
 
 impl Generation {
     /// The record of a set that is about to be installed.
-    pub(super) fn of(set: &ReadySet, published: &PublishedSet, crawl: RunId) -> Self {
+    pub(super) fn of(set: &ReadySet, published: &PublishedSet, crawl: CrawlId) -> Self {
         let files = set.built.iter().map(|file| Archived {
             url: file.address.url.clone(),
             is_entrance: file.role == Role::Entrance,
@@ -103,7 +103,7 @@ pub(super) fn value(sets: &[Generation]) -> MetaValue {
 }
 
 /// Leaves the last [`MAX_ARCHIVED`] sets, and the last set that another crawl than `crawl` published.
-pub(super) fn forget_old(sets: &mut Vec<Generation>, crawl: RunId) {
+pub(super) fn forget_old(sets: &mut Vec<Generation>, crawl: CrawlId) {
     let surplus = sets.len().saturating_sub(MAX_ARCHIVED);
     let began_with = sets.iter().rposition(|set| set.crawl != crawl);
     let mut place = 0;

@@ -99,7 +99,7 @@ fn pages_after() -> BTreeMap<String, u64> {
 
 impl Bench {
     /// Publishes, and is interrupted after `steps` steps in the folder or in the state; whether it did not get that far.
-    fn publish_interrupted(&mut self, fault: Fault, steps: u32) -> bool {
+    fn publish_interrupted(&mut self, fault: PublishFault, steps: u32) -> bool {
         fault::after(steps, fault);
         let result = catch_unwind(AssertUnwindSafe(|| self.publish()));
         let is_over = !fault::end();
@@ -111,7 +111,7 @@ impl Bench {
 }
 
 /// A second publish is interrupted at each of its steps; then another one has to come out well.
-fn check(how: Fault, next: Next) {
+fn check(how: PublishFault, next: Next) {
     let mut interrupted = 0;
     for steps in 0.. {
         let mut bench = small_bench();
@@ -178,21 +178,21 @@ fn check(how: Fault, next: Next) {
 #[test]
 fn a_publish_that_is_killed_at_any_step_can_be_followed_by_any_other() {
     for next in [Next::Same, Next::Plain, Next::InPlace, Next::EveryFormat] {
-        check(Fault::Kill, next);
+        check(PublishFault::Kill, next);
     }
 }
 
 #[test]
 fn a_publish_that_fails_at_any_step_can_be_followed_by_any_other() {
     for next in [Next::Same, Next::Plain, Next::InPlace, Next::EveryFormat] {
-        check(Fault::Once, next);
-        check(Fault::Always, next);
+        check(PublishFault::Once, next);
+        check(PublishFault::Always, next);
     }
 }
 
 #[test]
 fn a_publish_that_ends_while_copies_are_kept_can_be_followed_by_another() {
-    for fault in [Fault::Kill, Fault::Once, Fault::Always] {
+    for fault in [PublishFault::Kill, PublishFault::Once, PublishFault::Always] {
         check(fault, Next::Kept);
     }
 }
@@ -200,7 +200,7 @@ fn a_publish_that_ends_while_copies_are_kept_can_be_followed_by_another() {
 /// A rollback is interrupted at each of its steps; a reader finds a whole set, and the next command comes out well.
 #[test]
 fn a_rollback_that_ends_at_any_step_leaves_a_whole_set_and_is_settled() {
-    for fault in [Fault::Kill, Fault::Once, Fault::Always] {
+    for fault in [PublishFault::Kill, PublishFault::Once, PublishFault::Always] {
         for steps in 0.. {
             let mut bench = small_bench();
             bench.config.generations = Some(bench.folder.path().join("kept"));
@@ -262,14 +262,14 @@ fn a_part_is_removed_after_the_index_that_does_not_name_it_is_in_place() {
         // The first step after which the state knows of the publish.
         let mut first = 0;
         while Pending::read(&bench.store).unwrap().is_none() {
-            bench.publish_interrupted(Fault::Kill, first);
+            bench.publish_interrupted(PublishFault::Kill, first);
             first += 1;
         }
         assert_eq!(bench.settle().unwrap(), Settled::GivenUp);
         bench.wait(25);
         pages.retain(|path, _| !path.starts_with("/docs/"));
         bench.crawl(&pages);
-        let is_over = bench.publish_interrupted(Fault::Kill, steps);
+        let is_over = bench.publish_interrupted(PublishFault::Kill, steps);
         assert!(
             read_as_a_reader(&bench.config.output).is_some(),
             "after {steps} steps"

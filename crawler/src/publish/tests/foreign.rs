@@ -98,7 +98,7 @@ fn a_backup_never_takes_the_place_of_another_and_leaves_no_gap() {
     let index = bench.config.output.join("sitemap.xml");
     fs::write(&index, "by hand").unwrap();
     // Four temporary files, backed up and noted, then the first part cannot be put in its place.
-    fault::after(7, Fault::Always);
+    fault::after(7, PublishFault::Always);
     bench.publish().unwrap_err();
     assert!(fault::end());
     assert_eq!(bench.read("sitemap.xml"), "by hand");

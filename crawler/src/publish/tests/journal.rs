@@ -1,7 +1,7 @@
 //! What a publish changed, URL by URL, and that no crash loses or doubles it.
 
 use super::*;
-use crate::store::outbox::{TELLS_ENGINES, UrlChange};
+use crate::store::outbox::{NOTIFIES_ENGINES, UrlChange};
 
 /// Paths that wait to be told, each with what became of it.
 fn waiting(store: &Store) -> Vec<(String, UrlChange)> {
@@ -21,7 +21,7 @@ fn named(changes: &[(&str, UrlChange)]) -> Vec<(String, UrlChange)> {
 
 /// Engines are notified of the site.
 pub(super) fn adopt(store: &mut Store) {
-    let values = vec![(TELLS_ENGINES.to_owned(), Some("1".to_owned()))];
+    let values = vec![(NOTIFIES_ENGINES.to_owned(), Some("1".to_owned()))];
     store
         .commit(&Commit {
             values,

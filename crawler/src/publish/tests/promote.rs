@@ -3,7 +3,7 @@
 use super::*;
 
 fn phase(bench: &Bench) -> Phase {
-    runs::phase(&bench.store).unwrap()
+    crawl_state::phase(&bench.store).unwrap()
 }
 
 fn visits(bench: &Bench) -> u64 {
@@ -135,7 +135,7 @@ fn a_limited_fresh_crawl_leaves_no_row_listed_that_its_set_does_not_have() {
     journal::adopt(&mut bench.store);
     bench.crawl(&small());
     bench.publish().unwrap();
-    runs::open(&mut bench.store, "", bench.now, true).unwrap();
+    crawl_state::open(&mut bench.store, "", bench.now, true).unwrap();
     bench.is_drained = false;
     bench.wait(1);
     let mut pages = small();
@@ -168,7 +168,7 @@ fn pages_that_the_own_rules_remove_are_not_lost_in_later_sessions_either() {
     let mut pages = shop();
     pages.retain(|path, _| !docs.contains(path));
     bench.wait(1);
-    runs::open(&mut bench.store, "", bench.now, false).unwrap();
+    crawl_state::open(&mut bench.store, "", bench.now, false).unwrap();
     let found = docs.iter().zip(1_000..);
     let commit = Commit {
         discovered: found
@@ -210,7 +210,7 @@ fn a_page_that_failed_once_stays_until_it_is_asked_for_again() {
     let mut bench = Bench::new("/");
     bench.crawl(&small());
     bench.publish().unwrap();
-    runs::open(&mut bench.store, "", bench.now, false).unwrap();
+    crawl_state::open(&mut bench.store, "", bench.now, false).unwrap();
     bench.is_drained = false;
     let failing = |bench: &mut Bench| {
         let facts = PageFacts {
@@ -224,9 +224,9 @@ fn a_page_that_failed_once_stays_until_it_is_asked_for_again() {
     // 31 days of sessions that do not reach it, and of publishing by hand.
     bench.wait(31 * 24);
     assert_eq!(bench.publish().unwrap().listed, 3);
-    runs::set_phase(&mut bench.store, Phase::Finished).unwrap();
+    crawl_state::set_phase(&mut bench.store, Phase::Finished).unwrap();
     assert_eq!(bench.publish().unwrap().listed, 3);
-    runs::open(&mut bench.store, "", bench.now, false).unwrap();
+    crawl_state::open(&mut bench.store, "", bench.now, false).unwrap();
     assert_eq!(bench.publish().unwrap().listed, 3);
     failing(&mut bench);
     assert_eq!(bench.publish().unwrap().listed, 2);

@@ -12,10 +12,10 @@ const TEXT: &str = "[ \\t\\n&<>'\"\u{a0}\u{1}\u{85}a-cüß語😀\\]]{0,40}[!-~�
 const PAGE: &str = "https://www.example.com/page";
 
 /// The namespaces of the custom elements.
-pub(crate) fn own_namespaces() -> Vec<OwnNamespace> {
+pub(crate) fn custom_namespaces() -> Vec<CustomNamespace> {
     vec![
-        OwnNamespace::new("shop", "https://example.com/schemas/shop?a='b'").unwrap(),
-        OwnNamespace::new("ü-1", "urn:example:other")
+        CustomNamespace::new("shop", "https://example.com/schemas/shop?a='b'").unwrap(),
+        CustomNamespace::new("ü-1", "urn:example:other")
             .unwrap()
             .with_schema(Loc::parse("https://example.com/o.xsd?a&b").unwrap()),
     ]
@@ -26,8 +26,8 @@ pub(crate) fn all_namespaces() -> Namespaces {
     let mut namespaces = Extension::ALL
         .into_iter()
         .fold(Namespaces::default(), Namespaces::with);
-    for own in own_namespaces() {
-        namespaces.add_own(&own).unwrap();
+    for own in custom_namespaces() {
+        namespaces.add_custom(&own).unwrap();
     }
     namespaces
 }
@@ -65,7 +65,7 @@ fn any_extensions() -> impl Strategy<Value = Extensions> {
                 extensions.add(news).unwrap();
             }
             for element in own {
-                extensions.add_own(element).unwrap();
+                extensions.add_custom(element).unwrap();
             }
             extensions
         })
@@ -132,37 +132,37 @@ fn any_element(extension: Extension) -> impl Strategy<Value = Element> {
     })
 }
 
-fn any_value(kind: Kind) -> BoxedStrategy<String> {
+fn any_value(kind: ValueKind) -> BoxedStrategy<String> {
     let of = |values: &'static [&'static str]| select(values).prop_map(str::to_owned).boxed();
     match kind {
-        Kind::Retired => Just(String::new()).boxed(),
-        Kind::Url => any_loc().prop_map(|loc| loc.to_string()).boxed(),
-        Kind::Text(_) => TEXT.boxed(),
-        Kind::Date => of(&[
+        ValueKind::Retired => Just(String::new()).boxed(),
+        ValueKind::Url => any_loc().prop_map(|loc| loc.to_string()).boxed(),
+        ValueKind::Text(_) => TEXT.boxed(),
+        ValueKind::Date => of(&[
             "2024-02-29",
             "2024-05-17T09:30:00.45+02:00",
             "0001-01-01T00:00:00Z",
         ]),
-        Kind::Seconds => (1..=28_800_u64).prop_map(|it| it.to_string()).boxed(),
-        Kind::Rating => of(&["0.0", "4.3", "5"]),
-        Kind::Count => any::<u64>().prop_map(|it| it.to_string()).boxed(),
-        Kind::YesNo => of(&["yes", "no"]),
-        Kind::Language => of(&["en", "zh-cn", "fra"]),
-        Kind::Countries => of(&["IE", "GB IE US", "ZW"]),
-        Kind::Platforms => of(&["web", "web mobile tv", "tv"]),
-        Kind::Relationship => of(&["allow", "deny"]),
+        ValueKind::Seconds => (1..=28_800_u64).prop_map(|it| it.to_string()).boxed(),
+        ValueKind::Rating => of(&["0.0", "4.3", "5"]),
+        ValueKind::Count => any::<u64>().prop_map(|it| it.to_string()).boxed(),
+        ValueKind::YesNo => of(&["yes", "no"]),
+        ValueKind::Language => of(&["en", "zh-cn", "fra"]),
+        ValueKind::Countries => of(&["IE", "GB IE US", "ZW"]),
+        ValueKind::Platforms => of(&["web", "web mobile tv", "tv"]),
+        ValueKind::Relationship => of(&["allow", "deny"]),
     }
 }
 
-fn any_own() -> impl Strategy<Value = OwnElement> {
+fn any_own() -> impl Strategy<Value = CustomElement> {
     (
-        select(own_namespaces()),
+        select(custom_namespaces()),
         "[a-zé_][a-z0-9.-]{0,8}",
         prop::collection::btree_map("[a-w_][a-z0-9.-]{0,8}", any_text(), 0..4),
         option::of(any_text()),
     )
         .prop_filter_map("a reserved name", |(namespace, name, attributes, text)| {
-            let mut element = OwnElement::new(&namespace, &name).ok()?;
+            let mut element = CustomElement::new(&namespace, &name).ok()?;
             for (name, value) in attributes {
                 element = element.with_attribute(&name, value).ok()?;
             }

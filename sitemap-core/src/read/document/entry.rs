@@ -8,7 +8,7 @@ use crate::{
     read::{
         Item, Kind, Problem, ReadError,
         draft::{Draft, Tag},
-        extension::Origin,
+        extension::ElementOrigin,
         names,
     },
 };
@@ -20,7 +20,7 @@ impl Document {
         namespaces: &NamespaceResolver,
     ) -> Result<(), ReadError> {
         match self.origin(start, namespaces) {
-            Origin::Protocol => {}
+            ElementOrigin::Protocol => {}
             foreign => return self.skip_outside_of_entry(&foreign, start),
         }
         match (self.name_of(start), self.root_kind) {
@@ -70,7 +70,7 @@ impl Document {
         namespaces: &NamespaceResolver,
     ) -> Result<Option<Item>, ReadError> {
         match self.origin(start, namespaces) {
-            Origin::Protocol => {}
+            ElementOrigin::Protocol => {}
             foreign => {
                 self.draft.has_extension = true;
                 return self

@@ -10,12 +10,12 @@ use quick_xml::{
 use super::{
     Collected, Fields, Once, Opened, Position, Problem, Reported,
     attribute::{attribute_value, read_attributes},
-    namespace::{Origin, Spelling, beginning_of, of_namespace, of_prefix},
-    values::{read_alternate, read_own},
+    namespace::{ElementOrigin, Spelling, beginning_of, of_namespace, of_prefix},
+    values::{read_alternate, read_custom},
 };
 use crate::{
     Loc,
-    extension::{Extension, Extensions, OwnNamespace, element_of},
+    extension::{CustomNamespace, Extension, Extensions, element_of},
     limits::NAMESPACE,
     read::{
         Kind, ReadError,
@@ -27,11 +27,11 @@ use crate::{
 #[derive(Debug, Default)]
 pub(in crate::read) struct Extended {
     /// The namespaces whose elements the caller asked for.
-    own_namespaces: Vec<OwnNamespace>,
+    custom_namespaces: Vec<CustomNamespace>,
     /// The open element of an extension.
     fields: Option<Fields>,
     /// The open element of a custom namespace.
-    own: Option<OwnDraft>,
+    own: Option<CustomElementDraft>,
     /// The extensions of the entry so far.
     collected: Collected,
     reported: Reported,
@@ -41,16 +41,16 @@ pub(in crate::read) struct Extended {
 
 /// An element of a custom namespace while it comes in.
 #[derive(Debug)]
-struct OwnDraft {
-    namespace: OwnNamespace,
+struct CustomElementDraft {
+    namespace: CustomNamespace,
     name: String,
     attributes: Vec<(String, String)>,
     position: Position,
 }
 
 impl Extended {
-    pub(in crate::read) fn set_own_namespaces(&mut self, namespaces: &[OwnNamespace]) {
-        self.own_namespaces = namespaces.to_vec();
+    pub(in crate::read) fn set_custom_namespaces(&mut self, namespaces: &[CustomNamespace]) {
+        self.custom_namespaces = namespaces.to_vec();
     }
 
     /// Returns whether this is the first time that the name of an element is met in another case.
@@ -110,14 +110,14 @@ impl Document {
     /// An element of an entry that is not the protocol's.
     pub(in crate::read) fn open_extension(
         &mut self,
-        origin: Origin,
+        origin: ElementOrigin,
         start: &BytesStart<'_>,
         namespaces: &NamespaceResolver,
     ) -> Result<(), ReadError> {
         match origin {
             _ if self.root_kind != Some(Kind::UrlSet) => self.skip_foreign(&origin, start),
-            Origin::Extension(Extension::Alternate) => self.link(start, namespaces),
-            Origin::Extension(extension) => {
+            ElementOrigin::Extension(Extension::Alternate) => self.link(start, namespaces),
+            ElementOrigin::Extension(extension) => {
                 let name = start.local_name().into_inner();
                 let Some(fields) = Fields::begin(extension, name, self.token_position) else {
                     self.note(Problem::UnknownPart {
@@ -133,11 +133,11 @@ impl Document {
                 self.place = Place::Extension;
                 Ok(())
             }
-            Origin::Own(namespace) => {
-                self.open_own(namespace, start);
+            ElementOrigin::Custom(namespace) => {
+                self.open_custom(namespace, start);
                 Ok(())
             }
-            Origin::Protocol | Origin::Retired(_) | Origin::Unknown => {
+            ElementOrigin::Protocol | ElementOrigin::Retired(_) | ElementOrigin::Unknown => {
                 self.skip_foreign(&origin, start)
             }
         }
@@ -195,7 +195,7 @@ impl Document {
         });
     }
 
-    fn open_own(&mut self, namespace: OwnNamespace, start: &BytesStart<'_>) {
+    fn open_custom(&mut self, namespace: CustomNamespace, start: &BytesStart<'_>) {
         let mut attributes = Vec::new();
         let mut problems = Vec::new();
         for attribute in start.attributes().take(MAX_ATTRIBUTES) {
@@ -207,7 +207,7 @@ impl Document {
             }
         }
         self.note_here(problems);
-        self.extended.own = Some(OwnDraft {
+        self.extended.own = Some(CustomElementDraft {
             namespace,
             name: start.local_name().into_inner().to_owned(),
             attributes,
@@ -235,7 +235,7 @@ impl Document {
     /// The open element ends.
     pub(in crate::read) fn close_in_extension(&mut self) {
         if self.extended.own.is_some() {
-            self.close_own();
+            self.close_custom();
         } else if self.extended.is_in_value() {
             self.close_part();
         } else {
@@ -252,7 +252,8 @@ impl Document {
         let Some(fields) = &mut self.extended.fields else {
             return self.skip();
         };
-        if !matches!(&origin, Origin::Extension(extension) if *extension == fields.extension) {
+        if !matches!(&origin, ElementOrigin::Extension(extension) if *extension == fields.extension)
+        {
             let problem = Problem::UnknownPart {
                 name: local_name(start),
                 parent: fields.name(),
@@ -304,7 +305,7 @@ impl Document {
         }
     }
 
-    fn close_own(&mut self) {
+    fn close_custom(&mut self) {
         self.place = Place::Entry;
         let Some(own) = self.extended.own.take() else {
             return;
@@ -322,7 +323,7 @@ impl Document {
             .iter()
             .map(|(name, value)| name.len() + value.len());
         let bytes = own.name.len() + of_attributes.sum::<usize>() + text.map_or(0, str::len);
-        let element = read_own(
+        let element = read_custom(
             &own.namespace,
             &own.name,
             own.attributes,
@@ -337,7 +338,7 @@ impl Document {
             self.extended
                 .collected
                 .add_with(bytes, own.position, &mut problems, |extensions| {
-                    extensions.add_own(element)
+                    extensions.add_custom(element)
                 });
         }
         self.note_all(problems);
@@ -365,26 +366,26 @@ impl Document {
         &mut self,
         start: &BytesStart<'_>,
         namespaces: &NamespaceResolver,
-    ) -> Origin {
+    ) -> ElementOrigin {
         self.look_for_declarations(start);
         match namespaces.resolve_element(start.name()).0 {
             ResolveResult::Bound(Namespace(found))
                 if found == NAMESPACE || self.namespace.as_deref() == Some(beginning_of(found)) =>
             {
-                Origin::Protocol
+                ElementOrigin::Protocol
             }
             ResolveResult::Unbound => {
                 if self.namespace.is_some() {
                     self.other_namespace(None);
                 }
-                Origin::Protocol
+                ElementOrigin::Protocol
             }
             ResolveResult::Bound(Namespace(found)) => {
                 let found = namespace_of_declaration(beginning_of(found));
-                let (origin, spelling) = of_namespace(&found, &self.extended.own_namespaces);
+                let (origin, spelling) = of_namespace(&found, &self.extended.custom_namespaces);
                 match (&origin, spelling) {
-                    (Origin::Protocol, _) => self.other_namespace(Some(&found)),
-                    (Origin::Extension(extension), Spelling::Wrong)
+                    (ElementOrigin::Protocol, _) => self.other_namespace(Some(&found)),
+                    (ElementOrigin::Extension(extension), Spelling::Wrong)
                         if self.is_new(Once::Spelling, extension.prefix()) =>
                     {
                         self.note(Problem::ExtensionNamespace {
@@ -393,10 +394,10 @@ impl Document {
                         });
                     }
                     (
-                        Origin::Extension(_)
-                        | Origin::Own(_)
-                        | Origin::Retired(_)
-                        | Origin::Unknown,
+                        ElementOrigin::Extension(_)
+                        | ElementOrigin::Custom(_)
+                        | ElementOrigin::Retired(_)
+                        | ElementOrigin::Unknown,
                         _,
                     ) => {}
                 }
@@ -405,7 +406,7 @@ impl Document {
             ResolveResult::Unknown(prefix) => {
                 self.undeclared_prefix(&prefix);
                 if self.root_prefix.as_deref() == Some(&*prefix) {
-                    return Origin::Protocol;
+                    return ElementOrigin::Protocol;
                 }
                 of_prefix(&prefix)
             }
@@ -449,10 +450,10 @@ impl Document {
     /// Leaves out an element that is not the protocol's and stands in the root element.
     pub(in crate::read) fn skip_outside_of_entry(
         &mut self,
-        origin: &Origin,
+        origin: &ElementOrigin,
         start: &BytesStart<'_>,
     ) -> Result<(), ReadError> {
-        if let Origin::Extension(_) = origin
+        if let ElementOrigin::Extension(_) = origin
             && self.root_kind == Some(Kind::UrlSet)
         {
             let name = quoted(start.name().into_inner());
@@ -465,10 +466,10 @@ impl Document {
     /// Leaves out an element that is not the protocol's. It is counted, and noted where it is the first of its kind.
     pub(in crate::read) fn skip_foreign(
         &mut self,
-        origin: &Origin,
+        origin: &ElementOrigin,
         start: &BytesStart<'_>,
     ) -> Result<(), ReadError> {
-        if let Origin::Retired(extension) = origin {
+        if let ElementOrigin::Retired(extension) = origin {
             self.note_here(vec![Problem::Retired {
                 name: extension.prefix,
             }]);

@@ -1,4 +1,4 @@
-//! Extensions while they are read: which one an element is of ([`Origin`]), and one of their elements in the making ([`Fields`]).
+//! Extensions while they are read: which one an element is of ([`ElementOrigin`]), and one of their elements in the making ([`Fields`]).
 //!
 //! The table of elements lists those of each extension; `values` turns their texts into data. Texts come in as in `document`. A
 //! value that cannot be used is left out, with the element that requires it, but never the entry.
@@ -11,18 +11,18 @@ mod values;
 
 pub(super) use attribute::attribute_value;
 pub(super) use document::Extended;
-pub(super) use namespace::{Origin, beginning_of};
+pub(super) use namespace::{ElementOrigin, beginning_of};
 
 use std::{
     collections::HashSet,
     hash::{BuildHasher, RandomState},
 };
 
-use super::{Position, Problem, draft::Text};
+use super::{Position, Problem, draft::ElementText};
 use crate::{
     Loc,
     extension::{
-        Extension, ExtensionError, Extensions, Kind, MAX_ENTRY_BYTES, MAX_NEWS_PER_FILE, Row,
+        Extension, ExtensionError, Extensions, MAX_ENTRY_BYTES, MAX_NEWS_PER_FILE, Row, ValueKind,
         ValueProblem, element_of,
     },
 };
@@ -128,13 +128,13 @@ impl Fields {
             });
             return Opened::Skipped;
         };
-        let is_in_retired = self.open_row().kind == Kind::Retired;
+        let is_in_retired = self.open_row().kind == ValueKind::Retired;
         let latest = &mut self.latest[usize::from(self.container.is_some())];
         if place < *latest {
             problems.push(Problem::PartOrder { name: row.name });
         }
         *latest = place.max(*latest);
-        if row.kind == Kind::Retired && !is_in_retired {
+        if row.kind == ValueKind::Retired && !is_in_retired {
             problems.push(Problem::Retired { name: row.name });
         }
         if !row.rows.is_empty() {
@@ -175,7 +175,7 @@ impl Fields {
     }
 
     /// The open element with a text ends.
-    pub(super) fn close_field(&mut self, text: &Text, problems: &mut Vec<Problem>) {
+    pub(super) fn close_field(&mut self, text: &ElementText, problems: &mut Vec<Problem>) {
         let Some(mut field) = self.field.take() else {
             return;
         };

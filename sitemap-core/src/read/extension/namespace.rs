@@ -1,16 +1,16 @@
 //! Decides the extension of an element: by its namespace, by a wrong spelling of it, or by its prefix.
 
-use crate::extension::{Extension, OwnNamespace};
+use crate::extension::{CustomNamespace, Extension};
 
 /// Vocabulary of an element.
 #[derive(Clone, Debug)]
-pub(in crate::read) enum Origin {
+pub(in crate::read) enum ElementOrigin {
     /// The protocol itself.
     Protocol,
     /// An extension that search engines read.
     Extension(Extension),
     /// A namespace that the caller asked for.
-    Own(OwnNamespace),
+    Custom(CustomNamespace),
     /// An extension that search engines read once.
     Retired(RetiredExtension),
     /// Anything else.
@@ -72,15 +72,18 @@ pub(in crate::read) fn beginning_of(namespace: &str) -> &str {
 }
 
 /// Vocabulary of a namespace that is not exactly that of the protocol.
-pub(in crate::read) fn of_namespace(namespace: &str, own: &[OwnNamespace]) -> (Origin, Spelling) {
+pub(in crate::read) fn of_namespace(
+    namespace: &str,
+    own: &[CustomNamespace],
+) -> (ElementOrigin, Spelling) {
     let right = Extension::ALL
         .into_iter()
         .find(|extension| extension.namespace() == namespace);
     if let Some(extension) = right {
-        return (Origin::Extension(extension), Spelling::Right);
+        return (ElementOrigin::Extension(extension), Spelling::Right);
     }
     if let Some(own) = own.iter().find(|own| own.address() == namespace) {
-        return (Origin::Own(own.clone()), Spelling::Right);
+        return (ElementOrigin::Custom(own.clone()), Spelling::Right);
     }
     let stem = stem(namespace);
     let is_of = |known: &str| {
@@ -88,31 +91,31 @@ pub(in crate::read) fn of_namespace(namespace: &str, own: &[OwnNamespace]) -> (O
             .is_some_and(|version| version.is_empty() || version.starts_with('/'))
     };
     if let Some((_, extension)) = SPELLINGS.into_iter().find(|(known, _)| is_of(known)) {
-        return (Origin::Extension(extension), Spelling::Wrong);
+        return (ElementOrigin::Extension(extension), Spelling::Wrong);
     }
     if PROTOCOL_SPELLINGS.into_iter().any(is_of) {
-        return (Origin::Protocol, Spelling::Wrong);
+        return (ElementOrigin::Protocol, Spelling::Wrong);
     }
     let retired = RETIRED.into_iter().find(|(_, known)| is_of(known));
     (
-        retired.map_or(Origin::Unknown, |(prefix, _)| {
-            Origin::Retired(RetiredExtension { prefix })
+        retired.map_or(ElementOrigin::Unknown, |(prefix, _)| {
+            ElementOrigin::Retired(RetiredExtension { prefix })
         }),
         Spelling::Right,
     )
 }
 
 /// Usual vocabulary of an undeclared prefix.
-pub(in crate::read) fn of_prefix(prefix: &str) -> Origin {
+pub(in crate::read) fn of_prefix(prefix: &str) -> ElementOrigin {
     let known = Extension::ALL
         .into_iter()
         .find(|extension| extension.prefix() == prefix);
     if let Some(extension) = known {
-        return Origin::Extension(extension);
+        return ElementOrigin::Extension(extension);
     }
     let retired = RETIRED.into_iter().find(|(known, _)| *known == prefix);
-    retired.map_or(Origin::Unknown, |(prefix, _)| {
-        Origin::Retired(RetiredExtension { prefix })
+    retired.map_or(ElementOrigin::Unknown, |(prefix, _)| {
+        ElementOrigin::Retired(RetiredExtension { prefix })
     })
 }
 
@@ -141,9 +144,11 @@ mod tests {
     fn namespaces_are_known_in_their_usual_spellings() {
         let check = |namespace: &str, expected: &str| {
             let found = match of_namespace(namespace, &[]) {
-                (Origin::Extension(extension), spelling) => format!("{extension:?} {spelling:?}"),
-                (Origin::Retired(retired), _) => retired.prefix.to_owned(),
-                (Origin::Protocol, spelling) => format!("Protocol {spelling:?}"),
+                (ElementOrigin::Extension(extension), spelling) => {
+                    format!("{extension:?} {spelling:?}")
+                }
+                (ElementOrigin::Retired(retired), _) => retired.prefix.to_owned(),
+                (ElementOrigin::Protocol, spelling) => format!("Protocol {spelling:?}"),
                 (other, _) => format!("{other:?}"),
             };
             assert_eq!(found, expected, "{namespace}");

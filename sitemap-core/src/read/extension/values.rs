@@ -6,8 +6,8 @@ use super::{Field, Fields, Position, Problem, ValueProblem};
 use crate::{
     LastMod, LastModError,
     extension::{
-        Alternate, AttributeRow, Element, Extension, Hreflang, Kind, NO_MEDIA, Need, OwnElement,
-        OwnNamespace, Row, Text, Value, element_of,
+        Alternate, AttributeRow, CustomElement, CustomNamespace, Element, Extension, Hreflang,
+        NO_MEDIA, Need, Row, Text, Value, ValueKind, element_of,
     },
     read::draft::read_loc,
 };
@@ -24,10 +24,10 @@ pub(super) fn read_element(fields: &Fields, problems: &mut Problems) -> Option<E
         problems.push((problem, position));
     };
     for part in row.rows {
-        let is_there = part.kind != Kind::Retired || fields.containers.contains(&part.name);
+        let is_there = part.kind != ValueKind::Retired || fields.containers.contains(&part.name);
         for leaf in part.leaves().iter().filter(|_| is_there) {
             if leaf.need == Need::Required && !has(leaf.name) {
-                let parent = if part.kind == Kind::Retired {
+                let parent = if part.kind == ValueKind::Retired {
                     part
                 } else {
                     row
@@ -69,10 +69,10 @@ fn read_value(field: &Field, problems: &mut Vec<Problem>) -> Option<Value> {
             (
                 Some(_),
                 AttributeRow {
-                    kind: Kind::Retired,
+                    kind: ValueKind::Retired,
                     ..
                 },
-            ) if row.kind != Kind::Retired => {
+            ) if row.kind != ValueKind::Retired => {
                 let name = retired_attribute(row, known);
                 problems.push(Problem::Retired { name });
             }
@@ -80,7 +80,7 @@ fn read_value(field: &Field, problems: &mut Vec<Problem>) -> Option<Value> {
             | (
                 Some(_),
                 AttributeRow {
-                    kind: Kind::Retired,
+                    kind: ValueKind::Retired,
                     ..
                 },
             ) => {}
@@ -92,7 +92,7 @@ fn read_value(field: &Field, problems: &mut Vec<Problem>) -> Option<Value> {
             }
         }
     }
-    if row.kind == Kind::Retired {
+    if row.kind == ValueKind::Retired {
         return None;
     }
     let text = parse(row.kind, row.name, field.text.as_deref()?, problems)?;
@@ -105,23 +105,23 @@ fn read_value(field: &Field, problems: &mut Vec<Problem>) -> Option<Value> {
 
 /// The stored form of a value of this kind. Smaller deviations are reported.
 fn parse(
-    kind: Kind,
+    kind: ValueKind,
     name: &'static str,
     text: &str,
     problems: &mut Vec<Problem>,
 ) -> Option<Box<str>> {
-    if let Kind::Text(_) = kind {
+    if let ValueKind::Text(_) = kind {
         let parsed = kind.parse(text);
         return parsed
             .map_err(|error| problems.push(bad_value(name, error)))
             .ok();
     }
     scalar(name, text, problems, |text, problems| match kind {
-        Kind::Url => {
+        ValueKind::Url => {
             let loc = read_loc(text, problems)?;
             Ok(loc.as_str().into())
         }
-        Kind::Date if LastMod::parse(text) == Err(LastModError::ZoneMissing) => {
+        ValueKind::Date if LastMod::parse(text) == Err(LastModError::ZoneMissing) => {
             let date = kind.parse(&format!("{text}Z"));
             let date = date.map_err(|_| LastModError::ZoneMissing)?;
             problems.push(Problem::PartZoneAssumed { name });
@@ -184,15 +184,15 @@ pub(in crate::read) fn read_alternate(
 }
 
 /// An element of a custom namespace; invalid parts are left out.
-pub(in crate::read) fn read_own(
-    namespace: &OwnNamespace,
+pub(in crate::read) fn read_custom(
+    namespace: &CustomNamespace,
     name: &str,
     attributes: Vec<(String, String)>,
     text: Option<&str>,
     problems: &mut Vec<Problem>,
-) -> Option<OwnElement> {
+) -> Option<CustomElement> {
     const NAME: &str = "custom element";
-    let mut element = match OwnElement::new(namespace, name) {
+    let mut element = match CustomElement::new(namespace, name) {
         Ok(element) => element,
         Err(error) => {
             problems.push(bad_value(NAME, error.into()));

@@ -5,7 +5,7 @@ mod bounds;
 use super::reading;
 use crate::{
     Limits, Loc, Push, UrlEntry, UrlSetOptions, UrlSetWriter,
-    extension::{Extension, Extensions, Hreflang, MAX_ENTRY_BYTES, Namespaces, OwnNamespace},
+    extension::{CustomNamespace, Extension, Extensions, Hreflang, MAX_ENTRY_BYTES, Namespaces},
     limits::NAMESPACE,
     read::{Item, MAX_VALUE_BYTES, Reader, Source},
 };
@@ -24,8 +24,8 @@ fn declarations() -> String {
     format!("{} xmlns:o=\"{}\"", known.concat(), own().address())
 }
 
-fn own() -> OwnNamespace {
-    OwnNamespace::new("own", "urn:example:own").unwrap()
+fn own() -> CustomNamespace {
+    CustomNamespace::new("own", "urn:example:own").unwrap()
 }
 
 /// The extensions of the one entry of a file, and the findings, with rule and severity.
@@ -33,7 +33,8 @@ fn read_in(declarations: &str, content: &str) -> (Extensions, Vec<String>) {
     let file = format!(
         "<urlset xmlns=\"{NAMESPACE}\"{declarations}><url><loc>{PAGE}</loc>{content}</url></urlset>"
     );
-    let mut reader = Reader::new(file.as_bytes(), Limits::default()).with_own_namespaces(&[own()]);
+    let mut reader =
+        Reader::new(file.as_bytes(), Limits::default()).with_custom_namespaces(&[own()]);
     let Some(Ok(Item::Url(entry))) = reader.next() else {
         panic!("no entry in {file}");
     };
@@ -607,7 +608,7 @@ fn there_is_a_bound_to_everything() {
     assert_eq!(findings, ["error R71: more than 1000 <image:image>"]);
 
     let (extensions, findings) = read_in(&declarations(), &"<o:a/>".repeat(1_001));
-    assert_eq!(extensions.own_elements().len(), 1_000);
+    assert_eq!(extensions.custom_elements().len(), 1_000);
     assert_eq!(
         findings,
         ["warning R71: more than 1000 <element of a custom namespace>"]

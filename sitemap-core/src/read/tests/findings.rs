@@ -4,7 +4,7 @@ use super::urlset;
 use crate::{
     Limits,
     extension::Extension,
-    read::{Finding, Item, Kind, MAX_FINDINGS, Reader},
+    read::{Item, Kind, MAX_FINDINGS, ReadFinding, Reader},
 };
 
 #[test]
@@ -64,7 +64,7 @@ fn finding_shows_whether_a_value_was_left_out() {
         let mut reader = Reader::new(file.as_bytes(), Limits::default());
         assert!(matches!(reader.next(), Some(Ok(Item::Url(_)))));
         let findings = reader.findings().iter();
-        let costs: Vec<bool> = findings.map(Finding::costs_value).collect();
+        let costs: Vec<bool> = findings.map(ReadFinding::costs_value).collect();
         assert_eq!(costs.contains(&true), expected, "{:?}", reader.findings());
         assert!(!costs.is_empty(), "{file}");
     };

@@ -70,13 +70,13 @@ proptest! {
             locs.push(entry);
         }
         let (file, written) = writer.finish().unwrap();
-        let mut reader = Reader::new(&file[..], Limits::default()).with_own_namespaces(namespaces.own());
+        let mut reader = Reader::new(&file[..], Limits::default()).with_custom_namespaces(namespaces.custom());
         let read: Vec<Item> = reader.by_ref().map(Result::unwrap).collect();
         prop_assert_eq!(reader.findings(), &[]);
         prop_assert_eq!(read, locs.into_iter().map(Item::Url).collect::<Vec<_>>());
         let place = loc("https://www.example.com/sitemap.xml");
         let mut expectation = Expectation::new(Kind::UrlSet, &place);
-        expectation.own_namespaces = namespaces.own();
+        expectation.custom_namespaces = namespaces.custom();
         prop_assert_eq!(check(&file[..], &expectation).unwrap(), written);
     }
 

@@ -3,13 +3,13 @@
 use std::{io::Cursor, ops::ControlFlow, sync::Arc, time::Duration};
 
 use crawler::{
-    build::{self, LoadRequest, News, Source},
+    build::{self, BuildSource, LoadRequest, News},
     config::{Config, Extensions, ParseConfig, ScopeWidth},
+    crawl_state,
     fetch::{BodySink as _, BodyWish, Fetched, Headers, ResponseHead},
     page::{BodyEnd, PageFacts},
     parse::{PageParser, PageReader},
     robots::{MAX_ROBOTS_BYTES, Rules, cut},
-    runs,
     seeds::{self, SeedList},
     site::settle,
     store::Store,
@@ -31,14 +31,14 @@ pub(super) fn list(input: &[u8]) -> u64 {
     let site = settle(&base, &[], ScopeWidth::Directory).expect("a site without redirects");
     let now = "2026-03-02T04:00:11Z".parse().expect("a good time");
     let mut store = Store::in_memory().expect("a new state in memory");
-    runs::open(&mut store, "", now, true).expect("memory does not fail");
+    crawl_state::open(&mut store, "", now, true).expect("memory does not fail");
     let request = LoadRequest {
         site: &site,
         config: &Config::default(),
         now,
         is_stopped: &|| false,
     };
-    let source = Source::Open {
+    let source = BuildSource::Open {
         name: "list".to_owned(),
         bytes: Box::new(Cursor::new(input.to_vec())),
     };

@@ -9,7 +9,7 @@ use std::{
 use flate2::{Compression, write::GzEncoder};
 use sitemap_core::{
     IndexWriter, Limits, Loc, Push, UrlSetOptions, UrlSetWriter,
-    extension::OwnNamespace,
+    extension::CustomNamespace,
     read::{Item, MAX_FINDINGS, Position, Reader, Severity},
     validate::{Facts, Options, RuleText, Validator},
 };
@@ -46,8 +46,8 @@ impl Said {
     }
 }
 
-fn own_namespaces() -> Vec<OwnNamespace> {
-    let shop = OwnNamespace::new("shop", "https://example.com/schemas/shop");
+fn custom_namespaces() -> Vec<CustomNamespace> {
+    let shop = CustomNamespace::new("shop", "https://example.com/schemas/shop");
     vec![shop.expect("a good namespace")]
 }
 
@@ -58,10 +58,10 @@ fn place(text: &str) -> Loc {
 /// Reads a document in pieces of so many bytes, and looks at all that can be asked.
 fn read(bytes: &[u8], piece_bytes: usize) -> Said {
     let input = BufReader::with_capacity(piece_bytes, bytes);
-    let own = own_namespaces();
+    let own = custom_namespaces();
     let mut reader = Reader::new(input, LIMITS)
         .at(&place("https://example.com/dir/feed.xml"))
-        .with_own_namespaces(&own)
+        .with_custom_namespaces(&own)
         .keeping_text();
     let mut said = Said::default();
     let mut last = None;
@@ -129,8 +129,8 @@ fn write_again(said: &Said) {
     let (pages, sitemaps): (Vec<&Item>, _) = said.items().into_iter().partition(is_page);
     for (file, count) in [pages, sitemaps].iter().filter_map(|items| write(items)) {
         let text = || String::from_utf8_lossy(&file).into_owned();
-        let own = own_namespaces();
-        let mut reader = Reader::new(&file[..], Limits::default()).with_own_namespaces(&own);
+        let own = custom_namespaces();
+        let mut reader = Reader::new(&file[..], Limits::default()).with_custom_namespaces(&own);
         let again: Result<Vec<Item>, _> = reader.by_ref().collect();
         let again = again.unwrap_or_else(|error| panic!("{error} in what was written: {}", text()));
         let error = reader

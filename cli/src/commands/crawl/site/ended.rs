@@ -10,13 +10,13 @@ use std::{
 use crawler::{
     config::HookEvent,
     publish::{hooks_know, published_set},
-    site_run::Outcome,
+    site_run::SessionOutcome,
     store::Store,
 };
 use jiff::Timestamp;
 
-use super::super::last::LastRun;
-use super::{Crawler, End, SiteRun};
+use super::super::last_session::LastSession;
+use super::{Crawler, End, SiteResult};
 use crate::{
     commands::{
         names::{Named, site_of},
@@ -33,7 +33,7 @@ impl Crawler {
     pub(in crate::commands) async fn report_end(
         &self,
         site: &Arc<SiteSettings>,
-        run: &SiteRun,
+        run: &SiteResult,
         started: Timestamp,
         end: End,
     ) {
@@ -77,7 +77,7 @@ impl Crawler {
         match done {
             Ok(Some((notices, done))) => {
                 for notice in &notices {
-                    output.say(notice);
+                    output.info(notice);
                 }
                 for problem in &done.problems {
                     output.warn(&format!("{}: {problem}", summary.site));
@@ -86,10 +86,7 @@ impl Crawler {
                 summary.awaits_hooks = done.awaits_hooks;
             }
             Ok(None) => {}
-            Err(error) => output.warn(&format!(
-                "{}: nobody was told of it: {error:#}",
-                summary.site
-            )),
+            Err(error) => output.warn(&format!("{}: nobody was notified: {error:#}", summary.site)),
         }
     }
 
@@ -150,23 +147,23 @@ impl Crawler {
     async fn note(
         &self,
         site: &Arc<SiteSettings>,
-        run: &SiteRun,
+        run: &SiteResult,
         started: Timestamp,
         message: Option<String>,
     ) {
         let settings = &site.settings;
         let as_typed = Named::as_typed(settings, &site.start);
-        let first = settings.last_run_of(&as_typed.site);
+        let first = settings.last_session_of(&as_typed.site);
         let (path, is_known) = if let Some(state) = &run.summary.state {
             (state.with_extension("last.json"), true)
         } else {
             // Commands that cannot do without the names report that they cannot be read.
             let named = site_of(settings, &site.start).unwrap_or(as_typed);
-            (settings.last_run_of(&named.site), named.is_known)
+            (settings.last_session_of(&named.site), named.is_known)
         };
         let ended = self.clock.now();
         let text = |path: &Option<PathBuf>| Some(path.as_ref()?.display().to_string());
-        let mut last = LastRun {
+        let mut last = LastSession {
             name: site.name.clone(),
             start: site.start.to_string(),
             started,
@@ -180,10 +177,10 @@ impl Crawler {
             summary: serde_json::to_value(&run.summary).unwrap_or_default(),
         };
         let (to, outcome) = (path.clone(), run.summary.outcome);
-        let has_failed = !outcome.is_good() && outcome != Outcome::Interrupted;
+        let has_failed = !outcome.is_good() && outcome != SessionOutcome::Interrupted;
         let written = blocking(move || {
             // A file that cannot be read says nothing of an earlier run.
-            let read = |path: &Path| LastRun::read(path).ok().flatten();
+            let read = |path: &Path| LastSession::read(path).ok().flatten();
             let before = read(&to);
             if !is_known
                 && before
@@ -206,7 +203,7 @@ impl Crawler {
         });
         if let Err(error) = written.await {
             self.output.warn(&format!(
-                "{}: how the run ended could not be noted in {}: {error}",
+                "{}: how the session ended could not be noted in {}: {error}",
                 run.summary.site,
                 path.display()
             ));

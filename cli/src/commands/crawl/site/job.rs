@@ -9,9 +9,9 @@ use std::{
 use crawler::{
     config::Config,
     crawl::{CrawlError, Ending, Limit},
+    crawl_state,
     fetch::http::HttpFetch,
     publish::{PublishError, check_names, is_published},
-    runs,
     seeds::SeedList,
     site::Site,
     site_run::{self, CrawlFacts, Held, Places, PlacesOf, Session, SessionError},
@@ -36,7 +36,7 @@ use crate::{
 };
 
 /// The work on one site.
-pub(super) struct Job<'j> {
+pub(super) struct CrawlJob<'j> {
     pub(super) crawler: &'j Crawler,
     pub(super) site: &'j Arc<SiteSettings>,
     pub(super) watch: Watch,
@@ -44,7 +44,7 @@ pub(super) struct Job<'j> {
     pub(super) summary: &'j mut Summary,
 }
 
-impl Job<'_> {
+impl CrawlJob<'_> {
     /// Crawls and publishes, and notifies others of the set.
     pub(super) async fn crawl(&mut self) -> anyhow::Result<ExitCode> {
         let Self { crawler, site, .. } = *self;
@@ -198,7 +198,7 @@ impl Job<'_> {
                 None
             });
             if let Some(store) = &peeked {
-                was_public = runs::was_public(store).unwrap_or_default();
+                was_public = crawl_state::was_public(store).unwrap_or_default();
             }
             anyhow::Ok(Before {
                 has_old_set,

@@ -1,5 +1,5 @@
-//! The ways to the network of commands that ask for single answers and not for a site: one for each place that is
-//! asked, under clocks that all of them share.
+//! Downloaders of commands that request single documents and not a site: one for each place, with the politeness that all of
+//! them share.
 
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 
@@ -13,16 +13,16 @@ use crawler::{
 };
 use tokio::runtime::Handle;
 
-/// The ways that were taken so far, each by its place. There are as many as places that the caller asks.
-pub(super) struct Ways<P> {
+/// The downloaders so far, each by its place. There are as many as the caller has places.
+pub(super) struct Downloaders<P> {
     clock: Arc<dyn Clock>,
     politeness: SharedPoliteness,
     retry_after: RetryAfterFile,
     taken: HashMap<P, Downloader>,
 }
 
-impl<P: Eq + Hash> Ways<P> {
-    /// None yet; `retry_after` is what remembers what hosts asked to wait for.
+impl<P: Eq + Hash> Downloaders<P> {
+    /// No downloaders yet; `retry_after` stores how long hosts asked to wait.
     pub(super) fn new(
         clock: Arc<dyn Clock>,
         politeness: SharedPoliteness,
@@ -36,8 +36,8 @@ impl<P: Eq + Hash> Ways<P> {
         }
     }
 
-    /// The way to `place`, a new one by the settings that `config` makes. The first of all recalls what hosts asked to
-    /// wait for.
+    /// The downloader for `place`, a new one by the settings that `config` makes. The first one reads how long hosts asked to
+    /// wait.
     ///
     /// # Errors
     /// A setting cannot be used, e.g. the file of certificate authorities; nobody knows which hosts asked to wait.
@@ -58,7 +58,7 @@ impl<P: Eq + Hash> Ways<P> {
             self.retry_after.clone(),
         );
         if self.taken.is_empty()
-            && let Some(damage) = downloader.recall().map_err(unknown_waits)?
+            && let Some(damage) = downloader.load_waits().map_err(unknown_retry_after)?
         {
             tracing::warn!("{damage}");
         }
@@ -74,8 +74,8 @@ impl<P: Eq + Hash> Ways<P> {
     }
 }
 
-/// Where nobody knows which hosts asked to wait, no request may be made.
-fn unknown_waits(error: RetryAfterError) -> FetchError {
+/// No request may be made while it is not known which hosts asked to wait.
+fn unknown_retry_after(error: RetryAfterError) -> FetchError {
     FetchError::new(
         FetchErrorKind::Forbidden,
         "not requested, because nobody knows which hosts asked to wait",

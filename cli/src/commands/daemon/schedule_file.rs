@@ -1,4 +1,4 @@
-//! What was done of the schedules, kept beside the states between starts of the daemon: `schedule.json`. `arpent
+//! `schedule.json`: the crawls that were done by the schedules, stored beside the states between starts of the daemon. `arpent
 //! status` reads it while the daemon writes it.
 
 use std::{
@@ -23,13 +23,13 @@ const VERSION: u64 = 1;
 /// Largest file that is read, in bytes: a site takes some 200.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What was done of the schedule of each site, by its name.
+/// The past of the schedule of each site, by its name.
 pub(in crate::commands) type Pasts = BTreeMap<String, Past>;
 
-/// What is kept.
+/// The stored record.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(in crate::commands) struct Kept {
-    /// What was done of the schedules.
+pub(in crate::commands) struct ScheduleRecord {
+    /// The past of each schedule.
     pub(in crate::commands) sites: Pasts,
     /// The runs that were under way when it was written, by the names of their sites, and when they began. True
     /// while the daemon that wrote it is there.
@@ -37,30 +37,22 @@ pub(in crate::commands) struct Kept {
     pub(in crate::commands) running: BTreeMap<String, Timestamp>,
 }
 
-/// The contents of the file.
-#[derive(Debug, Serialize, Deserialize)]
-struct Contents {
-    version: u64,
-    #[serde(flatten)]
-    kept: Kept,
-}
-
 /// The file in the folder `state`.
 pub(in crate::commands) fn file_in(state: &Path) -> PathBuf {
     state.join(NAME)
 }
 
-/// What is kept in the folder `state`; nothing when no daemon ever ran there.
+/// The record in the folder `state`; an empty one when no daemon ever ran there.
 ///
 /// # Errors
 /// - [`io::ErrorKind::Unsupported`]: a newer arpent wrote it.
 /// - [`io::ErrorKind::InvalidData`]: it is damaged.
 /// - Others: the system refused.
-pub(in crate::commands) fn read(state: &Path) -> io::Result<Kept> {
+pub(in crate::commands) fn read(state: &Path) -> io::Result<ScheduleRecord> {
     let path = file_in(state);
     let damaged = |error| io::Error::new(io::ErrorKind::InvalidData, error);
     let value = match json_file::read::<Value>(&path, MAX_BYTES) {
-        Ok(None) => return Ok(Kept::default()),
+        Ok(None) => return Ok(ScheduleRecord::default()),
         Ok(Some(value)) => value,
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(damaged(error)),
         Err(error) => return Err(error),
@@ -74,20 +66,16 @@ pub(in crate::commands) fn read(state: &Path) -> io::Result<Kept> {
         );
         return Err(io::Error::new(io::ErrorKind::Unsupported, problem));
     }
-    let contents: Contents =
-        serde_json::from_value(value).map_err(|error| damaged(error.into()))?;
-    Ok(contents.kept)
+    serde_json::from_value(value).map_err(|error| damaged(error.into()))
 }
 
-/// Keeps `kept` in the folder `state`, in the place of what was there.
+/// Writes `kept` to the folder `state`, in the place of the earlier record.
 ///
 /// # Errors
 /// It cannot be written.
-pub(super) fn write(state: &Path, kept: &Kept) -> io::Result<()> {
-    let contents = Contents {
-        version: VERSION,
-        kept: kept.clone(),
-    };
+pub(super) fn write(state: &Path, kept: &ScheduleRecord) -> io::Result<()> {
+    let mut contents = serde_json::to_value(kept)?;
+    contents["version"] = VERSION.into();
     json_file::write(&file_in(state), &contents)
 }
 
@@ -108,7 +96,7 @@ mod tests {
     #[test]
     fn what_was_kept_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(read(folder.path()).unwrap(), Kept::default());
+        assert_eq!(read(folder.path()).unwrap(), ScheduleRecord::default());
         let past = |served: Option<&str>| Past {
             schedule: "30 2 * * * Europe/Paris".to_owned(),
             since: Timestamp::UNIX_EPOCH,
@@ -119,7 +107,7 @@ mod tests {
             ("docs".to_owned(), past(None)),
         ]
         .into();
-        let kept = Kept {
+        let kept = ScheduleRecord {
             sites: pasts,
             running: [("shop".to_owned(), Timestamp::UNIX_EPOCH)].into(),
         };
@@ -142,7 +130,7 @@ mod tests {
                 folder.path().join("schedule.json.corrupt-19700101T000000Z")
             );
             assert_eq!(fs::read_to_string(aside).unwrap(), text);
-            assert_eq!(read(folder.path()).unwrap(), Kept::default());
+            assert_eq!(read(folder.path()).unwrap(), ScheduleRecord::default());
         }
         check("", "InvalidData: EOF");
         check("{\"version\": 1, \"sites\": {\"a\": 7}}", "InvalidData: ");

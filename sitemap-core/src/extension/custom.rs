@@ -1,4 +1,4 @@
-//! Custom namespaces (R70, R71): [`OwnNamespace`], declared in the root of a file, and [`OwnElement`], in its entries.
+//! Custom namespaces (R70, R71): [`CustomNamespace`], declared in the root of a file, and [`CustomElement`], in its entries.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub const MAX_NAME_BYTES: usize = 100;
 pub const MAX_NAMESPACE_BYTES: usize = 255;
 
 /// The most attributes a custom element may have. No rule bounds them, memory does.
-pub const MAX_OWN_ATTRIBUTES: usize = 16;
+pub const MAX_CUSTOM_ATTRIBUTES: usize = 16;
 
 /// Namespaces with a fixed meaning: those of XML itself, and of the attributes of schemas.
 const RESERVED_NAMESPACES: [&str; 3] = [
@@ -26,20 +26,20 @@ const RESERVED_NAMESPACES: [&str; 3] = [
 /// Cheap to clone. Source: <https://www.sitemaps.org/protocol.html#extending>.
 ///
 /// ```
-/// use sitemap_core::extension::{OwnElement, OwnNamespace, Text};
+/// use sitemap_core::extension::{CustomElement, CustomNamespace, Text};
 ///
-/// let shop = OwnNamespace::new("shop", "https://example.com/schemas/shop")?;
-/// let price = OwnElement::new(&shop, "price")?
+/// let shop = CustomNamespace::new("shop", "https://example.com/schemas/shop")?;
+/// let price = CustomElement::new(&shop, "price")?
 ///     .with_attribute("currency", Text::new("EUR")?)?
 ///     .with_text(Text::new("12.50")?);
 /// assert_eq!(price.name(), "price");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct OwnNamespace(Arc<Parts>);
+pub struct CustomNamespace(Arc<NamespaceParts>);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Parts {
+struct NamespaceParts {
     prefix: Box<str>,
     address: Box<str>,
     schema: Option<Loc>,
@@ -47,17 +47,17 @@ struct Parts {
 
 /// An element of a custom namespace in an entry: `<shop:price currency="EUR">12.50</shop:price>`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct OwnElement {
-    namespace: OwnNamespace,
+pub struct CustomElement {
+    namespace: CustomNamespace,
     name: Box<str>,
     attributes: Vec<(Box<str>, Text)>,
     text: Option<Text>,
 }
 
-/// Reason why there is no such [`OwnNamespace`] or [`OwnElement`].
+/// Reason why there is no such [`CustomNamespace`] or [`CustomElement`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum OwnError {
+pub enum CustomElementError {
     /// A name is not an `NCName` (Namespaces in XML 1.0, section 3), or too long for us.
     #[error(
         "{name:?} is not an XML name, expected at most {MAX_NAME_BYTES} bytes: a letter or _, then letters, digits, - . _"
@@ -101,34 +101,34 @@ pub enum OwnError {
         name: Box<str>,
     },
     /// There are too many attributes.
-    #[error("more than {MAX_OWN_ATTRIBUTES} attributes")]
+    #[error("more than {MAX_CUSTOM_ATTRIBUTES} attributes")]
     TooManyAttributes,
 }
 
-impl OwnNamespace {
+impl CustomNamespace {
     /// A namespace by its prefix and its address.
     ///
     /// # Errors
-    /// [`OwnError`] when the prefix is not a name or is taken, or when the address is not an absolute URI, or is reserved.
-    pub fn new(prefix: &str, address: &str) -> Result<Self, OwnError> {
+    /// [`CustomElementError`] when the prefix is not a name or is taken, or when the address is not an absolute URI, or is reserved.
+    pub fn new(prefix: &str, address: &str) -> Result<Self, CustomElementError> {
         check_name(prefix)?;
         if let Some(known) = Extension::ALL
             .into_iter()
             .find(|known| known.prefix() == prefix)
         {
-            return Err(OwnError::KnownPrefix {
+            return Err(CustomElementError::KnownPrefix {
                 prefix: prefix.into(),
                 namespace: known.namespace(),
             });
         }
         if prefix == "xsi" {
-            return Err(OwnError::KnownPrefix {
+            return Err(CustomElementError::KnownPrefix {
                 prefix: prefix.into(),
                 namespace: XSI_NAMESPACE,
             });
         }
         if !is_absolute_uri(address) || address.len() > MAX_NAMESPACE_BYTES {
-            return Err(OwnError::Address {
+            return Err(CustomElementError::Address {
                 address: beginning(address),
             });
         }
@@ -138,11 +138,11 @@ impl OwnNamespace {
                 .into_iter()
                 .any(|known| known.namespace() == address);
         if is_known {
-            return Err(OwnError::KnownAddress {
+            return Err(CustomElementError::KnownAddress {
                 address: address.into(),
             });
         }
-        Ok(Self(Arc::new(Parts {
+        Ok(Self(Arc::new(NamespaceParts {
             prefix: prefix.into(),
             address: address.into(),
             schema: None,
@@ -152,7 +152,7 @@ impl OwnNamespace {
     /// The same namespace with the address of its schema, for `xsi:schemaLocation` (R69).
     #[must_use]
     pub fn with_schema(self, schema: Loc) -> Self {
-        Self(Arc::new(Parts {
+        Self(Arc::new(NamespaceParts {
             schema: Some(schema),
             ..Arc::unwrap_or_clone(self.0)
         }))
@@ -174,12 +174,12 @@ impl OwnNamespace {
     }
 }
 
-impl OwnElement {
+impl CustomElement {
     /// An element without text and attributes.
     ///
     /// # Errors
-    /// [`OwnError`] when `name` is not a name.
-    pub fn new(namespace: &OwnNamespace, name: &str) -> Result<Self, OwnError> {
+    /// [`CustomElementError`] when `name` is not a name.
+    pub fn new(namespace: &CustomNamespace, name: &str) -> Result<Self, CustomElementError> {
         check_name(name)?;
         Ok(Self {
             namespace: namespace.clone(),
@@ -200,16 +200,16 @@ impl OwnElement {
     /// their names.
     ///
     /// # Errors
-    /// [`OwnError`] when `name` is not a name or is there already, or when there are [`MAX_OWN_ATTRIBUTES`].
-    pub fn with_attribute(mut self, name: &str, value: Text) -> Result<Self, OwnError> {
+    /// [`CustomElementError`] when `name` is not a name or is there already, or when there are [`MAX_CUSTOM_ATTRIBUTES`].
+    pub fn with_attribute(mut self, name: &str, value: Text) -> Result<Self, CustomElementError> {
         check_name(name)?;
         let place = self
             .attributes
             .binary_search_by(|(other, _)| (**other).cmp(name));
         match place {
-            Ok(_) => Err(OwnError::SameAttribute { name: name.into() }),
-            Err(_) if self.attributes.len() >= MAX_OWN_ATTRIBUTES => {
-                Err(OwnError::TooManyAttributes)
+            Ok(_) => Err(CustomElementError::SameAttribute { name: name.into() }),
+            Err(_) if self.attributes.len() >= MAX_CUSTOM_ATTRIBUTES => {
+                Err(CustomElementError::TooManyAttributes)
             }
             Err(place) => {
                 self.attributes.insert(place, (name.into(), value));
@@ -219,7 +219,7 @@ impl OwnElement {
     }
 
     /// The namespace it is of.
-    pub fn namespace(&self) -> &OwnNamespace {
+    pub fn namespace(&self) -> &CustomNamespace {
         &self.namespace
     }
 
@@ -245,13 +245,13 @@ fn beginning(text: &str) -> Box<str> {
 }
 
 /// Names are `NCName`s: XML names without a colon.
-fn check_name(name: &str) -> Result<(), OwnError> {
+fn check_name(name: &str) -> Result<(), CustomElementError> {
     let mut characters = name.chars();
     let is_name = characters.next().is_some_and(is_name_start)
         && characters.all(is_name_character)
         && name.len() <= MAX_NAME_BYTES;
     if !is_name {
-        return Err(OwnError::Name {
+        return Err(CustomElementError::Name {
             name: beginning(name),
         });
     }
@@ -259,7 +259,7 @@ fn check_name(name: &str) -> Result<(), OwnError> {
         .get(..3)
         .is_some_and(|start| start.eq_ignore_ascii_case("xml"))
     {
-        return Err(OwnError::ReservedName { name: name.into() });
+        return Err(CustomElementError::ReservedName { name: name.into() });
     }
     Ok(())
 }
@@ -303,14 +303,14 @@ mod tests {
     #[test]
     fn namespace_is_a_prefix_and_an_absolute_uri_of_ones_own() {
         let check = |prefix: &str, address: &str, expected: &str| {
-            let error = OwnNamespace::new(prefix, address).unwrap_err();
+            let error = CustomNamespace::new(prefix, address).unwrap_err();
             assert!(
                 error.to_string().starts_with(expected),
                 "{prefix} {address}: {error}"
             );
         };
         for (prefix, address) in [("s", ADDRESS), ("é-1.b", "urn:x:y"), ("_", "tag:a,2026:b")] {
-            let namespace = OwnNamespace::new(prefix, address).unwrap();
+            let namespace = CustomNamespace::new(prefix, address).unwrap();
             assert_eq!((namespace.prefix(), namespace.address()), (prefix, address));
         }
         for prefix in ["", "1a", "-a", "a:b", "a b", "a/b", &"a".repeat(101)] {
@@ -365,9 +365,9 @@ mod tests {
 
     #[test]
     fn element_has_attributes_in_the_order_of_their_names() {
-        let shop = OwnNamespace::new("shop", ADDRESS).unwrap();
+        let shop = CustomNamespace::new("shop", ADDRESS).unwrap();
         let value = |text: &str| Text::new(text).unwrap();
-        let element = OwnElement::new(&shop, "price").unwrap();
+        let element = CustomElement::new(&shop, "price").unwrap();
         let element = element.with_attribute("unit", value("kg")).unwrap();
         let element = element.with_attribute("currency", value("EUR")).unwrap();
         let names: Vec<&str> = element.attributes().map(|(name, _)| name).collect();
@@ -379,9 +379,9 @@ mod tests {
         assert_eq!(error.to_string(), "attribute unit is there already");
         assert!(element.clone().with_attribute("xmlns", value("x")).is_err());
         assert!(element.with_attribute("a:b", value("x")).is_err());
-        assert!(OwnElement::new(&shop, "shop:price").is_err());
+        assert!(CustomElement::new(&shop, "shop:price").is_err());
 
-        let mut full = OwnElement::new(&shop, "full").unwrap();
+        let mut full = CustomElement::new(&shop, "full").unwrap();
         for number in 0..16 {
             full = full
                 .with_attribute(&format!("a{number}"), value("x"))
@@ -389,7 +389,7 @@ mod tests {
         }
         assert_eq!(
             full.with_attribute("b", value("x")),
-            Err(OwnError::TooManyAttributes)
+            Err(CustomElementError::TooManyAttributes)
         );
     }
 }

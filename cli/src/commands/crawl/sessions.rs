@@ -1,5 +1,5 @@
-//! The runs that are under way: each site's work as a task of its own, with its place on the board. A panic in one
-//! ends that run.
+//! The sessions that are under way: each site's work as a task of its own, with its place on the board. A panic in one
+//! ends that session.
 
 use std::{collections::HashMap, future::Future, sync::Arc};
 
@@ -8,20 +8,20 @@ use tracing::Instrument as _;
 
 use super::{
     board::{Board, Watch},
-    site::SiteRun,
+    site::SiteResult,
 };
 use crate::{output::Output, panicked::Panicked, settings::SiteSettings};
 
-/// The runs that are under way. When it is dropped they end where they are.
+/// The sessions that are under way. When it is dropped they end where they are.
 #[derive(Debug)]
-pub(crate) struct Runs {
-    tasks: JoinSet<SiteRun>,
+pub(crate) struct Sessions {
+    tasks: JoinSet<SiteResult>,
     sites: HashMap<Id, Arc<SiteSettings>>,
     board: Board,
     output: Output,
 }
 
-impl Runs {
+impl Sessions {
     /// None yet; what they do is shown on `board`.
     pub(crate) fn new(board: &Board, output: &Output) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Runs {
     /// Starts the run of `site`: the work that `begin` makes. It says on the watch what it is doing.
     pub(crate) fn start<W>(&mut self, site: Arc<SiteSettings>, begin: impl FnOnce(Watch) -> W)
     where
-        W: Future<Output = SiteRun> + Send + 'static,
+        W: Future<Output = SiteResult> + Send + 'static,
     {
         let delay = site.settings.config.politeness.delay;
         let watch = self.board.begin(&site.name, delay);
@@ -45,7 +45,7 @@ impl Runs {
     }
 
     /// The next run that has ended; `None` when none is under way. Cancel safe: an end that was not taken stays.
-    pub(crate) async fn next(&mut self) -> Option<(Arc<SiteSettings>, SiteRun)> {
+    pub(crate) async fn next(&mut self) -> Option<(Arc<SiteSettings>, SiteResult)> {
         loop {
             let (id, run) = match self.tasks.join_next_with_id().await? {
                 Ok((id, run)) => (id, Ok(run)),
@@ -58,13 +58,13 @@ impl Runs {
             let run = run.unwrap_or_else(|panicked| {
                 let output = self.output.of_site(&site.name);
                 output.error(&format!("{}: {panicked}", site.start));
-                SiteRun::panicked(&site)
+                SiteResult::panicked(&site)
             });
             return Some((site, run));
         }
     }
 
-    /// The sites of the runs.
+    /// The sites of the sessions.
     pub(crate) fn sites(&self) -> impl Iterator<Item = &SiteSettings> {
         self.sites.values().map(Arc::as_ref)
     }

@@ -1,5 +1,4 @@
-//! How the last run of a site ended, as a small file beside its state: for whoever asks later, while a run holds
-//! the state too.
+//! The last session of a site, as a small file beside its state: it can be read while another session locks the state.
 
 use std::{io, path::Path};
 
@@ -11,26 +10,26 @@ use crate::commands::json_file;
 /// Largest file that is read, in bytes: a summary names the files of a set, some hundred bytes each.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How a run ended. Fields may be added; what is not known is skipped.
+/// The end of a session. Fields may be added; unknown fields are skipped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct LastRun {
-    /// What the site is called.
+pub(crate) struct LastSession {
+    /// Name of the site.
     pub(crate) name: String,
     /// The URL that its crawl starts from.
     pub(crate) start: String,
-    /// When it began.
+    /// Begin of the session.
     pub(crate) started: Timestamp,
-    /// When it ended.
+    /// End of the session.
     pub(crate) ended: Timestamp,
     /// The code that `arpent crawl` of this site alone would have ended with.
     pub(crate) exit_code: u8,
-    /// What went wrong.
+    /// The error that ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) message: Option<String>,
     /// Sessions in a row up to this one that were refused or failed; 0 after one that ended with a set that is as it should be.
     #[serde(default)]
     pub(crate) failed_in_a_row: u32,
-    /// When a run ended last with a set that is as it should be: published, unchanged or partial.
+    /// End of the last good session: its set was published, unchanged or partial.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) last_good: Option<Timestamp>,
     /// The file of its state, once the site was known.
@@ -39,11 +38,11 @@ pub(crate) struct LastRun {
     /// The folder of its set, once the site was known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) output: Option<String>,
-    /// What `--summary json` prints.
+    /// The document of `--summary json`.
     pub(crate) summary: serde_json::Value,
 }
 
-impl LastRun {
+impl LastSession {
     /// Takes over what the record `before` says of earlier runs. `has_failed`: this one was refused or failed, so that it is
     /// neither a good one nor one that a signal ended.
     pub(crate) fn follow(&mut self, before: Option<Self>, has_failed: bool) {
@@ -57,7 +56,7 @@ impl LastRun {
         self.last_good = last_good;
     }
 
-    /// What stands in `path`; `None` when no run has ended yet.
+    /// Content of `path`; `None` when no session has ended yet.
     ///
     /// # Errors
     /// It cannot be read, or was not written by arpent.
@@ -80,8 +79,8 @@ mod tests {
 
     use super::*;
 
-    fn run(message: Option<&str>) -> LastRun {
-        LastRun {
+    fn run(message: Option<&str>) -> LastSession {
+        LastSession {
             name: "docs".to_owned(),
             start: "https://example.com/docs/".to_owned(),
             started: Timestamp::UNIX_EPOCH,
@@ -100,10 +99,10 @@ mod tests {
     fn what_was_written_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/site.last.json");
-        assert_eq!(LastRun::read(&path).unwrap(), None);
+        assert_eq!(LastSession::read(&path).unwrap(), None);
         for message in [None, Some("the site is down")] {
             run(message).write(&path).unwrap();
-            assert_eq!(LastRun::read(&path).unwrap(), Some(run(message)));
+            assert_eq!(LastSession::read(&path).unwrap(), Some(run(message)));
         }
         let names: Vec<_> = fs::read_dir(path.parent().unwrap())
             .unwrap()
@@ -124,7 +123,7 @@ mod tests {
             (false, true, 0),
             (true, false, 1),
         ] {
-            let mut next = LastRun {
+            let mut next = LastSession {
                 failed_in_a_row: 0,
                 last_good: is_good.then_some(Timestamp::UNIX_EPOCH),
                 ..run(None)
@@ -144,6 +143,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("site.last.json");
         fs::write(&path, "{}").unwrap();
-        assert!(LastRun::read(&path).is_err());
+        assert!(LastSession::read(&path).is_err());
     }
 }

@@ -28,12 +28,12 @@ const FIRST_LINE: Duration = Duration::from_secs(5);
 const LINE_GAP: Duration = Duration::from_secs(30);
 
 /// Work whose progress can be shown.
-pub(crate) trait Watched {
+pub(crate) trait LiveView {
     /// Redraws the live view; without a terminal, prints a line now and then.
     fn show(&mut self, output: &Output);
 
     /// Prints news that are reported once.
-    fn say_news(&mut self, output: &Output);
+    fn print_news(&mut self, output: &Output);
 }
 
 /// Times of progress lines on an output that cannot be redrawn.
@@ -61,7 +61,7 @@ impl Lines {
 
 /// Stands beside the work of the whole program.
 #[derive(Debug)]
-pub(crate) struct Attendant {
+pub(crate) struct Supervisor {
     output: Output,
     signals: Signals,
     stop: Stop,
@@ -71,7 +71,7 @@ pub(crate) struct Attendant {
     sends_requests: bool,
 }
 
-impl Attendant {
+impl Supervisor {
     /// Starts listening to signals; needs a running runtime.
     ///
     /// # Errors
@@ -102,10 +102,10 @@ impl Attendant {
     ///
     /// # Errors
     /// It panicked.
-    pub(crate) async fn during<T>(
+    pub(crate) async fn run<T>(
         &mut self,
         work: impl Future<Output = T>,
-        mut progress: Option<&mut dyn Watched>,
+        mut progress: Option<&mut dyn LiveView>,
     ) -> Result<T, Panicked> {
         let mut work = pin!(caught(work));
         let mut ticks = interval(if self.output.is_terminal() {
@@ -130,7 +130,7 @@ impl Attendant {
             }
         };
         if let Some(progress) = progress {
-            progress.say_news(&self.output);
+            progress.print_news(&self.output);
         }
         self.output.hide();
         ended
@@ -140,13 +140,13 @@ impl Attendant {
         match self.stop.obey(signal) {
             Reaction::Stopping => {
                 self.stopped = Some((Instant::now(), signal));
-                self.output.say(if self.sends_requests {
+                self.output.info(if self.sends_requests {
                     "stopping: no new requests; a second signal drops those in flight"
                 } else {
                     "stopping; a second signal does not wait"
                 });
             }
-            Reaction::Aborting => self.output.say(if self.sends_requests {
+            Reaction::Aborting => self.output.info(if self.sends_requests {
                 "stopping now: requests in flight are dropped"
             } else {
                 "stopping now"
@@ -172,7 +172,7 @@ impl Attendant {
         }
         if began.elapsed() >= STOP_GRACE && !self.stop.shutdown.is_aborting() {
             self.stop.shutdown.abort();
-            self.output.say(if self.sends_requests {
+            self.output.info(if self.sends_requests {
                 "requests in flight did not end in time and are dropped"
             } else {
                 "stopping now: the work did not end in time"

@@ -4,30 +4,30 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    page::RunId,
+    page::CrawlId,
     store::{Commit, MetaValue, Store, StoreError, StoreErrorKind},
 };
 
 /// Number of the newest crawl.
-const NUMBER: &str = crate::store::names::RUN_NUMBER;
+const NUMBER: &str = crate::store::names::CRAWL_NUMBER;
 /// A word of [`Phase`].
-const STATE: &str = crate::store::names::RUN_STATE;
+const STATE: &str = crate::store::names::CRAWL_STATE;
 /// Fingerprint of the settings that decide which URLs are known: another one begins a new crawl.
-const IDENTITY: &str = crate::store::names::RUN_IDENTITY;
+const IDENTITY: &str = crate::store::names::CRAWL_IDENTITY;
 /// The first `Date` that the host sent in the crawl, or our own clock when it sent none (RFC 3339).
-const HOST_DATE: &str = crate::store::names::RUN_HOST_DATE;
+const HOST_DATE: &str = crate::store::names::CRAWL_HOST_DATE;
 /// The kind of network that the start host was on: `public`, `private`, `loopback` ...
-const NETWORK: &str = crate::store::names::RUN_NETWORK;
+const NETWORK: &str = crate::store::names::CRAWL_NETWORK;
 /// What this machine's clock and the host's showed in a session in which they were apart (RFC 3339, a blank between).
-const CLOCKS: &str = crate::store::names::RUN_CLOCKS;
+const CLOCKS: &str = crate::store::names::CRAWL_CLOCKS;
 /// That the crawl sends no validators and looks at its own visits alone.
-const FRESH: &str = crate::store::names::RUN_FRESH;
+const FRESH: &str = crate::store::names::CRAWL_FRESH;
 
 /// That nothing is left to ask for.
-const DRAINED: &str = crate::store::names::RUN_DRAINED;
+const DRAINED: &str = crate::store::names::CRAWL_DRAINED;
 
 /// See [`not_recorded`].
-pub(crate) const NOT_RECORDED: &str = crate::store::names::RUN_NOT_RECORDED;
+pub(crate) const NOT_RECORDED: &str = crate::store::names::CRAWL_NOT_RECORDED;
 
 /// Clocks that are less apart agree: a host that states its local time is no further off, nor is a cache.
 const MAX_APART: SignedDuration = SignedDuration::from_hours(24);
@@ -37,7 +37,7 @@ const MAX_APART: SignedDuration = SignedDuration::from_hours(24);
 pub const FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// More crawls than any site will ever have, one a second for a century; a larger number is damage.
-const MAX_RUNS: RunId = 1 << 32;
+const MAX_CRAWLS: CrawlId = 1 << 32;
 
 /// How far the newest crawl is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    fn word(self) -> &'static str {
+    fn code(self) -> &'static str {
         match self {
             Self::Finished => "finished",
             Self::Open => "open",
@@ -63,9 +63,9 @@ impl Phase {
 
 /// The crawl that a session works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OpenRun {
+pub struct OpenCrawl {
     /// Its number.
-    pub number: RunId,
+    pub number: CrawlId,
     /// Whether it was begun by an earlier session.
     pub resumed: bool,
     /// Whether it is one of `--fresh`.
@@ -82,12 +82,12 @@ pub fn open(
     identity: &str,
     host_date: Timestamp,
     fresh: bool,
-) -> Result<OpenRun, StoreError> {
+) -> Result<OpenCrawl, StoreError> {
     let number = number(store)?;
     let is_open = phase(store)? == Phase::Open && !fresh;
     if is_open && store.value(IDENTITY)?.as_deref() == Some(identity) {
         note_drained(store, false)?;
-        return Ok(OpenRun {
+        return Ok(OpenCrawl {
             number,
             resumed: true,
             is_fresh: is_fresh(store)?,
@@ -96,7 +96,7 @@ pub fn open(
     let number = number + 1;
     let values = [
         (NUMBER, Some(number.to_string())),
-        (STATE, Some(Phase::Open.word().to_owned())),
+        (STATE, Some(Phase::Open.code().to_owned())),
         (IDENTITY, Some(identity.to_owned())),
         (HOST_DATE, Some(host_date.to_string())),
         (FRESH, fresh.then(|| "1".to_owned())),
@@ -112,7 +112,7 @@ pub fn open(
         clears_visits: true,
         ..Commit::default()
     })?;
-    Ok(OpenRun {
+    Ok(OpenCrawl {
         number,
         resumed: false,
         is_fresh: fresh,
@@ -134,7 +134,7 @@ pub fn phase(store: &Store) -> Result<Phase, StoreError> {
 
 /// The value that says how far the newest crawl is.
 pub(crate) fn phase_value(phase: Phase) -> MetaValue {
-    (STATE.to_owned(), Some(phase.word().to_owned()))
+    (STATE.to_owned(), Some(phase.code().to_owned()))
 }
 
 /// Notes how far the newest crawl is.
@@ -179,14 +179,14 @@ pub fn is_drained(store: &Store) -> Result<bool, StoreError> {
 ///
 /// # Errors
 /// The store cannot be read, or holds a number that cannot be.
-pub fn number(store: &Store) -> Result<RunId, StoreError> {
+pub fn number(store: &Store) -> Result<CrawlId, StoreError> {
     let Some(text) = store.value(NUMBER)? else {
         return Ok(0);
     };
     let number = text
         .parse()
         .map_err(|error: std::num::ParseIntError| corrupt(NUMBER, &text).with_source(error))?;
-    if number > MAX_RUNS {
+    if number > MAX_CRAWLS {
         return Err(corrupt(NUMBER, &text));
     }
     Ok(number)
@@ -311,7 +311,7 @@ mod tests {
         let now = Timestamp::UNIX_EPOCH;
         let mut check = |identity: &str, fresh, number, resumed, is_fresh| {
             let found = open(&mut store, identity, now, fresh).unwrap();
-            let expected = OpenRun {
+            let expected = OpenCrawl {
                 number,
                 resumed,
                 is_fresh,
